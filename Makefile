@@ -1,8 +1,8 @@
 PYTHON ?= python3
 BIN = .venv/bin
-SOURCES = caches database engine store resolvers schema server tests bench
+SOURCES = archive caches database engine store resolvers schema server tests bench
 
-.PHONY: serve demo install check lint routed-on-cluster on-one-server format test test-slow test-cluster soak bench docs lock explorer reader
+.PHONY: serve demo install check lint routed-on-cluster on-one-server format test test-slow test-newest test-cluster soak bench docs lock explorer reader
 
 serve: .venv/serve.stamp  ## start the server with a Valkey of its own, which stores data in ./data
 	$(BIN)/upvote serve
@@ -34,11 +34,15 @@ routed-on-cluster: .venv/dev.stamp
 	EXAMPLES=few $(BIN)/pytest --store cluster -m routed tests/store
 
 test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults, what takes long, and what `make test` leaves out
-	$(BIN)/pytest tests/soak
+	$(BIN)/pytest --numprocesses 2 --dist worksteal tests/soak
 	$(BIN)/pytest $(TWO_AT_ONCE) tests/slow
 	$(BIN)/pytest tests/reader
 	$(BIN)/pytest $(TWO_AT_ONCE) -m "hypothesis or routed or slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
 	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
+	$(MAKE) test-newest
+
+test-newest: .venv/dev.stamp  ## the tests of the server and the database on the newest CPython of this machine
+	$(BIN)/python -m tests.newest_python
 
 test-cluster: check  ## every test that has a meaning there, on a cluster of six servers
 	$(BIN)/pytest --store cluster
@@ -47,15 +51,17 @@ soak: .venv/dev.stamp  ## random operations beside a model; SEED=1 again, MINUTE
 	$(BIN)/python -m tests.soak$(if $(PART),.$(PART)) $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES))
 
 bench: .venv/dev.stamp  ## compare with other servers, with Node 20 also with those of Node; takes most of an hour
-	$(BIN)/python -m bench --workers 1,2
-	$(BIN)/python -m bench page varied --articles 1000 --peers strawberry,mercurius,scripted,hand
+	$(BIN)/python -m bench --workers 1,2 || missed=1; \
+	$(BIN)/python -m bench page varied --articles 1000 --peers strawberry,mercurius,scripted,hand || missed=1; \
+	exit $$missed
 
-docs: .venv/dev.stamp  ## build the documentation into ./site; `make docs SERVE=1` serves it at http://127.0.0.1:8001/
+docs: .venv/docs.stamp  ## build the documentation into ./site; `make docs SERVE=1` serves it at http://127.0.0.1:8001/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs $(if $(SERVE),serve --dev-addr 127.0.0.1:8001,build --strict)
 
 lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
 	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile $(LOCK) --extra lab --extra tracing --group dev pyproject.toml -o requirements-dev.lock
+	$(BIN)/uv pip compile $(LOCK) --constraints requirements-dev.lock --group docs -o requirements-docs.lock
 
 explorer:  ## build server/explorer/static from the pinned packages; needs Node 20
 	cd server/explorer/build && npm ci && npm run build
@@ -79,9 +85,13 @@ LOCK = -q --upgrade --universal --python-version 3.11 --generate-hashes --no-emi
 .venv/serve.stamp: requirements.lock pyproject.toml | .venv/bin/pip
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m compileall -q -x node_modules caches database engine store resolvers schema server
+	$(BIN)/python -m compileall -q -x node_modules archive caches database engine store resolvers schema server
 	touch $@
 
 .venv/dev.stamp: requirements-dev.lock .venv/serve.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	touch $@
+
+.venv/docs.stamp: requirements-docs.lock | .venv/bin/pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
 	touch $@

@@ -14,17 +14,19 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from math import inf
 from statistics import median
 from time import thread_time_ns
 
 from sqlalchemy import Connection, text
 
+from archive import gravity, places, since
 from bench.since import DAY_MS, DISTRIBUTIONS, MINUTE, NOW, SIZE, random_article
 from bench.tables import markdown
-from database import gravity, place_reads, place_writes, places, since
 from database.engines import Engines
-from database.place_reads import HIGHEST, Place, Range, before
+from database.interrupter import Call
+from database.order_index import reads as place_reads
+from database.order_index import writes as place_writes
+from database.order_index.reads import HIGHEST, Place, Range, before
 from store import listings
 from store.client.client import RedisClient
 from store.listings import Listing, Window
@@ -35,7 +37,6 @@ from store.site import Site
 ROUNDS = 15
 USERS = 1_000
 DEPTHS = (0.1, 0.5, 0.9)
-NO_LIMIT = inf  # instant of the monotonic clock
 Places = Iterable[tuple[float, int, int | None]]
 
 
@@ -44,7 +45,7 @@ def main(size: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         engines = Engines.open(f"sqlite:///{folder}/upvote.db")
         engines.write(fill, site, size)
-        stored = engines.read(NO_LIMIT, bytes_stored) / size
+        stored = engines.read(Call(), bytes_stored) / size
         print(f"{size:,} archived articles, {stored:.0f} bytes of places each; microseconds of CPU\n")
         head = ["page of 25", "first", *(f"after {share:.0%}" for share in DEPTHS), "before 50%", "last", "worst"]
         print(markdown(head, (row(engines, name, listing) for name, listing in measured(site))))
@@ -125,7 +126,7 @@ def others(engines: Engines, site: Site) -> Iterator[list[str]]:
             for share in DEPTHS
         ]
         yield [name, *(f"{median(cpu(engines, some)):,.0f}" for some in calls)]
-    size = engines.read(NO_LIMIT, places.total, by_score)
+    size = engines.read(Call(), places.total, by_score)
     calls = [[partial(places.at_rank, listing=by_score, rank=int(share * size))] * ROUNDS for share in DEPTHS]
     yield ["position at a rank by SCORE", *(f"{median(cpu(engines, some)):,.0f}" for some in calls)]
     for users in (10, USERS):
@@ -149,7 +150,7 @@ def spread(engines: Engines, listing: Listing, share: float) -> list[Position]:
     Positions of a listing near a share of its entries. By GRAVITY, and by VOTES since an instant, those of articles
     posted after this share of the time.
     """
-    return engines.read(NO_LIMIT, partial(positions, listing=listing, share=share))
+    return engines.read(Call(), partial(positions, listing=listing, share=share))
 
 
 def positions(connection: Connection, listing: Listing, share: float) -> list[Position]:
@@ -172,7 +173,7 @@ def value_of(listing: Listing, place: Place) -> float:
 
 def cpu(engines: Engines, calls: list[Callable[[Connection], object]]) -> list[float]:
     """The CPU time of each call in microseconds, after one that is not measured."""
-    return engines.read(NO_LIMIT, partial(timed, calls=[calls[0], *calls]))[1:]
+    return engines.read(Call(), partial(timed, calls=[calls[0], *calls]))[1:]
 
 
 def timed(connection: Connection, calls: list[Callable[[Connection], object]]) -> list[float]:

@@ -19,12 +19,13 @@ from itertools import islice
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from archive import steps
+from archive.mover import HotLimits, Mover
 from bench.tables import markdown
-from database.archiver import Archiver, Limits
 from database.database import Database, DatabaseUnavailable
 from database.mirror import Mirror
 from server.managed_valkey import server
-from store import archiving, keys, log
+from store import keys, log
 from store.background import running
 from store.errors import StoreUnavailable
 from store.maintenance.import_stories import Story, import_batch
@@ -80,7 +81,7 @@ async def repeated(work: Callable[[], Awaitable[T]]) -> T:
 
 async def archive(store: Store, database: Database, hot: int) -> float:
     """Archive what is beyond `hot`. Returns the milliseconds of CPU of the process for an article."""
-    archiver = Archiver(store.site, database, Limits(hot, NO_LIMIT), notice=0)
+    archiver = Mover(store.site, database, HotLimits(hot, NO_LIMIT), notice=0)
     async with running(follow(Mirror(store.site, database))):
         started, before = time.process_time(), await articles(store)
         await repeated(archiver.move)
@@ -91,7 +92,7 @@ async def archive(store: Store, database: Database, hot: int) -> float:
 
 
 async def articles(store: Store) -> int:
-    return await archiving.count(store.site, 0)
+    return await steps.count(store.site, 0)
 
 
 def stories(chance: random.Random, size: int) -> Iterator[Story]:

@@ -1,15 +1,17 @@
 """
-What the log costs a vote: the script of another checkout and of this one, in turns, on one Valkey.
+What a vote costs: the script of another checkout and of this one, in turns, on one Valkey.
 
     python -m bench.log FOLDER [ROUNDS]
 
-`FOLDER` is a checkout of the version without a log. Each round has 300 votes with each script, on new articles of a
-site of 20,000, in all orders; the two take turns in being first. It prints the microseconds of a vote, the medians of
-slices of 20 votes: in the script, by the clock of the server; and of the processor time of the whole server, which also
-writes the append-only file.
+`FOLDER` is a checkout of a version whose scripts got their keys by position. Each round has 300 votes with each script,
+on new articles of a site of 20,000, in all orders; the two take turns in being first. It prints the microseconds of a
+vote, the medians of slices of 20 votes: in the script, by the clock of the server; and of the processor time of the
+whole server, which also writes the append-only file.
 """
 
 import asyncio
+import json
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -20,14 +22,22 @@ from statistics import median
 from bench.orders import GROUPS, NOW, SIZES, fill
 from server.managed_valkey import server
 from store import keys, log
+from store.articles import VOTE
 from store.client import Command
+from store.client.connection import LuaScript
 from store.records import Vote
-from store.scripts.registry import VOTE, Script
 from store.store import Store
 
 VOTES = 300
 SLICE = 20  # votes that are measured together: few, so that most slices run without other programs between
 ROUNDS = 60
+OTHER_VOTE = """
+import json
+from store import keys
+from store.ranking.formulas import ORDERS
+from store.scripts.registry import VOTE
+print(json.dumps([VOTE.text, *keys.partition_keys(0, ORDERS)]))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +49,14 @@ class Cost:
 
 
 async def main(folder: Path, rounds: int) -> None:
-    before = Script(*(str(folder / "store" / "scripts" / file) for file in ("prelude", "vote")))
+    before = _vote_of(folder)
     with tempfile.TemporaryDirectory() as name, server.running(Path(name)) as url:
         store = await Store.open(url, clock=lambda: NOW)
         await fill(store, SIZES[1])
         print("| groups | script before | now | ratio | process before | now | ratio |")
         print("|---|---|---|---|---|---|---|")
         for count in (0, 1, 3):
-            found = await _costs(store, [before, VOTE], GROUPS[:count], rounds)
+            found = await _costs(store, [before, VOTE.beginning(0)], GROUPS[:count], rounds)
             script = _row(*(median(cost.script for cost in costs) for costs in found))
             process = _row(*(median(cost.process for cost in costs) for costs in found))
             print(f"| {count} | {script} | {process} |", flush=True)
@@ -55,7 +65,13 @@ async def main(folder: Path, rounds: int) -> None:
         await store.close()
 
 
-async def _costs(store: Store, scripts: Sequence[Script], groups: Sequence[str], rounds: int) -> list[list[Cost]]:
+def _vote_of(folder: Path) -> Command:
+    """The beginning of the command of a vote in another checkout: digest and keys."""
+    text, *names = json.loads(subprocess.check_output([sys.executable, "-c", OTHER_VOTE], cwd=folder))
+    return ("EVALSHA", LuaScript(text).digest, len(names), *names)
+
+
+async def _costs(store: Store, scripts: Sequence[Command], groups: Sequence[str], rounds: int) -> list[list[Cost]]:
     """The cost of each slice of each round, for each script."""
     found: list[list[Cost]] = [[] for _ in scripts]
     for turn in range(rounds):
@@ -66,12 +82,13 @@ async def _costs(store: Store, scripts: Sequence[Script], groups: Sequence[str],
     return found
 
 
-async def _votes(store: Store, script: Script, groups: Sequence[str], number: int) -> list[Cost]:
+async def _votes(store: Store, script: Command, groups: Sequence[str], number: int) -> list[Cost]:
     """The cost of votes on a new article, all by new voters, without the first, for each slice of them."""
     article = (2 * SIZES[1] + 1_000 * len(groups) + number) * keys.SLOTS
     fields = ("title", "a", "poster", "alice", "time", NOW, "up", 1, "down", 0, "groups", " ".join(groups))
     voters = [f"voter-{each}" for each in range(VOTES + 1)]
-    first, *votes = [store.site.command(script, 0, article, Vote.UP.value, username=name) for name in voters]
+    commands = [store.site.command(VOTE, 0, article, Vote.UP.value, username=name) for name in voters]
+    first, *votes = [(*script, *command[len(VOTE.beginning(0)) :]) for command in commands]
     made: list[Command] = [
         ("HSET", keys.article(0, article), *fields),
         ("SADD", keys.voted(0, article), "alice"),

@@ -21,7 +21,7 @@ from time import perf_counter
 from rich.console import Console
 from rich.table import Table
 
-from caches import SizedCache
+from caches import Pool
 from engine import Limits
 from engine.compiler.execution import Execution
 from engine.documents import Operations
@@ -30,11 +30,11 @@ from resolvers.dataloader import Reads
 from schema.schema import SCHEMA
 from server.managed_valkey import server
 from store import keys, listings
+from store.articles import VOTE
 from store.client import Command
 from store.listings import Window
 from store.ranking.formulas import Order
 from store.records import Article, Position, Vote
-from store.scripts.registry import VOTE
 from store.store import Store
 
 SIZES = [1_000, 20_000, 1_000_000]
@@ -48,7 +48,7 @@ BATCH = 2_000
 MOST_VOTES = 5_000
 PAGE = """{ articles(order: %s) {
   edges { cursor node { id title link votes poster { username } groups { name } } } pageInfo { endCursor } } }"""
-OPERATIONS = Operations(SCHEMA, Limits(), SizedCache(10_000_000))
+OPERATIONS = Operations(SCHEMA, Limits(), Pool(10_000_000))
 PAGES = {"first": 0.0, "middle": 0.5, "last": 1.0}
 
 

@@ -102,7 +102,7 @@ async def votes(redis: "Redis", numbers: Sequence[int], voter: str) -> list[str]
 
 
 async def voters(redis: "Redis", numbers: Sequence[int]) -> list[list[str]]:
-    found = await piped(redis, [("SUNION", keys.voted(0, each), keys.downvoted(0, each)) for each in numbers])
+    found = await piped(redis, [("SMEMBERS", keys.voted(0, each)) for each in numbers])
     return [sorted(names, key=str.lower) for names in found]
 
 

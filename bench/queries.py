@@ -13,7 +13,8 @@ from store import keys
 from store.records import Position
 from store.store import Store
 
-VARIED = 300
+VARIED = 300  # different pages
+DRAWN = 6_000  # requests for them, where their order is drawn
 UNEQUAL = 100
 FIRST_PLACES = 1_000  # first places of a listing, from which cursors and votes are drawn
 FIELDS = "id title link votes score postedAt viewerVote poster { id username } groups { id name }"
@@ -110,9 +111,19 @@ def feed(ground: Ground) -> list[Request]:
 
 
 def varied(ground: Ground) -> list[Request]:
-    """Pages of the site and of groups, from anywhere in their first places, by many viewers."""
+    """Pages of the site and of groups, from anywhere in their first places, by many viewers: all in turn."""
     chance = random.Random(2)
     return [varied_page(ground, chance) for _ in range(VARIED)]
+
+
+def varied_uniform(ground: Ground) -> list[Request]:
+    """The same pages in any order."""
+    return random.Random(4).choices(varied(ground), k=DRAWN)
+
+
+def varied_skewed(ground: Ground) -> list[Request]:
+    """The same pages, page number n of them asked for 1 / n times as often as the first (Zipf)."""
+    return random.Random(5).choices(varied(ground), [1 / (place + 1) for place in range(VARIED)], k=DRAWN)
 
 
 def varied_page(ground: Ground, chance: random.Random) -> Request:
@@ -144,6 +155,8 @@ QUERIES = {
     for query in (
         Query("page", page),
         Query("varied", varied),
+        Query("varied-uniform", varied_uniform),
+        Query("varied-skewed", varied_skewed),
         Query("group", group),
         Query("fallback", fallback),
         Query("article", article),

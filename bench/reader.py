@@ -24,7 +24,7 @@ from playwright.async_api import Browser, BrowserContext, async_playwright
 from bench import servers
 from bench.import_stories import random_stories
 from bench.tables import markdown
-from server.cli.import_stories import Options, import_stories
+from server.cli.import_stories import ImportOptions, import_stories
 from server.settings import Settings
 from tests import programs
 
@@ -67,7 +67,7 @@ def run(file: Path | None, loads: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         settings = Settings(data_dir=folder / "data")
-        import_stories(settings, [file or random_stories(folder / "stories.csv")], Options(shift_to_now=True))
+        import_stories(settings, [file or random_stories(folder / "stories.csv")], ImportOptions(shift_to_now=True))
         environment = {"UPVOTE_DATA_DIR": str(settings.data_dir)}
         with servers.running(servers.PEERS["upvote"], 1, environment, folder / "log") as server:
             asyncio.run(measure(f"http://127.0.0.1:{server.port}/", loads))

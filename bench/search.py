@@ -3,11 +3,12 @@ Measures searches at the database, without the server.
 
     python -m bench.search FILE [DATABASE_URL] [--comments 0]
 
-FILE has stories as for `upvote import`. They are written to an empty database, by default a new SQLite file, with this
-number of comments on them, each of which has the titles of five random stories. A query is one to four words that
-follow one another in the title of a random story, so that frequent words are searched as often as they are written.
-Times are of `database.search.find`, which finds all matches in their order; the CPU time is that of this process,
-without the server of PostgreSQL.
+FILE has stories as for `upvote import`. They are written to an empty database, by default a new SQLite file. With
+`--comments N` they get N comments, each with the titles of five random stories.
+
+A query is one to four words that follow one another in the title of a random story, so that frequent words are searched
+as often as they are written. Times are of `database.search.find`, which finds all matches in their order. CPU time is
+that of this process; the server of PostgreSQL is not measured.
 """
 
 import argparse
@@ -23,17 +24,18 @@ from sqlalchemy import Connection, insert
 from bench.tables import markdown
 from database import search
 from database.engines import Engines
-from database.rows import slices
+from database.interrupter import Call
 from database.search import Search, SearchKind, SearchOrder
+from database.statements import slices
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENTS, USERS
 from database.words import parse
 from server.app import collect_garbage_less_often
 from server.cli import story_file
+from store.keys import SLOTS
 from store.maintenance.import_stories import Story
 from store.site import unix_milliseconds
 
-SEARCHES = 2_000  # of each row
-TIMEOUT = 600  # seconds, of all searches of a row
+SEARCHES = 2_000  # per row of the printed table
 PERCENTILES = (0.5, 0.95, 0.99)
 
 
@@ -42,7 +44,7 @@ class Sample(NamedTuple):
 
     wall: float
     cpu: float
-    found: int
+    match_count: int
 
 
 def run(file: Path, url: str, comments: int) -> None:
@@ -60,10 +62,17 @@ def run(file: Path, url: str, comments: int) -> None:
 
 def fill(connection: Connection, stories: Sequence[Story]) -> None:
     """Write stories as an import does, and index them."""
-    numbers = [1024 * place for place, _ in enumerate(stories, 1)]
-    kept = {"content": None, "link": None, "down": 0, "imported_votes": 0, "archived": False}
+    numbers = [SLOTS * sequence for sequence, _ in enumerate(stories, 1)]
+    constants = {"content": None, "link": None, "down": 0, "imported_votes": 0, "archived": False}
     rows = [
-        {"number": number, "title": each.title, "poster": each.poster, "posted_ms": each.time, "up": each.votes, **kept}
+        {
+            "number": number,
+            "title": each.title,
+            "poster": each.poster,
+            "posted_ms": each.time,
+            "up": each.votes,
+            **constants,
+        }
         for number, each in zip(numbers, stories, strict=True)
     ]
     users = {
@@ -82,32 +91,33 @@ def fill(connection: Connection, stories: Sequence[Story]) -> None:
 
 def comment(connection: Connection, stories: Sequence[Story], count: int) -> None:
     """Write comments, and index them."""
-    chance, kept = random.Random(2), {"parent": None, "depth": 0, "down": 0, "imported_votes": 0, "state": "VISIBLE"}
+    chance = random.Random(2)
+    constants = {"parent": None, "depth": 0, "down": 0, "imported_votes": 0, "state": "VISIBLE"}
     rows = [
         {
-            "number": 1024 * (len(stories) + place), "article": 1024 * chance.randrange(1, len(stories) + 1),
+            "number": SLOTS * (len(stories) + sequence), "article": SLOTS * chance.randrange(1, len(stories) + 1),
             "poster": chance.choice(stories).poster,
             "content": " ".join(each.title for each in chance.sample(stories, 5)),
-            "posted_ms": chance.choice(stories).time, "up": chance.randrange(1, 50), **kept,
+            "posted_ms": chance.choice(stories).time, "up": chance.randrange(1, 50), **constants,
         }
-        for place in range(1, count + 1)
+        for sequence in range(1, count + 1)
     ]  # fmt: skip
-    for some in slices(rows):
-        connection.execute(insert(COMMENTS), some)
+    for batch in slices(rows):
+        connection.execute(insert(COMMENTS), batch)
     search.index(connection, comments=[row["number"] for row in rows])
 
 
 def rows(engines: Engines, stories: Sequence[Story]) -> list[list[str]]:
     """The figures of each kind of search."""
     chance = random.Random(1)
-    wanted = {
+    queries = {
         f"{count} word{'s' * (count > 1)}": [query(chance, stories, count) for _ in range(SEARCHES)]
         for count in range(1, 5)
     }
-    wanted["1 to 4 words"] = [query(chance, stories, chance.randint(1, 4)) for _ in range(SEARCHES)]
-    searches = {name: [Search(parse(each)) for each in queries] for name, queries in wanted.items()}
+    queries["1 to 4 words"] = [query(chance, stories, chance.randint(1, 4)) for _ in range(SEARCHES)]
+    searches = {name: [Search(parse(each)) for each in texts] for name, texts in queries.items()}
     mixed = searches["1 to 4 words"]
-    searches["... in quotation marks"] = [Search(parse(f'"{each}"')) for each in wanted["1 to 4 words"]]
+    searches["... in quotation marks"] = [Search(parse(f'"{each}"')) for each in queries["1 to 4 words"]]
     searches["... NEWEST"] = [Search(each.phrases, order=SearchOrder.NEWEST) for each in mixed]
     searches["... VOTES"] = [Search(each.phrases, order=SearchOrder.VOTES) for each in mixed]
     searches["... in the largest group"] = [Search(each.phrases, group=largest_group(stories)) for each in mixed]
@@ -128,18 +138,20 @@ def largest_group(stories: Sequence[Story]) -> str:
 
 
 def figures(engines: Engines, searches: Sequence[Search]) -> list[str]:
-    samples: list[Sample] = engines.read(perf_counter() + TIMEOUT, measure, searches)
-    found = [f"{percentile([each.found for each in samples], share):,.0f}".replace(",", " ") for share in (0.5, 0.95)]
+    samples: list[Sample] = engines.search(Call(), measure, searches)
+    counts = [
+        f"{percentile([each.match_count for each in samples], share):,.0f}".replace(",", " ") for share in (0.5, 0.95)
+    ]
     walls = [f"{percentile([each.wall for each in samples], share):.2f}" for share in PERCENTILES]
-    return [*found, *walls, f"{percentile([each.cpu for each in samples], 0.95):.2f}"]
+    return [*counts, *walls, f"{percentile([each.cpu for each in samples], 0.95):.2f}"]
 
 
 def measure(connection: Connection, searches: Sequence[Search]) -> list[Sample]:
     samples = []
     for each in searches:
         wall, cpu = perf_counter(), process_time()
-        found = search.find(connection, each)
-        samples.append(Sample(1000 * (perf_counter() - wall), 1000 * (process_time() - cpu), len(found.places)))
+        matches = search.find(connection, each)
+        samples.append(Sample(1000 * (perf_counter() - wall), 1000 * (process_time() - cpu), len(matches.places)))
     return samples
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 NODE = ROOT / "bench" / "peers"
-READS = frozenset({"page", "varied", "group"})
+READS = frozenset({"page", "varied", "varied-uniform", "varied-skewed", "group"})
 EVERYTHING = READS | {"article", "nested", "feed", "vote"}
 PYTHON = EVERYTHING | {"fallback"}
 STARTING_SECONDS = 60

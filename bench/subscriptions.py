@@ -40,7 +40,11 @@ HANDSHAKE = (
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
     b"Sec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
 )
-NEXT = b'"type":"next"'
+NEXT, ERROR = b'"type":"next"', b'"type":"error"'
+
+
+class SubscriptionLost(Exception):
+    """The server refused a connection or a subscription, or ended it: the measurement would wait for ever."""
 
 
 class Subscriber(asyncio.Protocol):
@@ -49,7 +53,9 @@ class Subscriber(asyncio.Protocol):
     def __init__(self) -> None:
         self.messages = 0
         self.is_ready = False
+        self.failure: str | None = None
         self._tail = b""
+        self._is_closing = False
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -61,12 +67,19 @@ class Subscriber(asyncio.Protocol):
             self._send({"type": "connection_init"})
         self.is_ready = self.is_ready or b"connection_ack" in seen
         self.messages += seen.count(NEXT)
+        if ERROR in seen or seen.startswith((b"HTTP/1.1 4", b"HTTP/1.1 5")):
+            self.failure = seen.decode(errors="replace")
         self._tail = seen[1 - len(NEXT) :]
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self._is_closing:
+            self.failure = self.failure or f"connection lost: {error}"
 
     def subscribe(self, query: str) -> None:
         self._send({"type": "subscribe", "id": "1", "payload": {"query": query}})
 
     def close(self) -> None:
+        self._is_closing = True
         self._transport.close()
 
     def _send(self, message: object) -> None:
@@ -81,7 +94,7 @@ async def run(count: int) -> None:
         await store.users.register("alice", "correct horse")
         drafts = [Draft(f"article {number}", content="text") for number in range(ARTICLES)]
         numbers = [(await store.articles.post("alice", draft)).article.number for draft in drafts]  # type: ignore[union-attr]  # a new post has its article
-        with serving(redis_url) as (process, port):
+        with serving(redis_url, count + RANKING_SUBSCRIBERS) as (process, port):
             await watch_article(store, numbers[0], process, port, count)
             await watch_ranking(store, numbers, port)
         await store.close()
@@ -94,7 +107,7 @@ async def watch_article(store: Store, number: int, process: int, port: int, coun
     for each in subscribers:
         each.subscribe(CHANGED % f"article:{number}")
     vote = voting(store, number)
-    while not all(each.messages for each in subscribers):
+    while not all_have(subscribers, [1] * count):
         await vote()
         await asyncio.sleep(0.5)
     subscribed = memory(process)
@@ -120,7 +133,7 @@ async def time_to_last(vote: Callable[[], Awaitable[object]], subscribers: list[
     """Milliseconds from a vote until all subscribers have its message."""
     expected, started_at = [each.messages + 1 for each in subscribers], perf_counter()
     await vote()
-    await until(lambda: all(each.messages >= wanted for each, wanted in zip(subscribers, expected, strict=True)))
+    await until(lambda: all_have(subscribers, expected))
     took = 1000 * (perf_counter() - started_at)
     await asyncio.sleep(0.05)
     return took
@@ -130,7 +143,7 @@ async def watch_ranking(store: Store, numbers: list[int], port: int) -> None:
     subscribers = await connected(port, RANKING_SUBSCRIBERS)
     for each in subscribers:
         each.subscribe(RANKING)
-    await until(lambda: all(each.messages for each in subscribers))
+    await until(lambda: all_have(subscribers, [1] * len(subscribers)))
     before = [each.messages for each in subscribers]
     votes = await send_votes(store, numbers)
     sent = [each.messages - was for each, was in zip(subscribers, before, strict=True)]
@@ -154,7 +167,24 @@ async def send_votes(store: Store, numbers: list[int]) -> int:
 async def connected(port: int, count: int) -> list[Subscriber]:
     loop = asyncio.get_running_loop()
     subscribers = [(await loop.create_connection(Subscriber, "127.0.0.1", port))[1] for _ in range(count)]
-    await until(lambda: all(each.is_ready for each in subscribers))
+    await until(lambda: all(each.is_ready for each in not_lost(subscribers)))
+    return subscribers
+
+
+def all_have(subscribers: list[Subscriber], messages: list[int]) -> bool:
+    """
+    Whether each subscriber has received its number of messages.
+
+    Raises:
+        SubscriptionLost: one of them receives no more.
+    """
+    return all(each.messages >= wanted for each, wanted in zip(not_lost(subscribers), messages, strict=True))
+
+
+def not_lost(subscribers: list[Subscriber]) -> list[Subscriber]:
+    for each in subscribers:
+        if each.failure is not None:
+            raise SubscriptionLost(each.failure)
     return subscribers
 
 
@@ -164,16 +194,19 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def serving(redis_url: str) -> Iterator[tuple[int, int]]:
-    """A server of one process: its id and its port."""
-    settings = {"UPVOTE_PORT": "0", "UPVOTE_REDIS_URL": redis_url}
+def serving(redis_url: str, connections: int) -> Iterator[tuple[int, int]]:
+    """A server of one process, which admits so many connections of one address: its id and its port."""
+    limits = {"UPVOTE_RATE_LIMITS": "off", "UPVOTE_MAX_CONNECTIONS": str(connections)}
+    settings = {"UPVOTE_PORT": "0", "UPVOTE_REDIS_URL": redis_url, **limits}
     command = [sys.executable, "-m", "server", "serve"]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(command, env=os.environ | settings, text=True, **pipes) as process:
         assert process.stdout is not None
         port = process.stdout.readline().rstrip("/\n").rpartition(":")[2]
-        yield process.pid, int(port)
-        process.terminate()
+        try:
+            yield process.pid, int(port)
+        finally:
+            process.terminate()
 
 
 def cpu_seconds(process: int) -> float:

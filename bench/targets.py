@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator, Mapping
 from statistics import median
+from typing import NamedTuple
 
 from bench.rounds import Samples
 from bench.tables import ahead, markdown
 
 OURS = "upvote"
+VARIED = ("varied", "varied-uniform", "varied-skewed")
 VARIED_SHARE = 0.8  # `varied` has to reach this share of the speed of `page`, and of its targets
 PAGE_RATIOS = (("strawberry", 45.0), ("mercurius", 5.0), ("scripted", 1.2), ("hand", 1 / 1.4))
 MIN_RATIOS = (  # query, peer, minimum ratio
     *(("page", peer, times) for peer, times in PAGE_RATIOS),
-    *(("varied", peer, VARIED_SHARE * times) for peer, times in PAGE_RATIOS),
+    *(("varied", peer, VARIED_SHARE * times) for peer, times in PAGE_RATIOS if peer != "mercurius"),
+    *((query, "mercurius", 4.5) for query in VARIED),
     ("vote", "strawberry", 12.0),
     ("fallback", "strawberry", 3.0),
     *((query, "mercurius", 1.0) for query in ("group", "article", "nested", "feed", "vote")),
@@ -19,9 +22,55 @@ MIN_RATIOS = (  # query, peer, minimum ratio
 MAX_P99 = 3.0  # times p50
 
 
+class Target(NamedTuple):
+    """
+    A ratio that is required. It has to be reached by CPU, where it has such a figure: responses per second and their
+    percentiles depend on what else the machine does.
+    """
+
+    name: str
+    required: str
+    rate: float
+    cpu: float | None
+    is_missed: bool
+
+    @property
+    def is_missed_by_cpu(self) -> bool:
+        return self.is_missed and self.cpu is not None
+
+
 def judged(run: Mapping[str, Samples]) -> str:
-    """A Markdown table of the targets for which the run has results."""
-    return markdown(["target", "required", "per second", "by CPU"], _rows(run))
+    """A Markdown table of the targets for which the run has results, and a line for each that is missed."""
+    targets = list(judgements(run))
+    head = ["target", "required", "per second", "by CPU", ""]
+    rows = [
+        [each.name, each.required, written(each.rate), "" if each.cpu is None else written(each.cpu), _word(each)]
+        for each in targets
+    ]
+    missed = [f"MISSED: {each.name}, required {each.required}" for each in targets if each.is_missed]
+    return "\n\n".join([markdown(head, rows), *missed])
+
+
+def judgements(run: Mapping[str, Samples]) -> Iterator[Target]:
+    """The targets for which the run has results."""
+    for query, peer, times in MIN_RATIOS:
+        if peer in (found := run.get(query, {})):
+            yield _at_least(f"`{query}`, times {peer}", times, ahead(found[OURS], found[peer]))
+    if "page" in run and "varied" in run:
+        yield _at_least("`varied`, relative to `page`", VARIED_SHARE, ahead(run["varied"][OURS], run["page"][OURS]))
+    for query, found in run.items():
+        slowest = median(each.p99 / each.p50 for each in found[OURS])
+        name = f"`{query}`, p99 relative to p50"
+        yield Target(name, f"at most {MAX_P99:g}", slowest, None, slowest > MAX_P99)
+
+
+def _at_least(name: str, required: float, ratios: tuple[float, float]) -> Target:
+    rate, cpu = ratios
+    return Target(name, f"{required:.2g}", rate, cpu, cpu < required)
+
+
+def _word(target: Target) -> str:
+    return "MISSED" if target.is_missed else ""
 
 
 def growth(sizes: Mapping[int, Mapping[str, Samples]]) -> str:
@@ -36,18 +85,6 @@ def growth(sizes: Mapping[int, Mapping[str, Samples]]) -> str:
             for peer, first in servers.items()
         ],
     )
-
-
-def _rows(run: Mapping[str, Samples]) -> Iterator[list[str]]:
-    for query, peer, times in MIN_RATIOS:
-        if peer in (found := run.get(query, {})):
-            yield [f"`{query}`, times {peer}", f"{times:.2g}", *map(written, ahead(found[OURS], found[peer]))]
-    if "page" in run and "varied" in run:
-        kept = ahead(run["varied"][OURS], run["page"][OURS])
-        yield ["`varied`, relative to `page`", f"{VARIED_SHARE:g}", *map(written, kept)]
-    for query, found in run.items():
-        slowest = median(each.p99 / each.p50 for each in found[OURS])
-        yield [f"`{query}`, p99 relative to p50", f"at most {MAX_P99:g}", written(slowest), ""]
 
 
 def written(ratio: float) -> str:

@@ -27,8 +27,8 @@ from bench.since import cpu_seconds
 from server.managed_valkey import server
 from store import keys, threads
 from store.articles import Draft
+from store.comments import COMMENT
 from store.records import Vote
-from store.scripts.registry import COMMENT
 from store.store import Store
 from store.threads import CommentOrder, ThreadPage, ThreadPosition, ThreadWindow
 
@@ -193,13 +193,13 @@ async def _page(store: Store, article: int, window: ThreadWindow, max_depth: int
 
 async def _position(store: Store, article: int, number: int) -> ThreadPosition:
     """A position as a reader has it who has come to a comment page by page: its innermost and outermost ancestors."""
-    way, levels, above = [number], list[threads.Level](), str(number)
+    way, levels, above = [number], list[threads.ThreadLevel](), str(number)
     while above := await store.site.redis.run(("HGET", keys.comment(0, above), "parent")):
         way.insert(0, int(above))
     way.insert(0, article)
     for depth, (parent, each) in enumerate(pairwise(way)):
         value = await store.site.redis.run(("ZSCORE", keys.replies(0, parent, "best"), keys.member(each)))
-        levels.append(threads.Level(depth, threads.Position(float(value), keys.member(each))))
+        levels.append(threads.ThreadLevel(depth, threads.Position(float(value), keys.member(each))))
     moves = await store.site.redis.run(("GET", keys.moves(0)))
     return ThreadPosition((*levels[:32], *levels[32:][-32:]), int(moves))
 

@@ -1,116 +1,285 @@
 """
-Caches of one process, limited together to a number of bytes.
+Caches of one process, which share the bytes of one pool.
 
-`SizedCache` is for large entries: it evicts by their sizes. `memo` is for small results, whose entries have a known
-largest size. `CacheBudget` divides the bytes of a process between them.
+While the pool has room, nothing is evicted. A full pool evicts the entry of the least value, of whichever cache
+(GreedyDual-Size-Frequency). The value of an entry is its hits x the microseconds to make one of its cache / its bytes.
+`python -m bench.caches` compares it with LRU.
+`memo` caches the results of a function.
 """
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from functools import lru_cache
-from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from heapq import heapify, heappop, heappush, nsmallest
+from itertools import count
+from math import inf
+from threading import RLock
+from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from weakref import WeakSet
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 P = ParamSpec("P")
 R = TypeVar("R")
 
-ENTRY_BYTES = 250  # of an entry, beside its key and value: its slot in the dict, a list node, a tuple, its size
 MEGABYTE = 1024 * 1024
-
-# How the bytes that are left beside the memos are divided, in percent.
-SHARES = {
-    "operations": 29,
-    "requests": 6,
-    "documents": 5,
-    "templates": 19,
-    "records": 20,
-    "pages": 7,
-    "places": 2,
-    "names": 2,
-    "buckets": 4,
-    "html": 4,
-    "sitemaps": 2,
-}
+ENTRY_BYTES = 340  # of an entry, beside its key and value: its slot in the dict, its ranks and their places in the heap
+FLOOR_SHARE = 50  # the caches of one name keep a fiftieth of the pool, whatever the others need
+FREED_SHARE = 1_000  # a full pool frees this part of itself at once, so that most additions evict nothing
+UNPROVEN = 0.1  # hits that each entry begins with: one that is never asked for again is worth little, however dear
+MAX_HITS = 5  # that count: what is not asked for any more is evicted soon, however popular it was
+MAX_CHECKS = 200  # of the entries of a cache for new hits, each time before it evicts
 
 
 class Usage(NamedTuple):
-    """What a cache holds now, and how many entries it has evicted to stay within its share."""
+    """What the caches of one name hold now, and what has happened in them."""
 
     bytes: int
     entries: int
     evictions: int
+    hits: int = 0
+    misses: int = 0
 
 
-class Measured(Protocol):
+class HasUsage(Protocol):
     @property
     def usage(self) -> Usage: ...
 
 
-class SizedCache(Generic[K, V]):
-    """An LRU cache, limited by the total size of its entries. The caller gives the size of each entry in bytes."""
+@dataclass(slots=True)
+class Totals:
+    """Of the caches of one name."""
 
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self._size = 0
-        self._evictions = 0
-        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
+    bytes: int = 0
+    evictions: int = 0
+    hits: int = 0
+    misses: int = 0
 
-    @property
-    def usage(self) -> Usage:
-        return Usage(self._size, len(self._entries), self._evictions)
+
+@dataclass(slots=True, eq=False)
+class CacheEntry(Generic[K, V]):
+    """`rank` is the number of its valid item in the heap; `ranked_hits` are those that its priority there counts."""
+
+    key: K
+    value: V
+    size: int = 0
+    hits: int = 0
+    ranked_hits: int = 0
+    rank: int = 0
+
+
+class Pool:
+    """
+    The bytes that the caches of a process hold together. Caches may be used in any thread.
+
+    `age` is the priority of the last entry that was evicted: priorities of later entries and hits begin there.
+    """
+
+    def __init__(self, total: int = 128 * MEGABYTE) -> None:
+        self.lock = RLock()
+        self.age, self.size = 0.0, 0
+        self.ranks = count(1)
+        self._caches: WeakSet[Cache[Any, Any]] = WeakSet()
+        self._totals: dict[str, Totals] = {}
+        self.resize(total)
+
+    def cache(
+        self, name: str, microseconds: float, on_evict: "Callable[[Any, Any], object] | None" = None
+    ) -> "Cache[Any, Any]":
+        """
+        A new cache, which exists as long as it is referenced. It takes `microseconds` to make one of its values.
+
+        `on_evict` is called with the key and the value of each entry that the pool evicts.
+        """
+        with self.lock:
+            cache: Cache[Any, Any] = Cache(self, name, self._totals.setdefault(name, Totals()), microseconds, on_evict)
+            self._caches.add(cache)
+        return cache
+
+    def resize(self, total: int) -> None:
+        """Change the bytes of the pool. Nothing is reserved any more."""
+        with self.lock:
+            self.total = self.capacity = total
+            self._reserved: dict[str, HasUsage] = {}
+            self.make_room()
+
+    def reserve(self, name: str, measured: HasUsage, most: int) -> None:
+        """Leave bytes to something that limits itself to them."""
+        with self.lock:
+            self._reserved[name] = measured
+            self.capacity -= most
+            self.make_room()
+
+    def usages(self) -> dict[str, Usage]:
+        with self.lock:
+            entries = Counter[str]()
+            for cache in self._caches:
+                entries[cache.name] += len(cache.entries)
+            usages = {
+                name: Usage(total.bytes, entries[name], total.evictions, total.hits, total.misses)
+                for name, total in self._totals.items()
+            }
+            return usages | {name: measured.usage for name, measured in self._reserved.items()}
+
+    def make_room(self) -> None:
+        """If the pool is full, evict: from the cache of the lowest priority, as long as it has the lowest."""
+        if self.size <= self.capacity:
+            return
+        floor, enough = self.capacity // FLOOR_SHARE, self.capacity - self.capacity // FREED_SHARE
+        while self.size > enough:
+            above = [cache for cache in self._caches if cache.entries and cache.totals.bytes > floor]
+            if not above:
+                return
+            cache, *other = nsmallest(2, above, key=Cache.lowest)
+            bound = other[0].lowest() if other else inf
+            cache.evict()
+            while self.size > enough and cache.entries and cache.totals.bytes > floor and cache.lowest() <= bound:
+                cache.evict()
+
+
+class Cache(Generic[K, V]):
+    """One of the caches of a pool. The caller gives the size of each entry in bytes."""
+
+    def __init__(
+        self, pool: Pool, name: str, totals: Totals, microseconds: float, on_evict: Callable[[K, V], object] | None
+    ) -> None:
+        self.name, self.totals = name, totals
+        self.entries: dict[K, CacheEntry[K, V]] = {}  # to be read only
+        self._heap: list[tuple[float, int, CacheEntry[K, V]]] = []
+        self._pool, self._microseconds, self._on_evict = pool, microseconds, on_evict
 
     def get(self, key: K) -> V | None:
-        entry = self._entries.get(key)
+        entry = self.entries.get(key)
         if entry is None:
+            self.totals.misses += 1
             return None
-        self._entries.move_to_end(key)
-        return entry[0]
+        entry.hits += 1
+        self.totals.hits += 1
+        return entry.value
+
+    def get_all(self, keys: Iterable[K]) -> list[V | None]:
+        return self.values_of(list(map(self.entries.get, keys)))
+
+    def values_of(self, entries: Sequence[CacheEntry[K, V] | None]) -> list[V | None]:
+        """The values of entries that were looked up, and None for each that was not found."""
+        found = [entry for entry in entries if entry is not None]
+        for entry in found:
+            entry.hits += 1
+        self.totals.hits += len(found)
+        self.totals.misses += len(entries) - len(found)
+        return [None if entry is None else entry.value for entry in entries]
 
     def put(self, key: K, value: V, size: int) -> None:
-        """Cache a value, in place of an older one. A value that is larger than the whole cache is not cached."""
-        entry = value, size + ENTRY_BYTES
-        known = self._entries.setdefault(key, entry)
-        if known is not entry:
-            self._entries[key] = entry
-            self._size -= known[1]
-        self._size += entry[1]
-        if entry[1] > self.capacity:
-            self.discard(key)
-        self._make_room()
+        """Cache a value, in place of an older one. In a full pool it may be evicted at once."""
+        with self._pool.lock:
+            entry = self.entries.get(key)
+            if entry is None:
+                entry = self.entries[key] = CacheEntry(key, value)
+            entry.value = value
+            self._grow(entry, size + ENTRY_BYTES - entry.size)
 
     def grow(self, key: K, value: V, more: int) -> None:
         """Add `more` bytes to the size of an entry, if it still has this value. Then it may be evicted."""
-        entry = self._entries.get(key)
-        if entry is not None and entry[0] is value:
-            self._entries[key] = value, entry[1] + more
-            self._size += more
-            self._make_room()
+        with self._pool.lock:
+            entry = self.entries.get(key)
+            if entry is not None and entry.value is value:
+                self._grow(entry, more)
 
     def discard(self, key: K) -> None:
-        entry = self._entries.pop(key, None)
-        if entry is not None:
-            self._size -= entry[1]
-
-    def resize(self, capacity: int) -> None:
-        self.capacity = capacity
-        self._make_room()
+        with self._pool.lock:
+            entry = self.entries.pop(key, None)
+            if entry is not None:
+                entry.rank = 0
+                entry.value = None  # type: ignore[assignment]  # its item stays in the heap
+                self._add_bytes(-entry.size)
 
     def clear(self) -> None:
-        self._entries.clear()
-        self._size = 0
+        with self._pool.lock:
+            self._add_bytes(-sum([entry.size for entry in self.entries.values()]))
+            self.entries.clear()
+            self._heap.clear()
 
-    def _make_room(self) -> None:
-        while self._size > self.capacity:
-            _, (_, freed) = self._entries.popitem(last=False)
-            self._size -= freed
-            self._evictions += 1
+    __del__ = clear
 
-    def __contains__(self, key: K) -> bool:
-        return key in self._entries
+    def lowest(self) -> float:
+        """The priority of the entry that is evicted next, which rises by the hits since it was ranked."""
+        for _ in range(MAX_CHECKS):
+            priority, rank, entry = self._heap[0]
+            if rank == entry.rank and entry.hits == entry.ranked_hits:
+                return priority
+            heappop(self._heap)
+            if rank == entry.rank:
+                self._rank(entry)
+        return self._heap[0][0]
 
-    def __len__(self) -> int:
-        return len(self._entries)
+    def evict(self) -> None:
+        """Remove the entry of the lowest priority."""
+        with self._pool.lock:
+            priority, rank, entry = heappop(self._heap)
+            while rank != entry.rank:
+                priority, rank, entry = heappop(self._heap)
+            self._pool.age = max(self._pool.age, priority)
+            del self.entries[entry.key]
+            self._add_bytes(-entry.size)
+            self.totals.evictions += 1
+            if self._on_evict:
+                self._on_evict(entry.key, entry.value)
+
+    def _grow(self, entry: CacheEntry[K, V], more: int) -> None:
+        entry.size += more
+        self._add_bytes(more)
+        self._rank(entry)
+        self._pool.make_room()
+
+    def _rank(self, entry: CacheEntry[K, V]) -> None:
+        """Put an entry into the heap with the priority of its hits so far. An item that it had becomes invalid."""
+        entry.hits = entry.ranked_hits = min(entry.hits, MAX_HITS)
+        entry.rank = next(self._pool.ranks)
+        priority = self._pool.age + (entry.hits + UNPROVEN) * self._microseconds / entry.size
+        heappush(self._heap, (priority, entry.rank, entry))
+        if len(self._heap) > 2 * len(self.entries) + 100:
+            self._heap[:] = [item for item in self._heap if item[1] == item[2].rank]
+            heapify(self._heap)
+
+    def _add_bytes(self, more: int) -> None:
+        self.totals.bytes += more
+        self._pool.size += more
+
+
+POOL = Pool()  # of the caches and memos of modules, and of what the server makes
+
+
+def memo(
+    entry_bytes: int, microseconds: float = 1, when: Callable[..., bool] | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """
+    Memoise a function of positional arguments.
+
+    The caller makes sure that no arguments with their result are larger than `entry_bytes`, where `when` allows them:
+    what clients send is checked before, or by `when`.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        cache: Cache[tuple[Any, ...], R] = POOL.cache("memos", microseconds)
+        entries, totals, make = cache.entries, cache.totals, cast(Callable[..., R], function)
+
+        @wraps(function)
+        def memoised(*arguments: Any) -> R:
+            entry = entries.get(arguments)
+            if entry is not None:
+                entry.hits += 1
+                totals.hits += 1
+                return entry.value
+            totals.misses += 1
+            value = make(*arguments)
+            if when is None or when(*arguments):
+                cache.put(arguments, value, entry_bytes)
+            return value
+
+        return cast(Callable[P, R], memoised)
+
+    return decorate
 
 
 class Hashed:
@@ -127,81 +296,3 @@ class Hashed:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Hashed) and self.value == other.value
-
-
-class Memo(NamedTuple):
-    """A memoised function. Each of its entries holds at most `entry_bytes`."""
-
-    function: Any  # what `lru_cache` returns
-    entry_bytes: int
-
-    @property
-    def max_bytes(self) -> int:
-        return int(self.function.cache_info().maxsize) * self.entry_bytes
-
-    @property
-    def usage(self) -> Usage:
-        _, misses, _, entries = self.function.cache_info()
-        return Usage(entries * self.entry_bytes, entries, misses - entries)
-
-
-MEMOS: dict[str, Memo] = {}
-SHARED: dict[str, SizedCache[Any, Any]] = {}  # those of the whole process, by the name of their share
-
-
-def memo(entries: int, entry_bytes: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """
-    Memoise a function for the arguments of its most recent calls.
-
-    The caller makes sure that no key and no result is larger than `entry_bytes`: what clients send is checked before.
-    """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        memoised: Any = lru_cache(entries)(function)
-        MEMOS[f"{function.__module__}.{function.__qualname__}".replace("._", ".")] = Memo(memoised, entry_bytes)
-        return memoised  # type: ignore[no-any-return]  # it is called as the function is
-
-    return decorate
-
-
-def shared_cache(name: str) -> SizedCache[Any, Any]:
-    """The cache of the process that has this share. Its capacity is that of the last budget."""
-    return SHARED.setdefault(name, SizedCache(CacheBudget().share(name)))
-
-
-class CacheBudget:
-    """
-    Divides the bytes that the caches of a process may hold.
-
-    What memos may hold is fixed and subtracted first; each other cache has a share of the rest.
-    """
-
-    def __init__(self, megabytes: int = 128) -> None:
-        self.total = megabytes * MEGABYTE
-        self.measured: dict[str, Measured] = {}
-
-    def share(self, name: str) -> int:
-        """The bytes that the caches of this name may hold together."""
-        return (self.total - sum(memo.max_bytes for memo in MEMOS.values())) * SHARES[name] // 100
-
-    def cache(self, name: str) -> SizedCache[Any, Any]:
-        """A new cache that has this share."""
-        cache: SizedCache[Any, Any] = SizedCache(self.share(name))
-        self.measure(name, cache)
-        return cache
-
-    def measure(self, name: str, cache: Measured) -> None:
-        """Count what a cache holds under the name of its share."""
-        self.measured[name] = cache
-
-    def apply(self) -> None:
-        """Give the caches that are shared by the whole process their shares of this budget."""
-        for name, cache in SHARED.items():
-            cache.resize(self.share(name))
-
-    def usages(self) -> dict[str, Usage]:
-        """By the name of the cache; all memos are one."""
-        memos = [memo.usage for memo in MEMOS.values()]
-        usages = {name: cache.usage for name, cache in (self.measured | SHARED).items()}
-        usages["memos"] = Usage(*(sum(numbers) for numbers in zip(*memos, strict=True))) if memos else Usage(0, 0, 0)
-        return usages

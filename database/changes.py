@@ -10,25 +10,30 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from database import archive, search
-from database.comment_changes import CommentChanges
+from database import search
+from database.comment_changes import CommentChanges, state
+from database.order_index import writes as places
 from database.rows import (
     Row,
     Votes,
+    action_row,
     comments_of,
     existing,
     follow_row,
+    group_row,
     integer,
     remove_articles,
+    remove_rows,
     replace_groups,
-    slices,
     update_rows,
     upsert,
     user_row,
     write_votes,
 )
-from database.tables import ARTICLES, EDITS, FOLLOWS, PLACES, USERS, VOTES
+from database.statements import slices
+from database.tables import ARTICLES, EDITS, FOLLOWS, GROUP_TEXTS, MODERATION_ACTIONS, PLACES, USERS, VOTES
 from store.log import Entry
+from store.records import ContentState
 
 TEXTS = ("title", "link", "content")
 
@@ -37,8 +42,8 @@ TEXTS = ("title", "link", "content")
 class Changed:
     """
     What tables that are derived from these have to follow: numbers of articles that are new, or whose title, link,
-    content, poster or groups changed; names, in lower case, of users that are new or changed; numbers of deleted
-    articles; and numbers of comments that are new or deleted, or whose content or groups changed.
+    content, poster, groups or state changed; names, in lower case, of users that are new or changed; numbers of deleted
+    articles; and numbers of comments that are new or deleted, or whose content, groups or article's state changed.
     """
 
     articles: set[int] = field(default_factory=set)
@@ -63,7 +68,11 @@ class Changes:
     users: dict[str, Row] = field(default_factory=dict)
     seen: dict[str, str] = field(default_factory=dict)
     follows: dict[tuple[str, str], int | None] = field(default_factory=dict)
+    group_texts: dict[str, Row] = field(default_factory=dict)
+    actions: dict[int, Row] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
+    purged: set[int] = field(default_factory=set)
+    restated: set[int] = field(default_factory=set)  # numbers of articles that became visible or ceased to be
     comments: CommentChanges = field(default_factory=CommentChanges)
 
     def add(self, entries: Iterable[Entry]) -> "Changes":
@@ -78,18 +87,14 @@ class Changes:
     def post(self, entry: Entry) -> None:
         number, values = _number(entry), entry.values
         self.removed.discard(number)
-        self.articles[number] = {
-            "number": number,
+        self.articles[number] = _row_of(number, values) | {
             "poster": entry.actor,
             "title": values["title"],
             "link": values["link"] or None,
             "content": values["content"] or None,
-            "posted_ms": integer(values["time"]),
             "edited_ms": None,
-            "up": integer(values["up"]),
-            "down": integer(values["down"]),
-            "imported_votes": integer(values.get("imported", "0")),
-            "archived": False,
+            "state": state(ContentState.VISIBLE),
+            "locked": False,
         }
         self.groups[number] = values["groups"].split()
         if entry.kind == "posted":
@@ -113,11 +118,38 @@ class Changes:
     def regroup(self, entry: Entry) -> None:
         self.groups[_number(entry)] = entry.values["groups"].split()
 
+    def set_state(self, entry: Entry) -> None:
+        number, values = _number(entry), entry.values
+        self._row(number).update(state=state(ContentState(values["state"])), locked=values["locked"] == "1")
+        self.restated.add(number)
+
     def remove(self, entry: Entry) -> None:
         number = _number(entry)
         self.removed.add(number)
         for gathered in (self.articles, self.columns, self.groups, self.votes, self.edits):
             gathered.pop(number, None)
+
+    def purge(self, entry: Entry) -> None:
+        """
+        A text that is gone for good, with its edits. The whole row: what was posted may not be in the table yet, and
+        its entry is no longer in the log.
+        """
+        number, values = _number(entry), entry.values
+        self.purged.add(number)
+        for gathered in (self.columns, self.edits):
+            gathered.pop(number, None)
+        self.articles[number] = _row_of(number, values) | {
+            "poster": values["poster"],
+            "title": values["text"],
+            "link": None,
+            "content": None,
+            "edited_ms": integer(values["edited"]) if values["edited"] else None,
+            "state": state(ContentState.REMOVED),
+            "locked": values["locked"] == "1",
+        }
+        self.groups[number] = values["groups"].split()
+        if values["imported"] == "0":
+            self.votes[number].setdefault(values["poster"], (1, integer(values["time"])))
 
     def register(self, entry: Entry) -> None:
         self.users[_username(entry)] = user_row(entry.values["name"], integer(entry.values["joined"]))
@@ -128,6 +160,17 @@ class Changes:
     def follow(self, entry: Entry) -> None:
         since = integer(entry.values["since"]) if entry.kind == "followed" else None
         self.follows[entry.actor, entry.values["followee"]] = since
+
+    def edit_group(self, entry: Entry) -> None:
+        name = entry.subject.removeprefix("group:")
+        self.group_texts[name] = group_row(name, entry.values)
+
+    def moderate(self, entry: Entry) -> None:
+        """What a moderator did, also after its reason was redacted."""
+        number, values = int(entry.subject.removeprefix("action:")), entry.values
+        known = {"at": values.get("at_ms", str(entry.at)), "moderator": values.get("moderator", entry.actor)}
+        named = {"kind": values["action"], "subject": values["subject_id"]}
+        self.actions[number] = action_row(number, values | known | named)
 
     def repair(self, entry: Entry) -> None:
         """The counts and groups of an article that `verify` has repaired. Karma is computed from them."""
@@ -145,6 +188,7 @@ class Changes:
     def write(self, connection: Connection) -> None:
         """Write all of it. Changes of articles that are not in the table are skipped: these were deleted later."""
         gone = remove_articles(connection, self.removed)
+        remove_rows(connection, EDITS, self.purged)
         changed = {*self.columns, *self.groups, *self.votes, *self.edits} - self.articles.keys()
         known = {*self.articles, *existing(connection, ARTICLES, changed)}
         upsert(connection, ARTICLES, self.articles.values(), keep=("archived",))
@@ -153,13 +197,15 @@ class Changes:
         write_votes(connection, VOTES, {number: votes for number, votes in self.votes.items() if number in known})
         upsert(connection, EDITS, [row for number, rows in self.edits.items() if number in known for row in rows])
         upsert(connection, USERS, self.users.values(), keep=("seen",))
+        upsert(connection, GROUP_TEXTS, self.group_texts.values())
+        upsert(connection, MODERATION_ACTIONS, self.actions.values())
         self._write_seen(connection)
         self._write_follows(connection)
         comments = self.comments.write(connection)
-        regrouped = comments_of(connection, self.groups.keys() - self.articles.keys())
+        moved = comments_of(connection, self.groups.keys() - self.articles.keys() | self.restated)
         edited = {number for number, row in self.columns.items() if not row.keys().isdisjoint(TEXTS)}
-        articles = known & {*self.articles, *self.groups, *edited}
-        derive(connection, Changed(articles, set(self.users), self.removed, comments | gone | regrouped))
+        articles = known & {*self.articles, *self.groups, *edited, *self.restated}
+        derive(connection, Changed(articles, set(self.users), self.removed, comments | gone | moved))
 
     def _row(self, number: int) -> Row:
         """The row of a new article, else the new values of columns."""
@@ -183,11 +229,16 @@ READERS: Mapping[str, Callable[[Changes, Entry], None]] = {
     "voted": Changes.vote,
     "edited": Changes.edit,
     "regrouped": Changes.regroup,
+    "state_changed": Changes.set_state,
     "deleted": Changes.remove,
     "registered": Changes.register,
     "followed": Changes.follow,
     "unfollowed": Changes.follow,
     "seen": Changes.mark_seen,
+    "group_edited": Changes.edit_group,
+    "moderated": Changes.moderate,
+    "redacted": Changes.moderate,
+    "purged": Changes.purge,
     "repaired": Changes.repair,
 }
 
@@ -201,7 +252,20 @@ def derive(connection: Connection, changed: Changed) -> None:
     search.index(connection, changed.articles | changed.removed, changed.users, changed.comments)
     for some in slices(changed.removed):
         if placed := set(connection.scalars(PLACED, {"numbers": some})):
-            archive.unarchive(connection, placed)
+            places.lock(connection)
+            places.remove(connection, placed)
+
+
+def _row_of(number: int, values: Mapping[str, str]) -> Row:
+    """What the row of an article has whatever becomes of its text."""
+    return {
+        "number": number,
+        "posted_ms": integer(values["time"]),
+        "up": integer(values["up"]),
+        "down": integer(values["down"]),
+        "imported_votes": integer(values.get("imported", "0")),
+        "archived": False,
+    }
 
 
 def _number(entry: Entry) -> int:

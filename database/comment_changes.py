@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from database.rows import Row, Votes, existing, integer, remove_comments, update_rows, upsert, write_votes
+from database.rows import Row, Votes, existing, integer, remove_comments, remove_rows, update_rows, upsert, write_votes
 from database.tables import ARTICLES, COMMENT_EDITS, COMMENT_VOTES, COMMENTS
 from store.log import Entry
 from store.records import ContentState
@@ -16,7 +16,8 @@ from store.records import ContentState
 class CommentChanges:
     """
     The changes of a batch. `rows` are whole rows of new comments, and of deleted ones that still have replies;
-    `columns` are new values of others, by number. `removed` are the numbers of deleted comments.
+    `columns` are new values of others, by number. `removed` are the numbers of deleted comments, `restated` those of
+    comments whose state changed, and `purged` those of comments whose text is gone for good.
     """
 
     rows: dict[int, Row] = field(default_factory=dict)
@@ -24,6 +25,8 @@ class CommentChanges:
     votes: Votes = field(default_factory=lambda: defaultdict(dict))
     edits: defaultdict[int, list[Row]] = field(default_factory=lambda: defaultdict(list))
     removed: set[int] = field(default_factory=set)
+    restated: set[int] = field(default_factory=set)
+    purged: set[int] = field(default_factory=set)
 
     def add(self, entry: Entry) -> None:
         """Gather an entry about a comment. Kinds that change no table are skipped."""
@@ -57,6 +60,10 @@ class CommentChanges:
         row = {"partition": entry.p, "entry": entry.id, "number": number, "editor": entry.actor}
         self.edits[number].append(row | {"edited_ms": edited, "content": content})
 
+    def set_state(self, entry: Entry, number: int) -> None:
+        self._row(number).update(state=state(ContentState(entry.values["state"])))
+        self.restated.add(number)
+
     def delete(self, entry: Entry, number: int) -> None:
         """Remove a comment and those deleted ones above it that have no replies left, or leave one without a text."""
         values = entry.values
@@ -67,6 +74,22 @@ class CommentChanges:
         if values["stub"]:
             self.rows[number] = row_of(number, values)
 
+    def purge(self, entry: Entry, number: int) -> None:
+        """As `Changes.purge`: the whole row, and no edits."""
+        values = entry.values
+        self.purged.add(number)
+        for gathered in (self.columns, self.edits):
+            gathered.pop(number, None)
+        self.rows[number] = row_of(number, values) | {
+            "poster": values["poster"],
+            "content": values["text"],
+            "edited_ms": integer(values["edited"]) if values["edited"] else None,
+            "imported_votes": integer(values["imported"]),
+            "state": state(ContentState.REMOVED),
+        }
+        if values["imported"] == "0":
+            self.votes[number].setdefault(values["poster"], (1, integer(values["time"])))
+
     def repair(self, entry: Entry, number: int) -> None:
         row: Row = {name: integer(entry.values[name]) for name in ("up", "down") if name in entry.values}
         if row:
@@ -76,9 +99,10 @@ class CommentChanges:
         """
         Write all of it, after the changes of articles. Changes of comments that are not in the table, and comments of
         articles that are not, are skipped: these were deleted later. Returns the numbers of the comments that are new
-        or deleted, or whose content changed.
+        or deleted, or whose content or state changed.
         """
         remove_comments(connection, self.removed)
+        remove_rows(connection, COMMENT_EDITS, self.purged)
         articles = existing(connection, ARTICLES, {row["article"] for row in self.rows.values()})
         rows = {number: row for number, row in self.rows.items() if row["article"] in articles}
         changed = {*self.columns, *self.votes, *self.edits} - self.rows.keys()
@@ -89,7 +113,7 @@ class CommentChanges:
         write_votes(connection, COMMENT_VOTES, votes)
         edits = [row for number, rows in self.edits.items() if number in known for row in rows]
         upsert(connection, COMMENT_EDITS, edits)
-        return {*rows, *self.removed, *(known & self.edits.keys())}
+        return {*rows, *self.removed, *(known & {*self.edits, *self.restated})}
 
     def _row(self, number: int) -> Row:
         """The row of a new comment, else the new values of columns."""
@@ -101,7 +125,9 @@ READERS: Mapping[str, Callable[[CommentChanges, Entry, int], None]] = {
     "comment_imported": CommentChanges.post,
     "comment_voted": CommentChanges.vote,
     "comment_edited": CommentChanges.edit,
+    "comment_state_changed": CommentChanges.set_state,
     "comment_deleted": CommentChanges.delete,
+    "purged": CommentChanges.purge,
     "repaired": CommentChanges.repair,
 }
 

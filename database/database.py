@@ -10,10 +10,12 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
+from operator import attrgetter
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
+from database.interrupter import Call
 from store import log
 from store.background import running
 from store.errors import StoreError
@@ -29,8 +31,8 @@ P = ParamSpec("P")
 
 CONSUMER = "database"  # the mirror's name among the consumers of the log
 SQLITE, POSTGRESQL = "sqlite:///", "postgresql://"
-READERS = 4  # threads, each with a connection
-READ_TIMEOUT = 5.0  # seconds that a read may take, with the time it waits for a thread
+READERS, SEARCHERS = 4, 2  # threads, each with a connection
+READ_TIMEOUT, SEARCH_TIMEOUT = 5.0, 3.0  # seconds that a read may take, with the time it waits for a thread
 PING_TIMEOUT = 1.0  # seconds
 RETRY_PAUSES = (0.2, 5.0)  # seconds: after the first fault of the mirror, and at most
 
@@ -39,6 +41,10 @@ logger = logging.getLogger("upvote")
 
 class DatabaseUnavailable(StoreError):
     """There is no database, or it does not answer."""
+
+
+class DatabaseTimeout(DatabaseUnavailable):
+    """A read takes longer than it may. The database may answer others."""
 
 
 class Database:
@@ -51,12 +57,15 @@ class Database:
         """
         self._url = check_url(url)
         self._engines: Engines | None = None
-        self._readers = ThreadPoolExecutor(READERS, "database-reader")
+        self._was_tried = asyncio.Event()  # whether the first attempt to open it has ended
         self._writer = ThreadPoolExecutor(1, "database-writer")
+        self._readers = ThreadPoolExecutor(READERS, "database-reader")
+        self._searchers = ThreadPoolExecutor(SEARCHERS, "database-searcher")
         self.fault: str | None = "it is being opened"  # why it does not answer; None if it does
 
     @property
     def is_open(self) -> bool:
+        """Whether it has answered since this process started."""
         return self._engines is not None
 
     @property
@@ -72,8 +81,15 @@ class Database:
         Raises:
             DatabaseUnavailable: it does not answer, cannot be written, or was made by a newer version.
         """
-        if self._engines is None:
-            self._engines = await self._in(self._writer, _open, self._url)
+        try:
+            if self._engines is None:
+                await self._in(self._writer, self._connect)
+        finally:
+            self._was_tried.set()
+
+    async def tried(self) -> None:
+        """Wait until the first attempt to open it has ended."""
+        await self._was_tried.wait()
 
     async def run(
         self,
@@ -82,19 +98,26 @@ class Database:
         **named: P.kwargs,
     ) -> T:
         """
-        Run `function(connection, ...)` in a thread, within one read-only transaction, for at most `READ_TIMEOUT`.
+        Run `function(connection, ...)` in a thread, within one read-only transaction, for at most `READ_TIMEOUT`. While
+        the database is opened for the first time, wait for it. The read is interrupted if nobody waits for its result
+        any more.
 
         Raises:
-            DatabaseUnavailable: the database does not answer, or not in time.
+            DatabaseUnavailable: the database does not answer.
+            DatabaseTimeout: it does not answer in time.
         """
-        engines, deadline = self._opened(), monotonic() + READ_TIMEOUT
-        call = self._in(self._readers, engines.read, deadline, function, *arguments, **named)
-        try:
-            async with asyncio.timeout(READ_TIMEOUT):  # Python 3.11's `wait_for` may lose a cancellation
-                result: T = await call
-                return result
-        except TimeoutError as error:
-            raise DatabaseUnavailable("the database does not answer in time") from error
+        read = attrgetter("read")
+        return await self._until(READ_TIMEOUT, self._readers, read, function, *arguments, **named)
+
+    async def search(
+        self,
+        function: "Callable[Concatenate[Connection, P], T]",
+        *arguments: P.args,
+        **named: P.kwargs,
+    ) -> T:
+        """As `run`, in one of the threads for searches, for at most `SEARCH_TIMEOUT`: no other read waits for it."""
+        search = attrgetter("search")
+        return await self._until(SEARCH_TIMEOUT, self._searchers, search, function, *arguments, **named)
 
     async def write(
         self,
@@ -125,6 +148,8 @@ class Database:
 
     async def ping(self) -> str | None:
         """Why the database does not answer; None if it does."""
+        if not self.is_open:
+            return self.fault
         try:
             async with asyncio.timeout(PING_TIMEOUT):
                 await self.run(_ping)
@@ -141,22 +166,51 @@ class Database:
         return log.Lag(sum(lag.entries for lag in lags), max(lag.seconds for lag in lags))
 
     async def close(self) -> None:
-        """End what runs, and close all connections."""
+        """End what runs, and close all connections, also those of an `open` that was cancelled."""
+        self._was_tried.set()
+        executors = (self._writer, self._readers, self._searchers)
+        for executor in executors:
+            executor.shutdown(wait=False, cancel_futures=True)
+        if self._engines:
+            self._engines.interrupter.end_all()
+        for executor in executors:
+            await asyncio.to_thread(executor.shutdown)
         engines, self._engines = self._engines, None
         self.fault = "it was closed"
-        for executor in (self._readers, self._writer):
-            executor.shutdown(wait=False, cancel_futures=True)
-        if engines:
-            await asyncio.to_thread(engines.interrupt)
-        for executor in (self._readers, self._writer):
-            await asyncio.to_thread(executor.shutdown)
         if engines:
             await asyncio.to_thread(engines.close)
+
+    def _connect(self) -> None:
+        """Runs in the thread that writes."""
+        from database.engines import Engines  # slow
+
+        if self._engines is None:
+            self._engines = Engines.open(self._url)
 
     def _opened(self) -> "Engines":
         if self._engines is None:
             raise DatabaseUnavailable(f"the database does not answer: {self.fault}")
         return self._engines
+
+    async def _until(
+        self,
+        limit: float,
+        executor: ThreadPoolExecutor,
+        read: "Callable[[Engines], Callable[..., T]]",
+        *arguments: object,
+        **named: object,
+    ) -> T:
+        """The result of a read in a thread, if it is there within a number of seconds. Else the read is ended."""
+        call = Call(monotonic() + limit)
+        try:
+            async with asyncio.timeout(limit):  # Python 3.11's `wait_for` may lose a cancellation
+                await self.tried()
+                return await self._in(executor, read(self._opened()), call, *arguments, **named)
+        except TimeoutError as error:
+            raise DatabaseTimeout(f"the database does not answer within {limit:g} seconds") from error
+        finally:
+            if self._engines:
+                self._engines.interrupter.end(call)
 
     async def _in(self, executor: ThreadPoolExecutor, call: Callable[..., T], *arguments: object, **named: object) -> T:
         """The result of a call in a thread. Notes whether the database answers."""
@@ -166,6 +220,8 @@ class Database:
             raise DatabaseUnavailable("the database does not answer: it was closed") from error
         try:
             result = await asyncio.wrap_future(future)
+        except DatabaseTimeout:
+            raise
         except DatabaseUnavailable as error:
             self.fault = str(error.__cause__ or error)
             raise
@@ -241,9 +297,3 @@ def check_url(url: str) -> str:
 
 def _ping(connection: "Connection") -> None:
     connection.exec_driver_sql("SELECT 1")
-
-
-def _open(url: str) -> "Engines":
-    from database.engines import Engines  # slow
-
-    return Engines.open(url)

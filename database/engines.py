@@ -1,8 +1,8 @@
 """Connections to SQLite and PostgreSQL, and the migrations that bring their tables up to date."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import resources
@@ -11,23 +11,35 @@ from time import monotonic, sleep
 from typing import Any, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from database.database import POSTGRESQL, READ_TIMEOUT, READERS, SQLITE, DatabaseUnavailable
+from database.database import (
+    POSTGRESQL,
+    READ_TIMEOUT,
+    READERS,
+    SEARCH_TIMEOUT,
+    SEARCHERS,
+    SQLITE,
+    DatabaseTimeout,
+    DatabaseUnavailable,
+)
+from database.interrupter import Call, Interrupter
 
 T = TypeVar("T")
 
 BUSY_TIMEOUT = 10.0  # seconds to wait for another process that writes to SQLite
 CANCEL_TIMEOUT = 1.0  # seconds
+CALL = "call"  # key of a connection's `info`: the call that uses the connection now
+QUERY_CANCELED = "57014"  # PostgreSQL's code for a statement ended by `statement_timeout` or by the interrupter
 SQLITE_SETTINGS = (
     "synchronous=NORMAL",  # safe with a write-ahead log, but for the last changes when the machine loses its power
     "wal_autocheckpoint=4000",  # pages of the log until they are copied: with 1 000, changes take half as long again
     "temp_store=MEMORY",
-    "cache_size=-16000",  # kB of each connection
+    "cache_size=-16000",  # kB
 )
-STEPS_BETWEEN_CHECKS = 20_000  # of SQLite's virtual machine: well under a millisecond
-MIGRATION_LOCK = 7_811_605  # of PostgreSQL: any number that no other program takes
+SQLITE_READER_SETTINGS = ("query_only=1", "cache_size=-8000")  # kB of each connection
+MIGRATION_LOCK = 7_811_605  # the number of an advisory lock of PostgreSQL: any that no other program takes
 # A connection whose server has vanished fails after about ten seconds.
 POSTGRESQL_OPTIONS: dict[str, Any] = {
     "connect_timeout": 5,
@@ -41,11 +53,17 @@ POSTGRESQL_OPTIONS: dict[str, Any] = {
 
 @dataclass(slots=True)
 class Engines:
-    """One engine for reads, one for writes. `running` has the connections that are in use."""
+    """
+    One engine for writes, one for reads, and one for searches, so that no other read waits for a search.
 
-    reader: Engine
+    At the deadline of a call the interrupter ends the statement that runs, and the call can begin no other statement.
+    PostgreSQL also ends statements by itself (`statement_timeout`).
+    """
+
     writer: Engine
-    running: set[Any] = field(default_factory=set)
+    reader: Engine
+    searcher: Engine
+    interrupter: Interrupter = field(default_factory=Interrupter)
 
     @classmethod
     def open(cls, url: str) -> Self:
@@ -55,8 +73,9 @@ class Engines:
         Raises:
             DatabaseUnavailable: the database does not answer, cannot be written, or was made by a newer version.
         """
-        reader, writer = _sqlite(Path(url.removeprefix(SQLITE))) if url.startswith(SQLITE) else _postgresql(url)
-        engines = cls(reader, writer)
+        engines = cls(*(_sqlite(Path(url.removeprefix(SQLITE))) if url.startswith(SQLITE) else _postgresql(url)))
+        for engine in (engines.writer, engines.reader, engines.searcher):
+            event.listen(engine, "before_cursor_execute", _check_deadline)
         try:
             engines.write(migrate)
         except BaseException:
@@ -64,19 +83,29 @@ class Engines:
             raise
         return engines
 
-    def read(self, deadline: float, function: Callable[..., T], *arguments: object, **named: object) -> T:
-        """Run a function in a read-only transaction, until an instant of the monotonic clock."""
-        with _faults(), self.reader.connect() as connection, self._noted(connection, deadline):
+    def read(self, call: Call, function: Callable[..., T], *arguments: object, **named: object) -> T:
+        """
+        Run a function in a read-only transaction.
+
+        Raises:
+            DatabaseTimeout: the call has run into its deadline, or was ended.
+        """
+        with _converted_faults(), self.reader.connect() as connection, self._watching(connection, call):
+            return function(connection, *arguments, **named)
+
+    def search(self, call: Call, function: Callable[..., T], *arguments: object, **named: object) -> T:
+        """As `read`, with the connections for searches."""
+        with _converted_faults(), self.searcher.connect() as connection, self._watching(connection, call):
             return function(connection, *arguments, **named)
 
     def write(self, function: Callable[..., T], *arguments: object, **named: object) -> T:
         """Run a function in a transaction."""
-        with _faults(), self.writer.begin() as connection, self._noted(connection):
+        with _converted_faults(), self.writer.begin() as connection, self._watching(connection):
             return function(connection, *arguments, **named)
 
     def write_durably(self, function: Callable[..., T], *arguments: object, **named: object) -> T:
         """As `write`, but return only when this change and all earlier ones are on the disk."""
-        with _faults(), self.writer.connect() as connection, self._noted(connection):
+        with _converted_faults(), self.writer.connect() as connection, self._watching(connection):
             driver: Any = connection.connection.driver_connection
             is_sqlite = isinstance(driver, sqlite3.Connection)
             if is_sqlite:
@@ -88,66 +117,79 @@ class Engines:
                 if is_sqlite:
                     driver.execute("PRAGMA synchronous=NORMAL")
 
-    def interrupt(self) -> None:
-        """End all statements that run."""
-        for connection in list(self.running):
-            with suppress(Exception):  # it may have ended meanwhile
-                if isinstance(connection, sqlite3.Connection):
-                    connection.interrupt()
-                else:
-                    connection.cancel_safe(timeout=CANCEL_TIMEOUT)
-
     def close(self) -> None:
-        self.reader.dispose()
-        self.writer.dispose()
+        self.interrupter.close()
+        for engine in (self.writer, self.reader, self.searcher):
+            engine.dispose()
 
-    @contextmanager
-    def _noted(self, connection: Connection, deadline: float | None = None) -> Iterator[None]:
-        """Note a connection as used. With a deadline, SQLite ends its statements there; PostgreSQL has its own."""
+    def _watching(self, connection: Connection, call: Call | None = None) -> AbstractContextManager[None]:
+        connection.info[CALL] = call = call or Call()
         driver: Any = connection.connection.driver_connection
         is_sqlite = isinstance(driver, sqlite3.Connection)
-        if is_sqlite and deadline is not None:
-            driver.set_progress_handler(partial(_is_over, deadline), STEPS_BETWEEN_CHECKS)
-        self.running.add(driver)
-        try:
-            yield
-        finally:
-            self.running.discard(driver)
-            if is_sqlite and deadline is not None:
-                driver.set_progress_handler(None, 0)
+        interrupt = driver.interrupt if is_sqlite else partial(driver.cancel_safe, timeout=CANCEL_TIMEOUT)
+        return self.interrupter.watching(call, interrupt)
 
 
-def _is_over(deadline: float) -> bool:
-    return monotonic() > deadline
+def _check_deadline(connection: Connection, *statement: object) -> None:
+    """
+    Raises:
+        DatabaseTimeout: the call that uses the connection is over.
+    """
+    call: Call | None = connection.info.get(CALL)
+    if call and call.is_over:
+        raise DatabaseTimeout("the database does not answer in time")
 
 
 @contextmanager
-def _faults() -> Iterator[None]:
+def _converted_faults() -> Iterator[None]:
     """Convert faults of the database or its server, but not those of a statement, to DatabaseUnavailable."""
     try:
         yield
     except (OperationalError, InterfaceError, PoolTimeout) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
+        if _is_interrupt(cause):
+            raise DatabaseTimeout("the database does not answer in time") from cause
         raise DatabaseUnavailable("the database does not answer") from cause
     except DBAPIError as error:
-        if error.connection_invalidated:
+        is_damaged = type(error) is DatabaseError  # SQLite's for a file that is damaged, or is no database
+        if error.connection_invalidated or is_damaged:
             raise DatabaseUnavailable("the database does not answer") from error.orig
         raise
 
 
-def _sqlite(path: Path) -> tuple[Engine, Engine]:
+def _is_interrupt(error: BaseException | None) -> bool:
+    code = getattr(error, "sqlite_errorcode", None) or getattr(error, "sqlstate", None)
+    return code in (sqlite3.SQLITE_INTERRUPT, QUERY_CANCELED)
+
+
+def _sqlite(path: Path) -> tuple[Engine, Engine, Engine]:
     url = URL.create("sqlite", database=str(path))
-    arguments = {"timeout": BUSY_TIMEOUT, "check_same_thread": False, "isolation_level": None}
-    reader = create_engine(url, connect_args=arguments, pool_size=READERS, max_overflow=0)
-    writer = create_engine(url, connect_args=arguments, pool_size=1, max_overflow=0)
-    event.listen(writer, "connect", _set_write_ahead_log)
-    for engine, begin, settings in ((reader, "BEGIN", ("query_only=1",)), (writer, "BEGIN IMMEDIATE", ())):
-        event.listen(engine, "connect", _preparing(*settings))
-        event.listen(engine, "begin", _beginning(begin))
-    return reader, writer
+    writer = create_engine(url, creator=partial(_open_sqlite, path, writes=True), pool_size=1, max_overflow=0)
+    reader, searcher = (
+        create_engine(url, creator=partial(_open_sqlite, path, writes=False), pool_size=size, max_overflow=0)
+        for size in (READERS, SEARCHERS)
+    )
+    event.listen(writer, "begin", _begin_with("BEGIN IMMEDIATE"))
+    for engine in (reader, searcher):
+        event.listen(engine, "begin", _begin_with("BEGIN"))
+    return writer, reader, searcher
 
 
-def _set_write_ahead_log(connection: sqlite3.Connection, record: object) -> None:
+def _open_sqlite(path: Path, *, writes: bool) -> sqlite3.Connection:
+    """A new connection, which is closed if it cannot be set up."""
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False)
+    try:
+        if writes:
+            _set_write_ahead_log(connection)
+        for setting in (*SQLITE_SETTINGS, *(() if writes else SQLITE_READER_SETTINGS)):
+            connection.execute(f"PRAGMA {setting}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _set_write_ahead_log(connection: sqlite3.Connection) -> None:
     """Set this once for the file. SQLite does not wait if another process does it at the same time."""
     deadline = monotonic() + BUSY_TIMEOUT
     while True:
@@ -160,35 +202,31 @@ def _set_write_ahead_log(connection: sqlite3.Connection, record: object) -> None
         sleep(0.02)
 
 
-def _preparing(*settings: str) -> Callable[[sqlite3.Connection, object], None]:
-    def prepare(connection: sqlite3.Connection, record: object) -> None:
-        for setting in (*SQLITE_SETTINGS, *settings):
-            connection.execute(f"PRAGMA {setting}")
-
-    return prepare
-
-
-def _beginning(statement: str) -> Callable[[Connection], None]:
+def _begin_with(statement: str) -> Callable[[Connection], None]:
     def begin(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
     return begin
 
 
-def _postgresql(url: str) -> tuple[Engine, Engine]:
+def _postgresql(url: str) -> tuple[Engine, Engine, Engine]:
     address = make_url(url).set(drivername="postgresql+psycopg")
     arguments = {name: value for name, value in POSTGRESQL_OPTIONS.items() if name not in address.query}
-    limited = arguments | {"options": f"-c statement_timeout={round(READ_TIMEOUT * 1000)}"}
-    reader = create_engine(
+    writer = create_engine(address, connect_args=arguments, pool_size=1, max_overflow=0, pool_pre_ping=True)
+    reader = _postgresql_reader(address, arguments, READERS, READ_TIMEOUT)
+    return writer, reader, _postgresql_reader(address, arguments, SEARCHERS, SEARCH_TIMEOUT)
+
+
+def _postgresql_reader(address: URL, arguments: Mapping[str, Any], size: int, timeout: float) -> Engine:
+    limited = {**arguments, "options": f"-c statement_timeout={round(timeout * 1000)}"}
+    return create_engine(
         address,
         connect_args=limited,
-        pool_size=READERS,
+        pool_size=size,
         max_overflow=0,
         pool_pre_ping=True,
         isolation_level="REPEATABLE READ",
     ).execution_options(postgresql_readonly=True)
-    writer = create_engine(address, connect_args=arguments, pool_size=1, max_overflow=0, pool_pre_ping=True)
-    return reader, writer
 
 
 def newest_revision() -> str:

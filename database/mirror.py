@@ -13,12 +13,13 @@ from sqlalchemy import Connection, bindparam, update
 
 from database.changes import Changes
 from database.database import CONSUMER, Database
-from database.rebuild import Rebuild, stored_positions
+from database.positions import stored_positions
+from database.rebuild import Rebuild
 from database.tables import POSITIONS
-from store import log
+from store import deletions, log
 from store.leases import Lease
 from store.log import Entry
-from store.maintenance.dump import Skipped
+from store.maintenance.records.record import Skipped
 from store.maintenance.scan import Progress
 from store.site import Site
 
@@ -45,7 +46,7 @@ def ignore(_: object) -> None:
     """The default of what is called with progress."""
 
 
-class Overtaken(Exception):
+class AlreadyApplied(Exception):
     """Another process has applied these entries."""
 
 
@@ -78,7 +79,7 @@ class Mirror:
             for p, end in enumerate(ends):
                 while self._positions[p] != end and await self._apply_some(p):
                     await self._lease.extend()
-        except Overtaken:
+        except AlreadyApplied:
             self._positions.clear()
 
     async def rebuild(self, progress: Progress = ignore, skipped: Skipped = ignore) -> None:
@@ -122,6 +123,8 @@ class Mirror:
         await self._database.write(apply, self._identity, after, entries)
         self._positions[p] = entries[-1].id
         await log.advance(self._site, CONSUMER, p, entries[-1].id)
+        if any(entry.kind in log.DELETIONS for entry in entries):
+            await deletions.forget(self._site, p, entries[-1].id)
         return True
 
 
@@ -130,10 +133,10 @@ def apply(connection: Connection, identity: str, after: str, entries: Sequence[E
     Apply the entries of a partition that follow a position, and set the position to the last of them.
 
     Raises:
-        Overtaken: the position is another one by now.
+        AlreadyApplied: the position is another one by now.
     """
     last = entries[-1]
     move = {"p": last.p, "identity": identity, "after": after, "id": last.id, "at": last.at}
     if connection.execute(MOVE, move).rowcount != 1:
-        raise Overtaken
+        raise AlreadyApplied
     Changes().add(entries).write(connection)

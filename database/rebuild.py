@@ -1,34 +1,37 @@
 """
 Makes the tables again: from the records of the store, and then from all entries that the log still has.
 
-Rows of what the store does not have are removed, but for what only the database has: archived articles, votes whose
-voters the store no longer has, when a vote was cast, and edits. Every step may be repeated, and a database without
-positions is one whose rebuild has not ended.
+Rows of what the store does not have are removed. Kept is what only the database has: archived articles, votes whose
+voters the store no longer has, when a vote was cast, and edits. Every step may be repeated. The positions, which say up
+to where the database has read the log, are written last: a database without positions is not complete.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, insert, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, insert, or_, select, tuple_, update
 
-from database import archive
 from database.changes import Changed, Changes, derive
 from database.comment_changes import row_of, state
 from database.database import Database
+from database.order_index import writes as places
+from database.positions import stored_positions
 from database.rows import (
     OF_A_COMMENT,
     OF_AN_ARTICLE,
+    action_row,
     follow_row,
+    group_row,
     remove_articles,
     remove_comments,
     remove_rows,
     replace_groups,
-    slices,
     upsert,
     user_row,
     vote_row,
 )
+from database.statements import slices
 from database.tables import (
     ARTICLES,
     COMMENT_EDITS,
@@ -36,18 +39,24 @@ from database.tables import (
     COMMENTS,
     EDITS,
     FOLLOWS,
+    GROUP_TEXTS,
+    MODERATION_ACTIONS,
     POSITIONS,
     USERS,
     VOTES,
 )
-from store import keys, log, records
+from store import keys, log, moving, records
 from store.client import Command
 from store.leases import Lease
 from store.maintenance import dump
-from store.maintenance.dump import Record, Skipped
+from store.maintenance.records.accounts import FollowsRecord, UserRecord
+from store.maintenance.records.actions import ActionRecord
+from store.maintenance.records.content import ArticleRecord, CommentRecord, VotedOnRecord
+from store.maintenance.records.places import PlaceRecord
+from store.maintenance.records.record import Record, Skipped
 from store.maintenance.restore import ORIGIN_FIELD
 from store.maintenance.scan import Progress
-from store.records import ContentState
+from store.records import ContentState, ModerationKind
 from store.site import Site
 
 RECORDS_AT_ONCE = 500  # in a transaction
@@ -63,7 +72,7 @@ class LogCutOff(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rebuild:
-    """`consumer` is the name under which the log keeps entries meanwhile."""
+    """`consumer` is the name of the log's consumer: the log keeps the entries that it has not read."""
 
     site: Site
     database: Database
@@ -99,8 +108,8 @@ class Rebuild:
         batch: list[Record] = []
         voters = 0
         async for some in dump.records_of(self.site, self.progress, self.skipped):
-            batch += [record for record in some if record[0] in ("article", "comment", "follows", "user")]
-            voters += sum(len(record[3]) + len(record[4]) for record in some if record[0] in ("article", "comment"))
+            batch += some
+            voters += sum(record.voters for record in some if isinstance(record, VotedOnRecord))
             if len(batch) >= RECORDS_AT_ONCE or voters >= VOTERS_AT_ONCE:
                 await self._copy(batch)
                 batch, voters = [], 0
@@ -111,13 +120,14 @@ class Rebuild:
         await self.database.write(copy, batch)
 
     async def _remove_others(self) -> None:
-        """Remove the rows of what the store does not have: all archived articles, too, if it never archived any."""
+        """Remove the rows of what the store does not have; also archived articles, if the store has no archive."""
         while not await self.site.redis.run(("HEXISTS", keys.store(), ARCHIVED_FIELD)):
             await self.lease.extend()
             if not await self.database.write(unarchive_some):
                 break
-        is_hot = ARTICLES.c.archived.is_(False)
-        await self._sweep(ARTICLES, self._article_lookup, remove_rows_of_articles, is_hot)
+        await self._remove_deleted()
+        is_in_store = ARTICLES.c.archived.is_(False)
+        await self._sweep(ARTICLES, self._article_lookup, remove_rows_of_articles, is_in_store)
         await self._sweep(COMMENTS, self._comment_lookup, remove_rows_of_comments)
         await self.database.write(remove_comments_without_article)
         for table in OF_AN_ARTICLE[1:]:
@@ -126,6 +136,17 @@ class Rebuild:
             await self.database.write(remove_orphans, table, COMMENTS)
         await self._sweep(USERS, self._user_lookup, remove_users)
         await self._sweep(FOLLOWS, self._follow_lookup, remove_follows)
+        await self._sweep(GROUP_TEXTS, self._group_lookup, remove_group_texts)
+        await self._sweep(MODERATION_ACTIONS, self._action_lookup, remove_actions)
+
+    async def _remove_deleted(self) -> None:
+        """Remove articles that were archived, came back and were deleted: the log may no longer have their deletion."""
+        for p in range(self.site.partitions):
+            states = await moving.states_of(self.site, await moving.marked(self.site, p))
+            deleted = {number for number, state in states.items() if not (state.article or state.may_be_archived)}
+            if deleted:
+                await self.lease.extend()
+                await self.database.write(remove_with_comments, deleted)
 
     async def _sweep(
         self,
@@ -156,6 +177,12 @@ class Rebuild:
     def _follow_lookup(self, row: Row[Any]) -> Command:
         return ("ZSCORE", keys.following(self.site.home_of_user(row.follower), row.follower), row.followee)
 
+    def _group_lookup(self, row: Row[Any]) -> Command:
+        return ("EXISTS", keys.place(self.site.home_of_group(row.name), row.name))
+
+    def _action_lookup(self, row: Row[Any]) -> Command:
+        return ("EXISTS", keys.action(self.site.home_of_article(row.number), row.number))
+
     async def _replay(self, p: int, end: str) -> None:
         """Apply the entries that the log still has, up to a position."""
         after = log.START
@@ -171,17 +198,11 @@ class Rebuild:
             after = entries[-1].id
 
 
-def stored_positions(connection: Connection) -> tuple[str, dict[int, str]]:
-    """The identity of the log that the database follows, and the last entry of each partition that it has."""
-    rows = connection.execute(select(POSITIONS.c.partition, POSITIONS.c.log, POSITIONS.c.entry)).all()
-    identities = {row.log for row in rows}
-    if len(identities) != 1:
-        return "", {}
-    return identities.pop(), {row.partition: row.entry for row in rows}
-
-
 def delete_positions(connection: Connection, origin: str) -> None:
-    """Mark the tables as incomplete. `origin` is that of a store that was restored: see `origin_of`."""
+    """
+    Mark the tables as incomplete. If the store was restored from a backup of the log that the tables were made from,
+    also remove what came after the backup. `origin` names the backup (see `restore.origin_of`); "" if there is none.
+    """
     identity, positions = stored_positions(connection)
     if origin.startswith(f"{identity} ") and positions:
         _, taken_at, *ends = origin.split()
@@ -190,7 +211,7 @@ def delete_positions(connection: Connection, origin: str) -> None:
 
 
 def delete_since(connection: Connection, taken_at: int, ends: Sequence[str]) -> None:
-    """Remove the edits and the votes that a restored store does not have, as they came after its backup."""
+    """Remove the edits and the votes that came after a backup: a store restored from it does not have them."""
     for votes in (VOTES, COMMENT_VOTES):
         connection.execute(delete(votes).where(votes.c.cast_ms > taken_at))
     for edits in (EDITS, COMMENT_EDITS):
@@ -219,37 +240,49 @@ def replay(connection: Connection, entries: Sequence[log.Entry]) -> None:
 
 def copy(connection: Connection, batch: Sequence[Record]) -> None:
     """Write the rows of some records of a dump."""
-    articles = [record[1:] for record in batch if record[0] == "article"]
-    upsert(connection, ARTICLES, [article_row(number, fields) for number, fields, _, _ in articles], keep=("archived",))
-    replace_groups(connection, {number: fields["groups"].split() for number, fields, _, _ in articles})
+    articles = [record for record in batch if isinstance(record, ArticleRecord)]
+    upsert(connection, ARTICLES, [article_row(each.number, each.fields) for each in articles], keep=("archived",))
+    replace_groups(connection, {each.number: each.fields["groups"].split() for each in articles})
     replace_votes(connection, VOTES, articles)
-    comments = [record[1:] for record in batch if record[0] == "comment"]
+    comments = [record for record in batch if isinstance(record, CommentRecord)]
     copy_comments(connection, comments)
-    users = [fields for kind, fields, *_ in batch if kind == "user"]
+    users = [record.fields for record in batch if isinstance(record, UserRecord)]
     upsert(connection, USERS, [user_row(fields["name"], int(fields["joined"]), fields.get("seen")) for fields in users])
-    follows = [record[1:] for record in batch if record[0] == "follows"]
-    pairs = [follow_row(name, other, since) for name, others in follows for other, since in others.items()]
+    follows = [record for record in batch if isinstance(record, FollowsRecord)]
+    pairs = [follow_row(each.follower, other, since) for each in follows for other, since in each.followees.items()]
     upsert(connection, FOLLOWS, pairs)
+    groups = [record for record in batch if isinstance(record, PlaceRecord)]
+    upsert(connection, GROUP_TEXTS, [group_row(each.group, each.fields) for each in groups])
+    actions = [record for record in batch if isinstance(record, ActionRecord)]
+    upsert(connection, MODERATION_ACTIONS, [action_row(each.number, each.fields) for each in actions])
+    remove_purged_edits(connection, actions)
     changed = Changed(
-        articles={number for number, *_ in articles},
+        articles={each.number for each in articles},
         users={each["name"].lower() for each in users},
-        comments={number for number, *_ in comments},
+        comments={each.number for each in comments},
     )
     derive(connection, changed)
 
 
-def copy_comments(connection: Connection, comments: Sequence[Sequence[Any]]) -> None:
-    """Write the rows of comments, of which each comes after its parent. What is deleted keeps no votes and edits."""
-    parents = {int(fields["parent"]) for _, fields, *_ in comments if "parent" in fields}
+def remove_purged_edits(connection: Connection, actions: Sequence[ActionRecord]) -> None:
+    """Remove the edits of texts that were purged: only the database has edits, and the log may no longer say so."""
+    subjects = [each.fields["subject"] for each in actions if each.fields["kind"] == ModerationKind.PURGE.value]
+    remove_rows(connection, EDITS, [number for each in subjects if (number := records.article_number(each))])
+    remove_rows(connection, COMMENT_EDITS, [number for each in subjects if (number := records.comment_number(each))])
+
+
+def copy_comments(connection: Connection, comments: Sequence[CommentRecord]) -> None:
+    """Write the rows of comments, each after its parent. Deleted comments keep no votes and no edits."""
+    parents = {int(each.fields["parent"]) for each in comments if "parent" in each.fields}
     depths: dict[int, int] = {}
     for some in slices(parents):
         found = connection.execute(select(COMMENTS.c.number, COMMENTS.c.depth).where(COMMENTS.c.number.in_(some)))
         depths.update((number, depth) for number, depth in found)
-    for number, fields, *_ in comments:
-        depths[number] = depths.get(int(fields["parent"]), 0) + 1 if "parent" in fields else 0
-    upsert(connection, COMMENTS, [comment_row(number, fields, depths[number]) for number, fields, *_ in comments])
-    replace_votes(connection, COMMENT_VOTES, [comment for comment in comments if not is_deleted(comment[1])])
-    deleted = [number for number, fields, *_ in comments if is_deleted(fields)]
+    for each in comments:
+        depths[each.number] = depths.get(int(each.fields["parent"]), 0) + 1 if "parent" in each.fields else 0
+    upsert(connection, COMMENTS, [comment_row(each.number, each.fields, depths[each.number]) for each in comments])
+    replace_votes(connection, COMMENT_VOTES, [comment for comment in comments if not is_deleted(comment.fields)])
+    deleted = [comment.number for comment in comments if is_deleted(comment.fields)]
     for table in OF_A_COMMENT[1:]:
         remove_rows(connection, table, deleted)
 
@@ -281,32 +314,38 @@ def article_row(number: int, fields: dict[str, str]) -> dict[str, Any]:
         "down": int(fields["down"]),
         "imported_votes": int(fields.get("imported", 0)),
         "archived": False,
+        "state": state(ContentState(fields.get("state", ContentState.VISIBLE.value))),
+        "locked": fields.get("locked") == "1",
     }
 
 
-def replace_votes(connection: Connection, table: Table, subjects: Sequence[Sequence[Any]]) -> None:
+def replace_votes(connection: Connection, table: Table, subjects: Sequence[VotedOnRecord]) -> None:
     """
-    Set the votes on articles or comments, and keep when equal votes were cast. Where the store no longer has the
-    voters, all votes are kept, and the poster's is among them.
+    Set the votes on some articles or comments (`subjects`). Rows with the same vote stay as they are, with the time
+    when the vote was cast. If the store no longer has the voters of a subject, all its rows stay, and the poster's vote
+    is added if it is missing.
     """
-    stored = stored_votes(connection, table, [number for number, *_ in subjects])
-    gone: list[tuple[int, str]] = []
+    stored = stored_votes(connection, table, [each.number for each in subjects])
+    withdrawn: list[tuple[int, str]] = []
     rows = []
-    for number, fields, up, down in subjects:
-        poster, known = fields["poster"], stored.get(number, {})
-        votes = {poster: 1, **dict.fromkeys(up, 1), **dict.fromkeys(down, -1)}
-        cast = {poster: own_vote_cast(number, int(fields["time"]))}
+    for each in subjects:
+        number, poster, known = each.number, each.fields["poster"], stored.get(each.number, {})
+        votes = {poster: 1, **dict.fromkeys(each.upvoters, 1), **dict.fromkeys(each.downvoters, -1)}
+        cast = {poster: own_vote_cast(number, int(each.fields["time"]))}
         rows += [
             vote_row(number, voter, vote, cast.get(voter)) for voter, vote in votes.items() if known.get(voter) != vote
         ]
-        gone += [(number, voter) for voter in known.keys() - votes.keys() if up]
+        withdrawn += [(number, voter) for voter in known.keys() - votes.keys() if each.upvoters]
     upsert(connection, table, rows)
-    for some in slices(gone):
+    for some in slices(withdrawn):
         connection.execute(delete(table).where(tuple_(table.c.number, table.c.voter).in_(some)))
 
 
 def own_vote_cast(number: int, posted: int) -> int | None:
-    """When the poster of an article or a comment voted on it: at once. None of an imported one, or if it is unknown."""
+    """
+    When the poster of an article or a comment voted on it: when it was posted. None if that is unknown, as for imported
+    ones.
+    """
     sequence = records.sequence_of(number)
     return posted if sequence >= records.FIRST_STORY_SEQUENCE and not records.is_of_story(sequence) else None
 
@@ -324,7 +363,7 @@ def stored_votes(connection: Connection, table: Table, numbers: Sequence[int]) -
 def next_rows(
     connection: Connection, table: Table, last: Row[Any] | None, conditions: Sequence[ColumnElement[bool]]
 ) -> list[Row[Any]]:
-    """The keys of the rows after one, in the order of the primary key."""
+    """The primary keys of the rows after `last` (None: from the start), in the order of the primary key."""
     key = list(table.primary_key)
     statement = select(*key).where(*conditions).order_by(*key).limit(ROWS_AT_ONCE)
     if last is not None:
@@ -334,8 +373,11 @@ def next_rows(
 
 def remove_rows_of_articles(connection: Connection, rows: Sequence[Row[Any]]) -> None:
     found = [row.number for row in rows]
-    hot = select(ARTICLES.c.number).where(ARTICLES.c.number.in_(found), ARTICLES.c.archived.is_(False))
-    numbers = set(connection.scalars(hot))  # one that was archived meanwhile is no longer in the store
+    in_store = select(ARTICLES.c.number).where(ARTICLES.c.number.in_(found), ARTICLES.c.archived.is_(False))
+    remove_with_comments(connection, set(connection.scalars(in_store)))  # others were archived meanwhile
+
+
+def remove_with_comments(connection: Connection, numbers: set[int]) -> None:
     comments = remove_articles(connection, numbers)
     derive(connection, Changed(removed=numbers, comments=comments))
 
@@ -355,14 +397,17 @@ def remove_comments_without_article(connection: Connection) -> None:
 
 
 def remove_orphans(connection: Connection, table: Table, parents: Table) -> None:
-    """Remove the rows of articles or comments that are not in the table of these."""
+    """Remove the rows of a table that belong to articles or comments which are not in `parents`."""
     connection.execute(delete(table).where(table.c.number.not_in(select(parents.c.number))))
 
 
 def unarchive_some(connection: Connection) -> bool:
-    """Make archived articles plain rows, some at a time. False if there is none."""
-    numbers = archive.numbers(connection, 0, RECORDS_AT_ONCE)
-    archive.unarchive(connection, numbers)
+    """Mark some archived articles as not archived, and remove their places. False if there is none left."""
+    is_archived = ARTICLES.c.archived.is_(True)
+    numbers = connection.scalars(select(ARTICLES.c.number).where(is_archived).limit(RECORDS_AT_ONCE)).all()
+    places.lock(connection)
+    places.remove(connection, numbers)
+    connection.execute(update(ARTICLES).where(ARTICLES.c.number.in_(numbers)).values(archived=False))
     return bool(numbers)
 
 
@@ -370,6 +415,14 @@ def remove_users(connection: Connection, rows: Sequence[Row[Any]]) -> None:
     names = [row.username for row in rows]
     connection.execute(delete(USERS).where(USERS.c.username.in_(names)))
     derive(connection, Changed(users=set(names)))
+
+
+def remove_group_texts(connection: Connection, rows: Sequence[Row[Any]]) -> None:
+    connection.execute(delete(GROUP_TEXTS).where(GROUP_TEXTS.c.name.in_([row.name for row in rows])))
+
+
+def remove_actions(connection: Connection, rows: Sequence[Row[Any]]) -> None:
+    remove_rows(connection, MODERATION_ACTIONS, [row.number for row in rows])
 
 
 def remove_follows(connection: Connection, rows: Sequence[Row[Any]]) -> None:

@@ -3,19 +3,18 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import Connection, Insert, Table, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from database.statements import slices
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENT_EDITS, COMMENT_VOTES, COMMENTS, EDITS, VOTES
 
-T = TypeVar("T")
 Row = dict[str, Any]
 Vote = tuple[int, int | None] | None  # its value, and when it was cast; None of one that was withdrawn
 Votes = defaultdict[int, dict[str, Vote]]  # by number and voter
 
-LISTED_AT_ONCE = 500  # numbers in a statement
 OF_AN_ARTICLE = (ARTICLES, ARTICLE_GROUPS, VOTES, EDITS)
 OF_A_COMMENT = (COMMENTS, COMMENT_VOTES, COMMENT_EDITS)
 THREAD = select(COMMENTS.c.number).where(COMMENTS.c.article.in_(bindparam("numbers", expanding=True)))
@@ -29,8 +28,36 @@ def vote_row(number: int, voter: str, value: int, cast: int | None = None) -> Ro
     return {"number": number, "voter": voter, "value": value, "cast_ms": cast, "counts": True}
 
 
+def action_row(number: int, values: Mapping[str, str]) -> Row:
+    """The row of what a moderator did, without the note. `values` are the fields of the action in the store."""
+    until = values.get("until", "0")
+    return {
+        "number": number,
+        "kind": values["kind"].upper(),
+        "at_ms": integer(values["at"]),
+        "moderator": values["moderator"],
+        "subject_id": values["subject"],
+        "group_name": values.get("group") or None,
+        "reason": values["reason"],
+        "expires_ms": integer(until) or None,
+        "role": values["role"].upper() if "role" in values else None,
+        "reverts": integer(values["reverts"]) if "reverts" in values else None,
+    }
+
+
 def follow_row(follower: str, followee: str, since: int) -> Row:
     return {"follower": follower, "followee": followee, "since_ms": since}
+
+
+def group_row(name: str, fields: Mapping[str, str]) -> Row:
+    """What is written about a group, as its hash or an entry has it: there an empty text is one that was removed."""
+    return {
+        "name": name,
+        "title": fields.get("title") or None,
+        "about": fields.get("about") or None,
+        "created_ms": integer(fields["created"]),
+        "listed_ms": integer(fields["listed"]) if fields.get("listed") else None,
+    }
 
 
 def upsert(connection: Connection, table: Table, rows: Iterable[Row], keep: tuple[str, ...] = ()) -> None:
@@ -113,12 +140,6 @@ def remove_rows(connection: Connection, table: Table, numbers: Collection[int]) 
 def integer(text: str) -> int:
     """A number as Lua may write it: an integer, or a float without a fraction."""
     return int(text) if text.lstrip("-").isdigit() else int(float(text))
-
-
-def slices(values: Collection[T], size: int = LISTED_AT_ONCE) -> list[list[T]]:
-    """The values in lists that are short enough for one statement."""
-    listed = list(values)
-    return [listed[start : start + size] for start in range(0, len(listed), size)]
 
 
 @lru_cache

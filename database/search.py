@@ -10,10 +10,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from database.words import Phrase, words
+from store.keys import SLOTS
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -109,27 +110,31 @@ def index(
         _replace(connection, COMMENT_INDEX, some, _comments(connection, some))
 
 
-def rebuild(connection: "Connection") -> None:
-    """Index all articles, users and comments anew."""
-    for table in (INDEX, COMMENT_INDEX):
-        connection.exec_driver_sql(f"DELETE FROM {table}")
-    index(connection, numbers=[number for (number,) in connection.exec_driver_sql("SELECT number FROM articles")])
-    index(connection, usernames=[name for (name,) in connection.exec_driver_sql("SELECT username FROM users")])
-    index(connection, comments=[number for (number,) in connection.exec_driver_sql("SELECT number FROM comments")])
+def forget_removed(connection: "Connection") -> None:
+    """
+    Delete the words of removed rows, which FTS5 keeps until it merges parts of an index. On SQLite it takes about as
+    long as to write both indexes again; elsewhere nothing is to be done.
+    """
+    if connection.dialect.name == "sqlite":
+        for name in (INDEX, COMMENT_INDEX):
+            connection.exec_driver_sql(f"INSERT INTO {name}({name}) VALUES ('optimize')")
 
 
-def find(connection: "Connection", search: Search) -> Found:
+def find(connection: "Connection", search: Search, deleted: frozenset[int] = frozenset()) -> Found:
     """
     The matches of a search, at most `MAX_FOUND`: the first ones in its order of the users and the articles with the
-    highest ids, and of as many comments.
+    highest ids, and of as many comments. `deleted` has numbers of articles and comments that the tables may still have:
+    these, and the comments of these articles, are no matches.
 
     A statement for comments and one for the others, two each if there are more than `MAX_RANKED` to be ranked, and one
-    for the names of users.
+    for the names of users. One more for the comments that may be of deleted articles, and for more matches in the
+    place of what was deleted.
     """
     if not search.phrases:
         return Found([], {}, frozenset())
-    of_comments = _find(connection, search, COMMENT_INDEX, IDS) if SearchKind.COMMENT in search.kinds else []
-    places = of_comments + (_find(connection, search, INDEX, search.ids) if search.ids else [])
+    has_comments = SearchKind.COMMENT in search.kinds
+    of_comments = _find(connection, search, COMMENT_INDEX, IDS, deleted) if has_comments else []
+    places = of_comments + (_find(connection, search, INDEX, search.ids, deleted) if search.ids else [])
     places.sort(reverse=True)
     del places[MAX_FOUND:]
     comments = frozenset(number for _, number in of_comments)
@@ -153,8 +158,8 @@ PARTS = {
 POSTED = "SELECT posted_ms FROM {} WHERE number = found.id"
 VOTES = "SELECT up - down FROM {} WHERE number = found.id"
 JOINED = "SELECT joined_ms FROM search_users JOIN users USING (username) WHERE search_users.id = found.id"
-KARMA = """SELECT CAST((SELECT coalesce(sum(up - down - 1), 0) FROM articles WHERE poster = name)
-    + (SELECT coalesce(sum(up - down - 1), 0) FROM comments WHERE poster = name) AS BIGINT)
+KARMA = """SELECT CAST((SELECT coalesce(sum(up - down - 1), 0) FROM articles WHERE poster = name AND state <> 'REMOVED')
+    + (SELECT coalesce(sum(up - down - 1), 0) FROM comments WHERE poster = name AND state <> 'REMOVED') AS BIGINT)
     FROM search_users JOIN users USING (username) WHERE search_users.id = found.id"""
 VALUES = {  # selects the value and the id of each match of {}
     (INDEX, SearchOrder.RELEVANCE): "{}",
@@ -234,16 +239,34 @@ def _dialect(connection: "Connection") -> Sqlite | Postgresql:
     return DIALECTS[connection.dialect.name]
 
 
-def _find(connection: "Connection", search: Search, table: str, ids: range) -> list[tuple[float, int]]:
+def _find(
+    connection: "Connection", search: Search, table: str, ids: range, deleted: frozenset[int]
+) -> list[tuple[float, int]]:
     """The values and the ids of the matches in an index whose ids are in a range, the highest of them."""
     places: list[tuple[float, int]] = []
-    for part in PARTS[search.order]:
+    most = sum(part.limit for part in PARTS[search.order])
+    for part in chain(PARTS[search.order], repeat(SearchPart(most))):  # the latter in the place of what was deleted
         found = _matching(connection, search, table, part, ids)
-        places += found
-        if len(found) < part.limit:
+        places += _without(connection, table, found, deleted) if deleted else found
+        if len(found) < part.limit or len(places) >= most:
             break
         ids = range(ids.start, found[-1][1])
-    return places
+    return places[:most]
+
+
+def _without(
+    connection: "Connection", table: str, places: list[tuple[float, int]], deleted: frozenset[int]
+) -> list[tuple[float, int]]:
+    """The matches in an index without those that were deleted, and without the comments of articles that were."""
+    left = [place for place in places if place[1] not in deleted]
+    if table == INDEX:
+        return left
+    slots = {number % SLOTS for number in deleted}  # a comment has the slot of its article
+    doubtful = [number for _, number in left if number % SLOTS in slots]
+    of_comments = "SELECT number, article FROM comments WHERE number {among}"
+    rows = _rows(connection, of_comments, doubtful) if doubtful else []
+    gone = set(doubtful) - {number for number, article in rows if article not in deleted}
+    return [place for place in left if place[1] not in gone] if gone else left
 
 
 def _matching(
@@ -259,7 +282,7 @@ def _articles(connection: "Connection", numbers: Sequence[int]) -> list[Document
     groups: dict[int, list[str]] = {}
     for number, name in _rows(connection, "SELECT number, name FROM article_groups WHERE number {among}", numbers):
         groups.setdefault(number, []).append(name)
-    articles = "SELECT number, title, content, poster FROM articles WHERE number {among}"
+    articles = "SELECT number, title, content, poster FROM articles WHERE number {among} AND state = 'VISIBLE'"
     return [
         Document(number, words(title), words(content or ""), _tags(poster, groups.get(number, ())))
         for number, title, content, poster in _rows(connection, articles, numbers)
@@ -267,13 +290,14 @@ def _articles(connection: "Connection", numbers: Sequence[int]) -> list[Document
 
 
 def _comments(connection: "Connection", numbers: Sequence[int]) -> list[Document]:
-    """The documents of visible comments. They are in the groups of their articles."""
+    """The documents of visible comments of visible articles. They are in the groups of these."""
     groups: dict[int, list[str]] = {}
     of_articles = """SELECT comments.number, name FROM comments JOIN article_groups ON article_groups.number = article
         WHERE comments.number {among}"""
     for number, name in _rows(connection, of_articles, numbers):
         groups.setdefault(number, []).append(name)
-    comments = "SELECT number, content, poster FROM comments WHERE number {among} AND state = 'VISIBLE'"
+    comments = """SELECT number, content, poster FROM comments WHERE number {among} AND state = 'VISIBLE'
+        AND NOT EXISTS (SELECT 1 FROM articles WHERE number = comments.article AND state <> 'VISIBLE')"""
     return [
         Document(number, [], words(content), _tags(poster, groups.get(number, ())))
         for number, content, poster in _rows(connection, comments, numbers)

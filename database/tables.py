@@ -4,7 +4,7 @@ The tables. docs/database.md describes them for people who ask with SQL.
 Instants are unix milliseconds, in columns that end in `_ms`; each table has a view in which they are timestamps.
 """
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, MetaData, SmallInteger, Table, Text
+from sqlalchemy import BigInteger, Boolean, Column, Double, Index, Integer, MetaData, SmallInteger, Table, Text, false
 
 METADATA = MetaData()
 NUMBER = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row numbers are of the type INTEGER only
@@ -39,6 +39,8 @@ ARTICLES = Table(
     Column("down", NUMBER, nullable=False),
     Column("imported_votes", NUMBER, nullable=False),
     Column("archived", Boolean, nullable=False),
+    Column("state", Text, nullable=False, server_default="VISIBLE"),
+    Column("locked", Boolean, nullable=False, server_default=false()),
     Index("articles_by_poster", "poster", "posted_ms"),
     Index("articles_by_time", "posted_ms"),
 )
@@ -90,6 +92,18 @@ EDITS = Table(
     Index("edits_by_number", "number"),
 )
 
+# What is written about groups; `places` has the places of archived articles in listings.
+GROUP_TEXTS = Table(
+    "group_texts",
+    METADATA,
+    Column("name", Text, primary_key=True),
+    Column("title", Text),
+    Column("about", Text),
+    Column("created_ms", NUMBER, nullable=False),
+    Column("listed_ms", NUMBER),
+    sqlite_with_rowid=False,
+)
+
 COMMENTS = Table(
     "comments",
     METADATA,
@@ -121,6 +135,24 @@ COMMENT_EDITS = Table(
     Column("edited_ms", NUMBER, nullable=False),
     Column("content", Text, nullable=False),
     Index("comment_edits_by_number", "number"),
+)
+
+MODERATION_ACTIONS = Table(
+    "moderation_actions",
+    METADATA,
+    Column("number", NUMBER, primary_key=True, autoincrement=False),
+    Column("kind", Text, nullable=False),
+    Column("at_ms", NUMBER, nullable=False),
+    Column("moderator", Text, nullable=False),
+    Column("subject_id", Text, nullable=False),
+    Column("group_name", Text),
+    Column("reason", Text, nullable=False),
+    Column("expires_ms", NUMBER),
+    Column("role", Text),
+    Column("reverts", NUMBER),
+    Index("moderation_actions_by_time", "at_ms"),
+    Index("moderation_actions_by_subject", "subject_id", "at_ms"),
+    Index("moderation_actions_by_reverted", "reverts"),
 )
 
 POSITIONS = Table(

@@ -14,13 +14,15 @@ from typing import NamedTuple, TypeAlias
 Phrase: TypeAlias = tuple[str, ...]  # words that follow one another
 
 WORD_LENGTH = 100  # characters: only these are compared of a longer word
+QUERY_WORDS = 32  # of a query: the rest is ignored
+PHRASE_WORDS = 16  # of a phrase: a longer one is cut into several
 EXCERPT_LENGTH = 240  # characters, without the marks
 LEAD = 60  # characters before the first match of an excerpt, at most
-REACH = EXCERPT_LENGTH - 2 * LEAD  # from the start of the first match to the end of the last that is surely in it
-MAX_MATCHES = 5_000  # of all phrases in one text, among which an excerpt is chosen; each phrase has an equal part
+REACH = EXCERPT_LENGTH - 2 * LEAD  # characters from the first match: other matches within them are in the excerpt
+MAX_MATCHES = 500  # of all phrases in the part of a text that an excerpt is taken from; each phrase has an equal share
 MATCH_START, MATCH_END = "\ue000", "\ue001"
 ELLIPSIS = "…"
-NO_MARKS = {ord(MATCH_START): " ", ord(MATCH_END): " "}  # an excerpt has no others than its own
+NO_MARKS = {ord(MATCH_START): " ", ord(MATCH_END): " "}  # removes the characters of marks from a text
 QUOTES = str.maketrans(dict.fromkeys("“”„‟«»\uff02", '"'))
 ZERO_WIDTH_SPACE = "\u200b"
 MAX_FOLDED = 20_000  # characters whose folded text is kept
@@ -43,21 +45,46 @@ def words(text: str) -> list[str]:
 
     Of scripts that put no spaces between words each character is a word, and so is a symbol such as an emoji.
     """
-    return [word[:WORD_LENGTH] for word in _composed(text).translate(FOLDED).split()]
+    return _words(_composed(text))
+
+
+def _words(composed: str) -> list[str]:
+    return [word[:WORD_LENGTH] for word in composed.translate(FOLDED).split()]
 
 
 def parse(query: str) -> tuple[Phrase, ...]:
     """
     The phrases of a query, each once: texts in quotation marks, and the other texts between spaces.
 
-    Most of the latter are of one word. One like `node.js` is a phrase of two. There is no other syntax.
+    Most of the latter are of one word. One like `node.js` is a phrase of two. There is no other syntax. A match has all
+    phrases, so a phrase that is part of another one says nothing and is left out.
     """
     *pairs, rest = query.translate(QUOTES).split('"')
     if len(pairs) % 2:  # the last quotation mark opens nothing
         rest = f"{pairs.pop()} {rest}"
-    parts = [[part] if place % 2 else part.split() for place, part in enumerate([*pairs, rest])]
-    phrases = (tuple(words(each)) for part in parts for each in part)
-    return tuple(dict.fromkeys(phrase for phrase in phrases if phrase))
+    parts = [[part] if index % 2 else part.split() for index, part in enumerate([*pairs, rest])]
+    pieces = (piece for part in parts for each in part for piece in _pieces(words(each)))
+    phrases = tuple(dict.fromkeys(_shortened(dict.fromkeys(pieces))))
+    return tuple(phrase for phrase in phrases if not any(_is_part(phrase, other) for other in phrases))
+
+
+def _pieces(phrase: Sequence[str]) -> Iterator[Phrase]:
+    for start in range(0, len(phrase), PHRASE_WORDS):
+        yield tuple(phrase[start : start + PHRASE_WORDS])
+
+
+def _shortened(phrases: Iterable[Phrase]) -> Iterator[Phrase]:
+    """The first phrases, with `QUERY_WORDS` words together."""
+    left = QUERY_WORDS
+    for phrase in phrases:
+        if not left:
+            return
+        yield phrase[:left]
+        left -= min(left, len(phrase))
+
+
+def _is_part(phrase: Phrase, other: Phrase) -> bool:
+    return len(phrase) < len(other) and f" {' '.join(phrase)} " in f" {' '.join(other)} "
 
 
 def matches(phrases: Iterable[Phrase], texts: Iterable[str]) -> bool:
@@ -73,14 +100,14 @@ def excerpt(phrases: Sequence[Phrase], texts: Sequence[str]) -> str:
     """
     best = _passage(phrases, texts[0])
     for text in texts[1:]:
-        if best.phrases == len(phrases):
+        if best.phrase_count == len(phrases):
             break
-        best = max(best, _passage(phrases, text), key=lambda passage: passage.phrases)
+        best = max(best, _passage(phrases, text), key=lambda passage: passage.phrase_count)
     return best.marked(phrases)
 
 
 class Match(NamedTuple):
-    """The place of a phrase in a text."""
+    """A phrase in a text, from the offset `start` to `end`."""
 
     start: int
     end: int
@@ -88,43 +115,77 @@ class Match(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A part of a text. `phrases` is the number of different ones that it is known to have."""
+    """A part of a text, and how many different phrases were counted in it: it has these, and maybe more."""
 
     text: str
     start: int
     end: int
-    phrases: int
+    phrase_count: int
 
     def marked(self, phrases: Sequence[Phrase]) -> str:
+        """The passage with its matches marked, and an ellipsis where the text goes on before or after it."""
         first = max(0, self.start - WORD_LENGTH)  # with the whole words at both ends
-        found = sorted(_matches(phrases, self.text[first : self.end + WORD_LENGTH]))
-        pieces, place = [ELLIPSIS if self.start else ""], self.start
-        for start, end in _joined((first + each.start, first + each.end) for each in found):
+        found_matches = sorted(_find_matches(phrases, self.text[first : self.end + WORD_LENGTH]))
+        pieces, done = [ELLIPSIS if self.start else ""], self.start
+        for start, end in _joined((first + each.start, first + each.end) for each in found_matches):
             if start < self.end and end > self.start:
                 start, end = max(start, self.start), min(end, self.end)
-                pieces += [self.text[place:start], MATCH_START, self.text[start:end], MATCH_END]
-                place = end
-        pieces += [self.text[place : self.end], ELLIPSIS if self.end < len(self.text) else ""]
+                pieces += [self.text[done:start], MATCH_START, self.text[start:end], MATCH_END]
+                done = end
+        pieces += [self.text[done : self.end], ELLIPSIS if self.end < len(self.text) else ""]
         return "".join(pieces)
 
 
 def _passage(phrases: Sequence[Phrase], text: str) -> Passage:
     """The passage of a text with the most different phrases."""
     text = " ".join(_composed(text.translate(NO_MARKS)).split())
-    found = sorted(_matches(phrases, text, MAX_MATCHES // max(1, len(phrases))))
-    if not found:
+    first, last = _densest_part(phrases, text)
+    found_matches = sorted(_find_matches(phrases, text[first:last], MAX_MATCHES // max(1, len(phrases))))
+    if not found_matches:
         return Passage(text, *_bounds(text, 0, 0), 0)
-    first, number = _densest(found)
-    return Passage(text, *_bounds(text, found[first].start, found[first].end), number)
+    index, phrase_count = _densest(found_matches)
+    match = found_matches[index]
+    return Passage(text, *_bounds(text, first + match.start, first + match.end), phrase_count)
 
 
-def _densest(found: Sequence[Match]) -> tuple[int, int]:
+def _densest_part(phrases: Sequence[Phrase], text: str) -> tuple[int, int]:
+    """
+    The bounds of the part of a text with the most different phrases; the first of equal ones, and all of a text if no
+    part has any.
+
+    A part has two steps of the text, about the length of an excerpt, and each step is in two parts.
+    """
+    folded_phrases = [f" {' '.join(phrase)} " for phrase in phrases]
+    best, most = (0, len(text)), 0
+    steps = list(_steps(text))
+    for start, end in zip(steps, [*steps[2:], len(text)], strict=False):
+        folded = f" {' '.join(_words(text[start:end]))} "
+        phrase_count = sum(phrase in folded for phrase in folded_phrases)
+        if phrase_count > most:
+            best, most = (start, end), phrase_count
+        if most == len(phrases):
+            break
+    return best
+
+
+def _steps(text: str) -> Iterator[int]:
+    """Offsets between words, about `REACH` characters apart, from the start of a text to its end."""
+    offset = 0
+    while offset < len(text):
+        yield offset
+        offset = min(offset + REACH, len(text))
+        while offset < len(text) and not FOLDED[ord(text[offset])].startswith(" "):
+            offset += 1
+    yield len(text)
+
+
+def _densest(matches: Sequence[Match]) -> tuple[int, int]:
     """The index of the match from which the most different phrases are within `REACH` characters, and their number."""
     best, most, last = 0, 1, 0
     counts: dict[Phrase, int] = {}
-    for first, match in enumerate(found):
-        while last <= first or (last < len(found) and found[last].end <= match.start + REACH):
-            counts[found[last].phrase] = counts.get(found[last].phrase, 0) + 1
+    for first, match in enumerate(matches):
+        while last <= first or (last < len(matches) and matches[last].end <= match.start + REACH):
+            counts[matches[last].phrase] = counts.get(matches[last].phrase, 0) + 1
             last += 1
         if len(counts) > most:
             best, most = first, len(counts)
@@ -135,7 +196,11 @@ def _densest(found: Sequence[Match]) -> tuple[int, int]:
 
 
 def _bounds(text: str, start: int, end: int) -> tuple[int, int]:
-    """The bounds of an excerpt around a match, at spaces if there are any near."""
+    """
+    The bounds of an excerpt around a match: up to `LEAD` characters before it, and `EXCERPT_LENGTH` in all, so that an
+    excerpt near the end of a text begins earlier. Each bound moves to a space towards the match if one is near. A text
+    that is hardly longer than an excerpt is shown whole.
+    """
     if len(text) <= EXCERPT_LENGTH + LEAD:
         return 0, len(text)
     first = max(0, min(start - LEAD, len(text) - EXCERPT_LENGTH))
@@ -147,8 +212,8 @@ def _bounds(text: str, start: int, end: int) -> tuple[int, int]:
     return first, last
 
 
-def _matches(phrases: Sequence[Phrase], text: str, limit: int | None = None) -> Iterator[Match]:
-    """The places of each phrase in a text, the first ones up to a limit. Takes time in proportion to the text."""
+def _find_matches(phrases: Sequence[Phrase], text: str, limit: int | None = None) -> Iterator[Match]:
+    """The matches of each phrase in a text, the first ones up to a limit. Takes time in proportion to the text."""
     folded = text.translate(FOLDED)
     spans = [match.span() for match in re.finditer(r"\S+", folded)]
     words = [folded[start : min(end, start + WORD_LENGTH)] for start, end in spans]
@@ -156,35 +221,36 @@ def _matches(phrases: Sequence[Phrase], text: str, limit: int | None = None) -> 
     starts = list(accumulate((len(word) + 1 for word in words), initial=1))
     origins = _Origins(text)
     for phrase in phrases:
-        for place in islice(_places(f" {' '.join(phrase)} ", joined), limit):
-            first = bisect_left(starts, place + 1)
+        for offset in islice(_offsets_of(f" {' '.join(phrase)} ", joined), limit):
+            first = bisect_left(starts, offset + 1)
             last = first + len(phrase) - 1
             yield Match(origins.start(spans[first][0]), origins.end(spans[last][1]), phrase)
 
 
-def _places(part: str, text: str) -> Iterator[int]:
-    place = text.find(part)
-    while place >= 0:
-        yield place
-        place = text.find(part, place + len(part) - 1)
+def _offsets_of(part: str, text: str) -> Iterator[int]:
+    """Where a part occurs in a text. Its last character may be the first of its next occurrence: both are spaces."""
+    offset = text.find(part)
+    while offset >= 0:
+        yield offset
+        offset = text.find(part, offset + len(part) - 1)
 
 
 class _Origins:
-    """Finds the places in a text that places in its folded text come from."""
+    """Gives the offset in a text from an offset in its folded text, which may be longer or shorter."""
 
     def __init__(self, text: str) -> None:
-        """The folded text of ASCII has the same places."""
+        """The folded text of ASCII has the same offsets, so that there is nothing to keep."""
         lengths = () if text.isascii() else map(len, map(FOLDED.__getitem__, map(ord, text)))
         self._ends = list(accumulate(lengths))
 
-    def start(self, place: int) -> int:
-        return bisect_right(self._ends, place) if self._ends else place
+    def start(self, offset: int) -> int:
+        return bisect_right(self._ends, offset) if self._ends else offset
 
-    def end(self, place: int) -> int:
-        """The end of the character before a place, with the accents that follow it."""
+    def end(self, offset: int) -> int:
+        """The end of the character before an offset, with the accents that follow it."""
         if not self._ends:
-            return place
-        return bisect_right(self._ends, self._ends[bisect_left(self._ends, place)])
+            return offset
+        return bisect_right(self._ends, self._ends[bisect_left(self._ends, offset)])
 
 
 def _joined(bounds: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

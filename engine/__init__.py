@@ -23,25 +23,25 @@ What a schema can declare to be faster:
 `is_type_of` has to decide by the class of an object. Introspection is always executed by graphql-core.
 """
 
+from engine.clients import Client
 from engine.documents import read_trusted_documents
 from engine.endpoint import Endpoint, QueryResult
 from engine.errors import Code, Refused
-from engine.interfaces import BackendUsage, Context, EventId, Observation, Observer, Options
+from engine.interfaces import BackendUsage, EventId, Observation, Observer, OperationContext, Options
 from engine.limits.documents import Limits
 from engine.limits.rate_limiter import BucketKey, RateLimiter
-from engine.requests import Client
 
 __all__ = [
     "BackendUsage",
     "BucketKey",
     "Client",
     "Code",
-    "Context",
     "Endpoint",
     "EventId",
     "Limits",
     "Observation",
     "Observer",
+    "OperationContext",
     "Options",
     "QueryResult",
     "RateLimiter",

@@ -1,5 +1,6 @@
 """
-Documents: finds persisted ones by id, and parses, validates and caches the operations of all. Executes nothing.
+Documents: finds persisted documents by id; parses and validates all documents, and caches their operations. Executes
+nothing.
 
 A request may send the id of a document instead of its text. A server may be limited to a list of trusted documents.
 """
@@ -30,11 +31,9 @@ from graphql import (
     validate,
     visit,
 )
-from graphql.validation.validate import ValidationAbortedError
-from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
-from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
-from caches import SizedCache
+from caches import Cache, Pool
+from engine.bridge import STRAWBERRY_RULES, ValidationAbortedError, core_schema
 from engine.errors import Code, Refused, error_entry
 from engine.limits.cost import Cost, cost_of
 from engine.limits.documents import Limits, fragments_of
@@ -43,9 +42,11 @@ MAX_ERRORS = 20
 MAX_NUMBER_LENGTH = 1_000  # characters; Python refuses to convert a number of 4,301 digits
 # A longer number has a run of this many digits: sign, point and exponent divide it into four parts at most.
 DIGIT_RUN = re.compile(rf"[0-9]{{{MAX_NUMBER_LENGTH // 4}}}")
-RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
+RULES = (*specified_rules, *STRAWBERRY_RULES)
 NODE_SIZE = 260  # bytes of a node of a document, with its position and its part of the cost
 OPERATION_SIZE = 2_000  # bytes of an operation without its document
+OPERATION_MICROSECONDS = 3_000  # to parse, validate and compile an operation
+DOCUMENT_MICROSECONDS = 300  # to ask for a document that is not known any more, and to receive it
 NO_TOKEN = Token(TokenKind.SOF, 0, 0, 0, 0)
 
 
@@ -73,15 +74,12 @@ class Operation:
 class Operations:
     """The operations of a schema, by document text and operation name; the last used are cached."""
 
-    def __init__(
-        self, schema: strawberry.Schema, limits: Limits, cache: SizedCache[tuple[str, str | None], Operation]
-    ) -> None:
-        # Strawberry parses and validates inside each execute(). Its graphql-core schema is a private attribute.
-        self._schema = schema._schema
+    def __init__(self, schema: strawberry.Schema, limits: Limits, pool: Pool) -> None:
+        self._schema = core_schema(schema)
         self._hide_suggestions = schema.config.disable_field_suggestions
         self._limits = limits
         self._rules = RULES if limits.introspection else (*RULES, NoSchemaIntrospectionCustomRule)
-        self.cache = cache
+        self.cache: Cache[tuple[str, str | None], Operation] = pool.cache("operations", OPERATION_MICROSECONDS)
 
     def find(self, text: str, name: str | None) -> Operation:
         """
@@ -139,16 +137,16 @@ class Operations:
 
 class PersistedDocuments:
     """
-    Documents by id: the trusted ones, and those that clients have sent with an id, in a cache.
+    Documents by id: the trusted ones, and in a cache those that clients have sent with an id.
 
-    Ids are those of requests, which have no prefix; the ids of trusted documents may have one.
+    The methods take ids without the prefix `sha256:`. In the file of trusted documents ids may have this prefix.
     """
 
-    def __init__(self, trusted: Mapping[str, str], only_trusted: bool, cache: SizedCache[str, str]) -> None:
+    def __init__(self, trusted: Mapping[str, str], only_trusted: bool, pool: Pool) -> None:
         self._trusted = {without_prefix(document_id): text for document_id, text in trusted.items()}
         self._trusted_texts = frozenset(trusted.values())
         self._only_trusted = only_trusted
-        self._cache = cache
+        self._cache: Cache[str, str] = pool.cache("documents", DOCUMENT_MICROSECONDS)
 
     def text(self, query: str | None, document_id: str | None) -> str:
         """
@@ -167,7 +165,7 @@ class PersistedDocuments:
 
     def store(self, query: str, document_id: str) -> None:
         """Cache a document under its id. Call it for valid documents only, so that invalid ones take no room."""
-        if document_id not in self._trusted and document_id not in self._cache:
+        if document_id not in self._trusted and document_id not in self._cache.entries:
             self._cache.put(document_id, query, getsizeof(document_id) + getsizeof(query))
 
     def _named(self, document_id: str) -> str:

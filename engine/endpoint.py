@@ -5,39 +5,31 @@ It reads GraphQL requests over HTTP and responds with one result or a stream of 
 Handlers of the same program execute documents of their own by `Endpoint.query`.
 """
 
-import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias
 
-import orjson
 import strawberry
 from graphql import OperationType
 from starlette.types import Receive, Scope, Send
 
+from engine.clients import Client, Headers, headers_of, make_tuple, request_id_of
 from engine.errors import Code, Refused
-from engine.handler import EncodedResult, RequestHandler, encode, refusal_body
-from engine.interfaces import OpenContext, Options, stopping_of
+from engine.handler import RequestHandler
+from engine.interfaces import OpenContext, Options, stop_event_of
 from engine.limits.rate_limiter import Charge
+from engine.negotiation import VARY, Accepted, Media, accepted, is_json
 from engine.requests import (
-    VARY,
-    Accepted,
-    Client,
     GraphQLRequest,
-    Headers,
-    Media,
     OperationRequest,
     RequestCache,
-    accepted,
-    headers_of,
-    is_json,
-    make_tuple,
     parse_body,
     parse_own_body,
     parse_query_string,
     query_parameters,
-    request_id_of,
 )
+from engine.results import EncodedResult, decode_result, encode, refusal_body
 from engine.streaming import Stream, refused_results, send_stream
 from engine.websocket import WebSocketTransport
 
@@ -136,13 +128,13 @@ class Endpoint:
     ) -> None:
         options = options or Options()
         self._handler = RequestHandler(schema, open_context, codes, options)
-        requests = options.budget.cache("requests")
-        self._bodies = RequestCache(parse_body, requests)
-        self._query_strings = RequestCache(parse_query_string, requests)
-        self._own_bodies = RequestCache(parse_own_body, requests)
+        self._bodies = RequestCache(parse_body, options.pool)
+        self._query_strings = RequestCache(parse_query_string, options.pool)
+        self._own_bodies = RequestCache(parse_own_body, options.pool)
         self._explorer_path = options.explorer_path
         self._max_body = options.max_body
         self._keep_alive = options.keep_alive
+        self._watch_session = options.watch_session
         self._caching = caching_headers(options)
         self._websocket = WebSocketTransport(self._handler, options)
 
@@ -230,23 +222,14 @@ class Endpoint:
             if single is None and streamed is not None:
                 return Stream(refused_results(refused), streamed)
             raise
-        if http.is_safe and request.operation.kind is OperationType.MUTATION:
+        if request.operation.kind is OperationType.MUTATION and http.is_safe:
             raise not_allowed("a mutation is not allowed by GET", allowed=b"POST")
         if single is not None and not request.operation.is_subscription:
             return single_response(await self._handler.execute(request), single, http, request, self._caching)
         if streamed is None:
             raise Refused(Code.NOT_ACCEPTABLE, "a subscription is answered as text/event-stream or by multipart/mixed")
-        stopping = stopping_of(http.scope) if request.operation.is_subscription else None
-        return Stream(self._handler.stream(request), streamed, stopping)
-
-
-def decode_result(result: EncodedResult) -> dict[str, Any]:
-    content: dict[str, Any]
-    try:
-        content = orjson.loads(result.body)
-    except ValueError:  # it refuses lone surrogates, which the standard library has written
-        content = json.loads(result.body)
-    return content
+        stopping = stop_event_of(http.scope) if request.operation.is_subscription else None
+        return Stream(self._handler.stream(request), streamed, stopping, partial(self._watch_session, request.client))
 
 
 def single_response(

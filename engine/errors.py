@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 
 MAX_PATH = 200  # characters of a path in the log: a client chooses the names in it
 FAULT_MESSAGE = "internal server error"
+SESSION_ENDED = "the session has ended"
 
 
 class Code(StrEnum):
@@ -71,6 +72,12 @@ def error_entry(reason: str | GraphQLError, code: str) -> dict[str, Any]:
     formatted: dict[str, Any] = {**reason.formatted}
     formatted["extensions"] = {**(reason.extensions or {}), "code": code}
     return formatted
+
+
+def session_ended() -> Refused:
+    """Why a stream ends whose client has lost its session."""
+    extensions = {"code": str(Code.UNAUTHENTICATED), "session": "ended"}
+    return Refused(Code.UNAUTHENTICATED, errors=[{"message": SESSION_ENDED, "extensions": extensions}])
 
 
 class AnswerTooLarge(Refused):

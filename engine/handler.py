@@ -4,55 +4,33 @@ Executes GraphQL requests of any transport: finds the operation, opens a context
 Queries that are equal and arrive at the same time are executed once. Results are JSON already, so that they share it.
 """
 
-import json
-from asyncio import CancelledError, Future, Task, TimerHandle, current_task, get_running_loop
-from collections.abc import AsyncGenerator, Awaitable, Callable, Hashable, Mapping
+from asyncio import CancelledError, current_task
+from collections.abc import AsyncGenerator, Hashable, Mapping
 from contextlib import aclosing
 from math import ceil
-from time import monotonic, perf_counter
-from typing import Any, NamedTuple, TypeAlias
+from time import perf_counter
+from typing import Any
 from weakref import ref
 
-import orjson
 import strawberry
 from graphql import ExecutionResult
 
+from engine.clients import Client, Headers, client_of, make_tuple
+from engine.coalescing import Coalescer
 from engine.compiler.completion import TemplateCache
 from engine.compiler.execution import EventSource, Execution, Result
 from engine.compiler.plan import Outcomes
 from engine.documents import Operation, Operations, PersistedDocuments
-from engine.errors import AnswerTooLarge, Code, ErrorFormatter, Refused
-from engine.interfaces import Context, Observation, Observer, OpenContext, Options
+from engine.errors import AnswerTooLarge, ErrorFormatter, Refused
+from engine.interfaces import Observation, Observer, OpenContext, OperationContext, Options
 from engine.limits.cost import check_cost
 from engine.limits.rate_limiter import Charge
-from engine.requests import (
-    Client,
-    GraphQLRequest,
-    Headers,
-    OperationRequest,
-    PreparedOperation,
-    client_of,
-    make_tuple,
-)
+from engine.requests import GraphQLRequest, OperationRequest, PreparedOperation
+from engine.results import EncodedResult, encode
+from engine.timeouts import Timeouts
 
 COALESCED_SHARE = 10  # a request that joins an execution costs a tenth
 COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, since it is not cached
-
-
-class EncodedResult(NamedTuple):
-    """
-    The result of an operation, or of one event, as JSON. The body is empty if the event is only an id.
-
-    One that is not shareable is for this client alone, though the viewer key of another client may be equal.
-    """
-
-    body: bytes
-    has_errors: bool
-    is_shareable: bool = True
-    event_id: str = ""
-
-
-Shared: TypeAlias = EncodedResult | AnswerTooLarge | None  # None: each waiting request executes for itself
 
 
 class RequestHandler:
@@ -65,12 +43,9 @@ class RequestHandler:
         codes: Mapping[type[Exception], str],
         options: Options,
     ) -> None:
-        budget = options.budget
-        templates = TemplateCache(budget.share("templates"))
-        budget.measure("templates", templates)
-        documents = budget.cache("documents")
-        self._documents = PersistedDocuments(options.trusted_documents, options.only_trusted, documents)
-        self._operations = Operations(schema, options.limits, budget.cache("operations"))
+        self._documents = PersistedDocuments(options.trusted_documents, options.only_trusted, options.pool)
+        self._operations = Operations(schema, options.limits, options.pool)
+        templates = TemplateCache(options.pool)
         self._execution = Execution(schema, templates, self._operations.add_size, options.limits.answer)
         self._open_context = open_context
         self._observer = options.observer
@@ -78,6 +53,7 @@ class RequestHandler:
         self._timeouts = Timeouts(options.limits.seconds)
         self._proxies = options.trusted_proxies
         self._on_untrusted_proxy = options.on_untrusted_proxy
+        self._ipv6_prefix = options.ipv6_prefix
         self._rate_limiter = options.rate_limiter
         self._viewer_key = options.viewer_key
         self._event_id = options.event_id
@@ -86,7 +62,7 @@ class RequestHandler:
         self.error_formatter = ErrorFormatter(codes)
 
     def client(self, scope: Mapping[str, Any], headers: Headers) -> Client:
-        return client_of(scope, headers, self._proxies, self._header_names, self._on_untrusted_proxy)
+        return client_of(scope, headers, self._proxies, self._header_names, self._on_untrusted_proxy, self._ipv6_prefix)
 
     def rate_headers(self, client: Client) -> list[tuple[bytes, bytes]]:
         """Headers that say what the client's points are."""
@@ -195,7 +171,7 @@ class RequestHandler:
         result = await self._result(observation, context)
         return self._encode(observation, result, context)
 
-    async def _result(self, observation: Observation, context: Context) -> Result:
+    async def _result(self, observation: Observation, context: OperationContext) -> Result:
         """Execute; after a timeout, a mutation that has changed something still returns its results so far."""
         request, outcomes = observation.request, Outcomes()
         arguments = request.operation, request.prepared.variables, context, outcomes
@@ -232,8 +208,8 @@ class RequestHandler:
         """Subscriptions with equal keys that receive the same object at the same time share its result."""
         if key is None:
             return await self._execute_event(observation, source, event)
-        before = observation.results
-        result = await self._coalescer.execute((key, id(event)), self._execute_event, observation, source, event)
+        before, arguments = observation.results, (observation, source, event)
+        result = await self._coalescer.execute((key, id(event)), self._execute_event, *arguments, event=event)
         observation.results = before + 1
         return result
 
@@ -255,7 +231,7 @@ class RequestHandler:
             raise Refused(errors[0]["extensions"]["code"], errors=errors)
         return source
 
-    def _encode(self, observation: Observation, result: Result, context: Context) -> EncodedResult:
+    def _encode(self, observation: Observation, result: Result, context: OperationContext) -> EncodedResult:
         request, extensions, usage = observation.request, context.extensions(), context.usage
         content: dict[str, Any] = {"data": result.data}
         if result.errors:
@@ -301,126 +277,3 @@ class Observed:
         self._observer.on_end(observation)
         if refused is not None and refused is not error:
             raise refused from None
-
-
-class Coalescer:
-    """
-    Executes queries with equal keys once if they arrive in the same iteration of the event loop.
-
-    A query never joins an execution that began in an earlier iteration. It therefore reads data that is as new as
-    if it had been executed itself, and a client reads its own writes.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: dict[Hashable, list[Future[Shared]]] = {}  # by the keys of this iteration's executions
-
-    async def execute(
-        self, key: Hashable, execute: Callable[..., Awaitable[EncodedResult]], *arguments: Any
-    ) -> EncodedResult:
-        """
-        Execute, with these arguments, or wait for the result of an equal query.
-
-        A result with errors is not shared: they contain the request's id, and may not occur again.
-
-        Raises:
-            AnswerTooLarge: the result is too large. All equal queries get this error.
-        """
-        waiting = self._waiting.get(key)
-        if waiting is not None:
-            joined: Future[Shared] = get_running_loop().create_future()
-            waiting.append(joined)
-            shared = await joined
-            if isinstance(shared, AnswerTooLarge):
-                raise AnswerTooLarge(shared.limit)
-            return shared or await execute(*arguments)
-        return await self._lead(key, execute, *arguments)
-
-    async def _lead(
-        self, key: Hashable, execute: Callable[..., Awaitable[EncodedResult]], *arguments: Any
-    ) -> EncodedResult:
-        if not self._waiting:
-            get_running_loop().call_soon(self._waiting.clear)
-        waiting = self._waiting[key] = []
-        shared: Shared = None
-        try:
-            result = await execute(*arguments)
-            shared = result if result.is_shareable and not result.has_errors else None
-            return result
-        except AnswerTooLarge as too_large:
-            shared = too_large
-            raise
-        finally:
-            if self._waiting.get(key) is waiting:
-                del self._waiting[key]
-            for each in waiting:
-                if not each.done():  # it is done if its client has left
-                    each.set_result(shared)
-
-
-class Timeouts:
-    """
-    Limits the time of blocks, as `asyncio.timeout` does, but raises `Refused`. A task may be in one block at a time.
-
-    One timer serves all tasks of the event loop, because all have the same time limit of `seconds`. `asyncio.timeout`
-    sets one for each task.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        # For each task the time when it is cancelled, and how often it was cancelled before; the oldest is the first.
-        self._running: dict[Task[Any], tuple[float, int]] = {}
-        self._late: dict[Task[Any], int] = {}  # those that were cancelled, until they leave the block
-        self._timer: TimerHandle | None = None
-
-    def __enter__(self) -> None:
-        task = current_task()
-        assert task is not None, "code in an event loop runs in a task"
-        self._running[task] = monotonic() + self.seconds, task.cancelling()
-        if self._timer is None:
-            self._timer = get_running_loop().call_later(self.seconds, self._cancel_late)
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """The timer stays: when it fires, it is set for the oldest task."""
-        task = current_task()
-        assert task is not None, "it was in the block"
-        if self._running.pop(task, None) is not None:
-            return
-        is_timeout = task.uncancel() <= self._late.pop(task)
-        if is_timeout and isinstance(error, CancelledError):
-            raise Refused(Code.TIMED_OUT, f"not answered within {self.seconds:g} seconds") from None
-
-    def is_over(self, task: Task[Any] | None) -> bool:
-        """Whether a task in a block was cancelled because its time was over."""
-        return task in self._late
-
-    def _cancel_late(self) -> None:
-        self._timer = None
-        now = monotonic()
-        while self._running:
-            task, (end, cancelling) = next(iter(self._running.items()))
-            if end > now:
-                self._timer = get_running_loop().call_later(end - now, self._cancel_late)
-                return
-            del self._running[task]
-            self._late[task] = cancelling
-            task.cancel()
-
-
-def encode(value: Any) -> bytes:
-    """
-    Raises:
-        ValueError, RecursionError: a number is too long or the nesting too deep for the standard library, too.
-    """
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        # orjson supports no integers beyond 64 bits, no lone surrogates and no more than 254 levels.
-        return json.dumps(value, default=_plain).encode()
-
-
-def refusal_body(refused: Refused) -> bytes:
-    return encode({"errors": refused.errors})
-
-
-def _plain(value: Any) -> Any:
-    return orjson.loads(orjson.dumps(value)) if isinstance(value, orjson.Fragment) else str(value)

@@ -2,15 +2,17 @@
 
 import asyncio
 from collections.abc import Callable, Container, Hashable, Mapping, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from starlette.types import Scope
 
-from caches import CacheBudget
+from caches import POOL, Pool
+from engine.clients import IPV6_PREFIX, Client, ClientHeaders
 from engine.limits.documents import Limits
 from engine.limits.rate_limiter import RateLimiter
-from engine.requests import Client, ClientHeaders, OperationRequest
+from engine.requests import OperationRequest
 
 STOPPING = "stopping"  # key of the ASGI state
 
@@ -22,7 +24,7 @@ class BackendUsage(Protocol):
     commands: int
 
 
-class Context(Protocol):
+class OperationContext(Protocol):
     """The context of one operation, or of one event of a subscription."""
 
     @property
@@ -30,7 +32,11 @@ class Context(Protocol):
 
     @property
     def is_shareable(self) -> bool:
-        """Whether all clients with an equal `ViewerKey` may get this result; read after the execution."""
+        """
+        Whether all clients with an equal `ViewerKey` may get this result; read after the execution.
+
+        False once the execution has read what those clients may have differently, such as an address or a header.
+        """
         ...
 
     def extensions(self) -> dict[str, Any]:
@@ -49,8 +55,9 @@ class EventId(NamedTuple):
     is_only_id: bool = False
 
 
-OpenContext: TypeAlias = Callable[[Client], Context]
+OpenContext: TypeAlias = Callable[[Client], OperationContext]
 ViewerKey: TypeAlias = Callable[[Client], Hashable]
+WatchSession: TypeAlias = Callable[[Client, Callable[[], object]], AbstractContextManager[object]]
 
 
 @dataclass(slots=True)
@@ -111,7 +118,7 @@ class Options:
     """
     The options of an endpoint. Sizes are in bytes or characters, times in seconds.
 
-    `budget` limits the memory of all caches together. Browsers that open the endpoint as a page are redirected to
+    `pool` limits the memory of all caches together. Browsers that open the endpoint as a page are redirected to
     `explorer_path`. A request with the header `stats_header: 1` gets the cost of its execution in `extensions`.
 
     `viewer_key` returns what the results of a client's queries depend on: equal queries of clients with equal keys
@@ -121,10 +128,13 @@ class Options:
     `visitor_header`; `rate_limiter.keys` looks keys up.
 
     X-Forwarded-For is used if one of `trusted_proxies` sent it. `on_untrusted_proxy` is called with the address of any
-    other sender.
+    other sender. All IPv6 addresses of a network with a prefix of `ipv6_prefix` bits count as one address.
 
     `event_id` returns the id of a value that a subscription yields. Server-sent events have it as their `id`; a client
     that connects again sends the last one, which is `Client.last_event_id`, so that its subscription can go on there.
+
+    `watch_session` calls a function once others have ended the session of a client, as long as its context is open:
+    the WebSocket or the stream of the client is closed then.
 
     Shared caches may serve the response to a GET without a token for `cache_seconds` without revalidation.
 
@@ -138,9 +148,10 @@ class Options:
     allowed_origins: Container[str] = ()
     trusted_proxies: Container[str] = ()
     on_untrusted_proxy: Callable[[str], object] = lambda address: None
+    ipv6_prefix: int = IPV6_PREFIX
     limits: Limits = field(default_factory=Limits)
     rate_limiter: RateLimiter | None = None
-    budget: CacheBudget = field(default_factory=CacheBudget)
+    pool: Pool = POOL
     max_body: int = 100_000
     max_message: int = 64_000
     max_messages: int = 200
@@ -150,6 +161,7 @@ class Options:
     observer: Observer = field(default_factory=NullObserver)
     viewer_key: ViewerKey | None = None
     event_id: Callable[[Any], EventId | None] = lambda value: None
+    watch_session: WatchSession = lambda client, on_end: nullcontext()
     stats_header: str | None = None
     key_header: str | None = None
     visitor_header: str | None = None
@@ -161,12 +173,12 @@ class Options:
         return ClientHeaders(*[name.lower().encode() if name else None for name in names])
 
 
-def stopping_of(scope: Scope) -> asyncio.Event:
+def stop_event_of(scope: Scope) -> asyncio.Event:
     """Return the event that is set when the server stops; one that is never set if the server provides none."""
     return scope.get("state", {}).get(STOPPING) or asyncio.Event()
 
 
 def announce_stop(state: MutableMapping[str, Any]) -> None:
-    """Set the event of `stopping_of`, so that streams and subscriptions end."""
+    """Set the event of `stop_event_of`, so that streams and subscriptions end."""
     if STOPPING in state:
         state[STOPPING].set()

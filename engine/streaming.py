@@ -1,15 +1,15 @@
 """Streams of results in one HTTP response: server-sent events (graphql-sse, distinct connections) and multipart."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from typing import NamedTuple, NoReturn
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractContextManager, aclosing, nullcontext
+from typing import NamedTuple, NoReturn, TypeAlias
 
 from starlette.types import Receive, Send
 
-from engine.errors import Refused
-from engine.handler import EncodedResult, refusal_body
-from engine.requests import VARY, Media
+from engine.errors import Refused, session_ended
+from engine.negotiation import VARY, Media
+from engine.results import EncodedResult, refusal_body
 
 
 class Framing(NamedTuple):
@@ -47,12 +47,19 @@ FRAMINGS = {
 }
 
 
+Watch: TypeAlias = Callable[[Callable[[], object]], AbstractContextManager[object]]
+
+
 class Stream(NamedTuple):
-    """Results. If `stopping` is set, the stream ends without the closing bytes, so that the client connects again."""
+    """
+    Results. If `stopping` is set, the stream ends without the closing bytes, so that the client connects again.
+    `watch` calls a function once the session of the client has ended: the stream ends with a refusal then.
+    """
 
     results: AsyncGenerator[EncodedResult, None]
     media: Media
     stopping: asyncio.Event | None = None
+    watch: Watch | None = None
 
 
 async def refused_results(refused: Refused) -> AsyncGenerator[EncodedResult, None]:
@@ -68,8 +75,8 @@ async def send_stream(
     receive: Receive,
     send: Send,
 ) -> None:
-    """Send results until they end, the client leaves or the server stops; then close their generator."""
-    framing = FRAMINGS[stream.media]
+    """Send results until they end, the client leaves, its session ends or the server stops; then close the results."""
+    framing, ended = FRAMINGS[stream.media], asyncio.Event()
     headers = [*stream_headers(framing, request_id), *more_headers]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send(chunk(framing.opening))
@@ -77,15 +84,19 @@ async def send_stream(
         asyncio.create_task(send_results(stream.results, framing, send)),
         asyncio.create_task(send_heartbeats(framing, keep_alive, send)),
         asyncio.create_task(until_disconnect(receive)),
+        asyncio.create_task(until(ended)),
     ]
     if stream.stopping:
         tasks.append(asyncio.create_task(until(stream.stopping)))
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        with stream.watch(ended.set) if stream.watch else nullcontext():
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+    if ended.is_set():
+        await send(chunk(framing.before + refusal_body(session_ended()) + framing.after))
     is_cut = stream.stopping is not None and stream.stopping.is_set()
     await send({"type": "http.response.body", "body": b"" if is_cut else framing.closing})
 

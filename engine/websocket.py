@@ -1,29 +1,21 @@
 """GraphQL over WebSocket, by the graphql-transport-ws protocol: many operations on one connection."""
 
 import asyncio
-from contextlib import aclosing, suppress
+from contextlib import ExitStack, aclosing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from time import monotonic
 from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
 
-from engine.errors import Code, Refused
-from engine.handler import RequestHandler, encode
-from engine.interfaces import Options, stopping_of
-from engine.requests import (
-    Client,
-    GraphQLRequest,
-    Headers,
-    authenticated_by_init,
-    decode,
-    headers_of,
-    is_loopback,
-    is_own_origin,
-    parse_request,
-    request_id_of,
-)
+from engine.clients import Client, Headers, authenticated_by_init, headers_of, is_loopback, is_own_origin, request_id_of
+from engine.errors import SESSION_ENDED, Code, Refused
+from engine.handler import RequestHandler
+from engine.interfaces import Options, stop_event_of
+from engine.requests import GraphQLRequest, decode, parse_request
+from engine.results import encode
 
 PROTOCOL = "graphql-transport-ws"
 
@@ -68,7 +60,7 @@ class WebSocketTransport:
         if not known:
             await send(close_frame(CloseCode.NO_SUCH_PROTOCOL, f"expected the subprotocol {PROTOCOL}"))
             return
-        await WebSocketSession(self, client, request_id, receive, send, stopping_of(scope)).run()
+        await WebSocketSession(self, client, request_id, receive, send, stop_event_of(scope)).run()
 
     def too_many(self) -> Refused:
         return Refused(Code.TOO_MANY_OPERATIONS, f"more than {self.options.max_operations} operations on one socket")
@@ -128,20 +120,29 @@ class WebSocketSession:
         self._stopping = stopping
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._subscriptions: set[str] = set()
+        self._watch = ExitStack()
+        self._has_ended = False
 
     async def run(self) -> None:
-        """Serve the client until it leaves, violates the protocol or initialises too late, or the server stops."""
+        """
+        Serve the client until it leaves, violates the protocol or initialises too late, its session ends, or the server
+        stops.
+        """
         try:
             await self._read_messages()
             if self._stopping.is_set():
                 await self._finish()
         except TimeoutError:
-            await self._close(CloseCode.INIT_TIMEOUT, "connection initialisation timeout")
+            if self._has_ended:
+                await self._close(CloseCode.UNAUTHORIZED, SESSION_ENDED)
+            else:
+                await self._close(CloseCode.INIT_TIMEOUT, "connection initialisation timeout")
         except ProtocolError as error:
             await self._close(error.code, error.reason)
         except OSError:
             pass  # the client left while a message was sent
         finally:
+            self._watch.close()
             await self._cancel_all()
 
     async def _read_messages(self) -> None:
@@ -162,6 +163,8 @@ class WebSocketSession:
             case "connection_init":
                 self._initialise(message.get("payload"))
                 deadline.reschedule(None)
+                on_end = partial(self._end, deadline)
+                self._watch.enter_context(self._transport.options.watch_session(self._client, on_end))
                 await self._send_text(b'{"type":"connection_ack"}')
             case "ping":
                 await self._send_text(b'{"type":"pong"}')
@@ -181,6 +184,11 @@ class WebSocketSession:
             raise ProtocolError(CloseCode.BAD_REQUEST, "the payload of connection_init is not an object")
         self._client = authenticated_by_init(self._client, payload or {})
         self._is_ready = True
+
+    def _end(self, deadline: asyncio.Timeout) -> None:
+        """Stop reading, as the session has ended."""
+        self._has_ended = True
+        deadline.reschedule(asyncio.get_running_loop().time())
 
     async def _start(self, message: dict[str, Any]) -> None:
         identifier = message.get("id")

@@ -12,14 +12,25 @@ export default defineConfig({
   build: {
     target: "es2022",
     cssTarget: ["chrome123", "firefox120", "safari17.5"], // they have `light-dark`
+    cssCodeSplit: false,
     outDir: "../server/reader/static",
     emptyOutDir: true,
     assetsDir: "reader",
     assetsInlineLimit: 0, // the server's policy allows no inline files
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      // one file for all that the first page imports, instead of a small one for each module that others import too
-      output: { codeSplitting: { groups: [{ name: "first", tags: ["$initial"] }] } },
+      output: {
+        // Few files, so that a change of the sources changes few: packages, what the first page needs, and all other pages.
+        // The WebSocket and the renderer of texts are files of their own, as they are not needed at once.
+        codeSplitting: {
+          groups: [
+            { name: "packages", tags: ["$initial"], test: /node_modules/, priority: 3 },
+            { name: "first", tags: ["$initial"], priority: 2 },
+            { name: "socket", test: /node_modules\/graphql-ws/, priority: 2 },
+            { name: "pages", test: /\/src\/(?!markdown|components\/RenderedMarkdown)/, priority: 1 },
+          ],
+        },
+      },
     },
   },
   server: {

@@ -1,19 +1,39 @@
-"""Fields of Article that are not attributes of its record, and those of all that is voted on."""
+"""Articles: their fields that are not attributes of the record, listings of them, and what posters and voters do."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import compress
+from operator import attrgetter
+from typing import Protocol, TypeVar
 
+from archive import reads, write_back
 from resolvers import arguments
 from resolvers.arguments import BadInput, PageArguments, articles_by, for_each, maintained_order, paginated
 from resolvers.context import Context
-from resolvers.pagination import Connection, name_connection
-from store import records, validation
+from resolvers.pagination import Connection, article_connection, name_connection
+from store import listings, records, validation
+from store.articles import Draft, Posted, Voted, checked_changes, checked_names
+from store.errors import Invalid, NotFound, VotingClosed
+from store.listings import Window
 from store.ranking import standings
-from store.ranking.formulas import Order
+from store.ranking.formulas import FRONT_PAGE_SIZE, Order
 from store.ranking.standings import Standing
 from store.records import Article, Comment, ContentState, Group, User, Vote
+from store.site import Session
+from store.validation import Faults
 
+T = TypeVar("T")
 Votable = Article | Comment
+
+NUMBER, STATE, POSTED_AT = map(attrgetter, ("number", "state", "posted_at"))
+
+
+class PostResult(Protocol):
+    """The payload of a post: `article` is None if it was refused."""
+
+    @property
+    def article(self) -> Article | None: ...
 
 
 def poster(articles: Sequence[Article], context: Context) -> list[User]:
@@ -49,6 +69,8 @@ def takes_votes(article: Article) -> bool:
 def are_voters_stored(subjects: Sequence[Votable], context: Context) -> list[bool]:
     """Whether the voters of each are still stored: until voting closes, but not those of a deleted comment."""
     oldest, deleted = context.now - context.store.site.policy.voting_ms, ContentState.DELETED
+    if subjects and min(map(POSTED_AT, subjects)) >= oldest and deleted not in map(STATE, subjects):  # the usual case
+        return [True] * len(subjects)
     return [subject.posted_at >= oldest and subject.state is not deleted for subject in subjects]
 
 
@@ -58,7 +80,7 @@ async def viewer_vote(subjects: Sequence[Votable], context: Context) -> list[Vot
     if viewer is None:
         return [None] * len(subjects)
     have_voters = are_voters_stored(subjects, context)
-    numbers = [subject.number for subject in subjects]
+    numbers = list(map(NUMBER, subjects))
     if all(have_voters):
         return [*await context.reads.votes(numbers, viewer)]
     votes = iter(await context.reads.votes(list(compress(numbers, have_voters)), viewer))
@@ -69,7 +91,7 @@ async def viewer_vote(subjects: Sequence[Votable], context: Context) -> list[Vot
 async def voters(
     articles: Sequence[Article], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput | None]:
-    """The voters by name; None after voting has closed, when they are deleted. Arguments are checked in both cases."""
+    """Those who voted up, by name; None once voting has closed, when they are deleted. Arguments are always checked."""
     numbers = [article.number for article in compress(articles, are_voters_stored(articles, context))]
     names = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
     connections = for_each(articles, lambda article: _voters(article, names.get(article.number, ()), paging))
@@ -86,13 +108,164 @@ def _voters(article: Article, names: Sequence[str], paging: PageArguments) -> Co
 async def standing(
     articles: Sequence[Article], context: Context, order: Order | None = Order.SCORE, group: str | None = None
 ) -> list[Standing | None]:
-    """The rank of each article by its value, which is computed from the record. One round trip for all."""
+    """
+    The rank of each article by its value, which is computed from the record; None if it is not visible. One round trip
+    for all.
+    """
     site = context.store.site
     name = arguments.group_name(group) if group is not None else None
     order, listing, policy = maintained_order(site, order), articles_by(site, order, name), site.policy_of(name)
     now = listing.decay.at if listing.decay else context.now
-    listed = [article for article in articles if name is None or name in article.groups]
+    visible = [article for article in articles if article.state is ContentState.VISIBLE]
+    listed = [article for article in visible if name is None or name in article.groups]
     places = [standings.position(policy, order, article, now) for article in listed]
     ranks = zip(listed, await context.reads.ranks(listing, places), strict=True)
     found = {article.number: standings.standing(policy, order, article, rank, now) for article, rank in ranks}
     return [found.get(article.number) for article in articles]
+
+
+async def article(context: Context, id: str) -> Article | None:
+    return (await context.articles([arguments.article_number(id)]))[0]
+
+
+@paginated
+async def articles(
+    context: Context,
+    order: Order | None = Order.SCORE,
+    group: str | None = None,
+    since: int | None = None,
+    *,
+    paging: PageArguments,
+    page: int | None = None,
+    pinned: bool | None = False,
+) -> Connection[Article]:
+    name = arguments.group_name(group) if group is not None else None
+    listing = articles_by(context.store.site, order, name, since)
+    if page is not None:
+        paging = paging._replace(page=page)
+    return await article_connection(context, listing, paging, pinned=bool(pinned))
+
+
+@paginated
+async def by_link(context: Context, link: str, *, paging: PageArguments) -> Connection[Article]:
+    """
+    Raises:
+        BadInput: this is no link, or an earlier version made the store and its links are not indexed yet.
+    """
+    site = context.store.site
+    if not site.rankings.has_links:
+        raise BadInput("links are not indexed in this store yet: `upvote reindex` does it")
+    try:
+        valid = validation.link(link)
+    except Invalid as fault:
+        raise BadInput(fault.message) from fault
+    return await article_connection(context, listings.by_link(site, valid), paging)
+
+
+@paginated
+async def front_page(context: Context, date: int | None = None, *, paging: PageArguments) -> Connection[Article]:
+    return await article_connection(context, listings.front_page(context.store.site, date), paging, FRONT_PAGE_SIZE)
+
+
+async def post(
+    context: Context,
+    title: str,
+    link: str | None = None,
+    content: str | None = None,
+    groups: Sequence[str] | None = None,
+    idempotency_key: str | None = None,
+) -> Posted:
+    draft = Draft(title, link or "", content or "", tuple(groups or ()))
+    session = context.actor()
+    command = partial(context.store.articles.post, session, draft, idempotency_key)
+    posted = await context.write(context.within_limits(context.rates.of_posts, command))
+    context.reads.prime_login(posted.poster)
+    if posted.article is None:
+        posted = replace(posted, article=await reads.find(context.store, context.database, posted.number))
+    if posted.article and not posted.replayed:
+        context.reads.prime_vote(posted.article.number, posted.poster, Vote.UP)
+    return posted
+
+
+async def duplicate_of(payloads: Sequence[PostResult], context: Context) -> list[Article | None]:
+    """
+    The newest other article with the link of a posted one, if it was posted within the site's window.
+
+    Two round trips for each: one for the places in all partitions, one for the article.
+    """
+    return [await _duplicate_of(payload.article, context) for payload in payloads]
+
+
+async def edit(context: Context, article_id: str, **changes: str | None) -> Article:
+    """Change the fields that are given. Null removes a link or content."""
+    actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
+    number = parsed(partial(checked_number, article_id), partial(checked_changes, texts))
+    return await _change(context, number, actor, lambda: context.store.articles.edit(number, actor, texts))
+
+
+async def delete(context: Context, article_id: str) -> str:
+    """Return the id of the deleted article."""
+    actor, number = context.actor(), checked_number(article_id)
+    await _change(context, number, actor, lambda: context.store.articles.delete(number, actor))
+    return f"article:{number}"
+
+
+async def vote(context: Context, article_id: str, value: Vote | None = Vote.UP) -> Voted:
+    actor, number, vote = context.actor(), checked_number(article_id), value or Vote.UP
+    voted = await context.write(_vote(context, number, actor, vote))
+    context.reads.prime_login(voted.voter)
+    context.reads.prime_vote(number, voted.voter, vote)
+    return voted
+
+
+async def regroup(
+    context: Context, article_id: str, add: Sequence[str] | None = None, remove: Sequence[str] | None = None
+) -> Article:
+    actor, added, removed = context.actor(), add or (), remove or ()
+    number = parsed(partial(checked_number, article_id), partial(checked_names, added, removed))
+    return await _change(context, number, actor, lambda: context.store.articles.regroup(number, actor, added, removed))
+
+
+def checked_number(article_id: str) -> int:
+    """The number in the input `articleId`. Raises Invalid if it is malformed."""
+    number = records.article_number(article_id)
+    if number is None:
+        raise Invalid("an article's id looks like article:1541", "articleId")
+    return number
+
+
+def parsed(parse_ids: Callable[[], T], check_others: Callable[[], object]) -> T:
+    """The numbers in ids of an input. If one is malformed, the refusal has the faults of the other values, too."""
+    faults = Faults()
+    with faults:
+        numbers = parse_ids()
+    if faults:
+        with faults:
+            check_others()
+    faults.raise_any()
+    return numbers
+
+
+async def _change(context: Context, number: int, actor: Session, command: Callable[[], Awaitable[T]]) -> T:
+    """Run a command on an article, also on one that is archived."""
+    return await context.write(write_back.run_change(context.store, context.database, number, actor, command))
+
+
+async def _vote(context: Context, number: int, actor: Session, vote: Vote) -> Voted:
+    try:
+        return await context.store.articles.vote(number, actor, vote)
+    except NotFound:
+        archived = await reads.find(context.store, context.database, number)
+        if archived is None:
+            raise
+        raise VotingClosed(number, context.store.site.policy.closes_at(archived)) from None
+
+
+async def _duplicate_of(article: Article | None, context: Context) -> Article | None:
+    site = context.store.site
+    if article is None or article.link is None or not site.policy.duplicate_window:
+        return None
+    since = context.now - round(site.policy.duplicate_window * 1000)
+    (page,) = await context.reads.pages([(listings.by_link(site, article.link, since), Window(2))])
+    others = [position.number for position in page.positions if position.number != article.number]
+    return (await context.reads.articles(others[:1]))[0] if others else None

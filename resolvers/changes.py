@@ -1,5 +1,5 @@
 """
-The log as clients read it: pages of changes, and a subscription that goes on where a cursor says.
+The log as clients read it: pages of changes, and a subscription that continues after a cursor.
 
 Entries of several partitions are merged by the time at which the store has written them; those of one partition stay in
 their order. A cursor holds a position in each partition, and says which log it belongs to.
@@ -21,23 +21,23 @@ from resolvers.arguments import BadInput
 from resolvers.context import Context
 from store import log
 from store.errors import StoreUnavailable
-from store.events import ENTRIES, RECONNECT_PAUSE
+from store.events import EVERY_ENTRY, RECONNECT_PAUSE
 from store.log import EntriesRemoved, Entry
 from store.site import Site
 
 LIMITS = range(1, 1_001)
 DEFAULT_LIMIT = 100
 ENTRIES_AT_ONCE = 200  # of all partitions together, in a round trip: an entry may have a text of 40,000 characters
-FEWEST_AT_ONCE = 4  # of a partition
+FEWEST_AT_ONCE = 4  # entries of a partition, in a round trip
 MAX_PASSED_OVER = 10_000  # entries of other kinds, for a page
-PAGE_CHARACTERS = 2_000_000  # of the values of a page, about
+PAGE_CHARACTERS = 2_000_000  # approximately, of all values of a page
 READ_INTERVAL = 0.05  # seconds at least between two reads for a subscriber who has read everything
 CHECK_INTERVAL = 1.0  # seconds after which the server key of a subscriber is checked again
 CHECKPOINT_INTERVAL = 5.0  # seconds at least between two checkpoints
 MAX_CURSOR = 20_000  # characters: about 10 for each partition
 CURSOR = re.compile(r"changes\|([\w-]{1,64})\|([0-9]{1,15})\|([0-9.,]*)", re.ASCII)
 REMOVED = "entries after this cursor were removed from the log"
-PLACE = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,15}))?")
+PARTITION_OFFSET = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,15}))?")  # a partition's part of `CURSOR`
 
 
 class CursorGone(Exception):
@@ -54,13 +54,13 @@ class LogPosition:
     @property
     def cursor(self) -> str:
         """
-        An opaque text: the time of the newest id, and for each partition the milliseconds before that and the number
-        within the millisecond, which are left out where they are 0.
+        An opaque text: the time of the newest id, and an offset for each partition. An offset is how many milliseconds
+        the partition's id is older, then a point and the number within the millisecond, unless that number is 0.
         """
         sort_keys = [log.sort_key(id) for id in self.ids]
         latest = max(time for time, _ in sort_keys)
-        places = [f"{latest - time}.{number}" if number else str(latest - time) for time, number in sort_keys]
-        text = f"changes|{self.identity}|{latest}|{','.join(places)}"
+        offsets = [f"{latest - time}.{number}" if number else str(latest - time) for time, number in sort_keys]
+        text = f"changes|{self.identity}|{latest}|{','.join(offsets)}"
         return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
@@ -104,7 +104,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """How far a subscriber is who was sent nothing for some time."""
+    """The cursor of a subscriber, sent now and then while there is no change to send."""
 
     cursor: str
 
@@ -149,12 +149,12 @@ async def subscribe(
         CursorGone: the log does not go on after the cursor, or the subscriber was too slow.
     """
     await context.require_server_key()
-    site, written, cursor = context.store.site, asyncio.Event(), context.last_event_id or after
-    with context.live.events.subscribed(lambda event: written.set(), ENTRIES):
+    site, new_entries, cursor = context.store.site, asyncio.Event(), context.last_event_id or after
+    with context.live.events.subscribed(lambda event: new_entries.set(), EVERY_ENTRY):
         reader = LogReader(site, await _newest(site) if cursor is None else await position_of(site, cursor))
         sent, sent_at = reader.position, monotonic()
         yield Checkpoint(sent.cursor)
-        async with aclosing(_batches(reader, kinds, written)) as batches:
+        async with aclosing(_batches(reader, kinds, new_entries)) as batches:
             async for changes in batches:
                 if changes:
                     await _check_key(context)
@@ -188,33 +188,33 @@ class LogReader:
 
     def refresh(self) -> None:
         """Read partitions again that had no more entries."""
-        self._unread.update(p for p, buffer in enumerate(self._buffers) if not buffer)
+        self._unread.update(partition for partition, buffer in enumerate(self._buffers) if not buffer)
 
     async def read(self, limit: int, kinds: Collection[str] | None) -> list[Change]:
         """
-        The next entries of some kinds, or of all. Fewer than `limit` if there are no more, they are large, or too many
-        of other kinds are between them. One round trip for each `ENTRIES_AT_ONCE` entries.
+        The next entries of some kinds, or of all that are not private. Fewer than `limit` if there are no more, they
+        are large, or too many others are between them. One round trip for each `ENTRIES_AT_ONCE` entries.
 
         Raises:
             CursorGone: entries after the position were removed before they were read.
         """
-        found: list[Change] = []
+        changes: list[Change] = []
         characters = passed_over = 0
-        while len(found) < limit and passed_over < MAX_PASSED_OVER and characters < PAGE_CHARACTERS:
+        while len(changes) < limit and passed_over < MAX_PASSED_OVER and characters < PAGE_CHARACTERS:
             try:
                 if not await self.has_more():
                     break
             except (CursorGone, StoreUnavailable):
-                if found:
+                if changes:
                     break
                 raise
             entry = self._pop()
-            if kinds is None or entry.kind in kinds:
-                found.append(Change(entry, self.position))
+            if entry.kind not in log.PRIVATE and (kinds is None or entry.kind in kinds):
+                changes.append(Change(entry, self.position))
                 characters += sum(map(len, entry.values.values()))
             else:
                 passed_over += 1
-        return found
+        return changes
 
     async def has_more(self) -> bool:
         if self._unread:
@@ -223,26 +223,29 @@ class LogReader:
 
     async def _fill(self) -> None:
         try:
-            read = await log.read_on(self.site, {p: self._ids[p] for p in self._unread}, self._count)
+            after = {partition: self._ids[partition] for partition in self._unread}
+            entries_read = await log.read_on(self.site, after, self._count)
         except EntriesRemoved as error:
             raise CursorGone(REMOVED) from error
         self._unread.clear()
-        for p, entries in read.items():
-            self._buffers[p].extend(entries)
-            self._has_rest[p] = len(entries) == self._count
-            self._push(p)
+        for partition, entries in entries_read.items():
+            self._buffers[partition].extend(entries)
+            self._has_rest[partition] = len(entries) == self._count
+            self._push(partition)
 
-    def _push(self, p: int) -> None:
-        if self._buffers[p]:
-            heappush(self._firsts, (log.sort_key(self._buffers[p][0].id), p))
-        elif self._has_rest[p]:
-            self._unread.add(p)
+    def _push(self, partition: int) -> None:
+        """Put the first entry of a partition's buffer into the heap; without one, the partition may have to be read."""
+        if self._buffers[partition]:
+            heappush(self._firsts, (log.sort_key(self._buffers[partition][0].id), partition))
+        elif self._has_rest[partition]:
+            self._unread.add(partition)
 
     def _pop(self) -> Entry:
-        _, p = heappop(self._firsts)
-        entry = self._buffers[p].popleft()
-        self._ids[p] = entry.id
-        self._push(p)
+        """Take the oldest entry of all buffers, and advance the position past it."""
+        _, partition = heappop(self._firsts)
+        entry = self._buffers[partition].popleft()
+        self._ids[partition] = entry.id
+        self._push(partition)
         return entry
 
 
@@ -267,19 +270,19 @@ def parse_cursor(cursor: str) -> LogPosition:
     except ValueError as error:
         raise BadInput("this is not a cursor of changes") from error
     match = CURSOR.fullmatch(text)
-    places = [PLACE.fullmatch(place) for place in match[3].split(",")] if match else []
-    if match is None or not all(places) or len(cursor) > MAX_CURSOR:
+    offsets = [PARTITION_OFFSET.fullmatch(offset) for offset in match[3].split(",")] if match else []
+    if match is None or not all(offsets) or len(cursor) > MAX_CURSOR:
         raise BadInput("this is not a cursor of changes")
-    times = [int(match[2]) - int(place[1]) for place in places if place]
+    times = [int(match[2]) - int(offset[1]) for offset in offsets if offset]
     if min(times) < 0:
         raise BadInput("this is not a cursor of changes")
-    numbers = [place[2] or "0" for place in places if place]
+    numbers = [offset[2] or "0" for offset in offsets if offset]
     return LogPosition(match[1], tuple(f"{time}-{number}" for time, number in zip(times, numbers, strict=True)))
 
 
 async def _check(site: Site, position: LogPosition) -> None:
     """Raise CursorGone if the log does not go on after a position."""
-    if not all(await gather(*(log.has_all_after(site, p, id) for p, id in enumerate(position.ids)))):
+    if not all(await gather(*(log.has_all_after(site, partition, id) for partition, id in enumerate(position.ids)))):
         raise CursorGone(REMOVED)
 
 
@@ -294,16 +297,17 @@ async def _newest(site: Site) -> LogPosition:
 
 
 async def _batches(
-    reader: LogReader, kinds: Collection[str] | None, written: asyncio.Event
+    reader: LogReader, kinds: Collection[str] | None, new_entries: asyncio.Event
 ) -> AsyncGenerator[list[Change], None]:
     """
-    The next changes, some at a time, whenever entries are written; an empty list now and then.
+    The next changes, several at a time, whenever entries are written; an empty list now and then.
 
-    While the store does not answer this waits. Then it may have lost its last entries, and with them the position.
+    Waits while the store does not answer. After that the position is checked, because the store may have lost the
+    entries up to it.
     """
     is_position_certain = True
     while True:
-        written.clear()
+        new_entries.clear()
         reader.refresh()
         try:
             if not is_position_certain:
@@ -316,11 +320,11 @@ async def _batches(
             continue
         yield changes
         if reader.is_at_end:
-            await _wait(written)
+            await _wait(new_entries)
 
 
 async def _check_key(context: Context) -> None:
-    """Raise Forbidden if the key of a subscriber was revoked. While the store does not answer this waits."""
+    """Raise Forbidden if the key of a subscriber was revoked. Waits while the store does not answer."""
     while True:
         try:
             await context.require_server_key(CHECK_INTERVAL)
@@ -329,9 +333,9 @@ async def _check_key(context: Context) -> None:
             await asyncio.sleep(RECONNECT_PAUSE)
 
 
-async def _wait(written: asyncio.Event) -> None:
+async def _wait(new_entries: asyncio.Event) -> None:
     """Wait until entries are written, but not longer than `CHECKPOINT_INTERVAL`."""
-    await asyncio.sleep(READ_INTERVAL)  # entries of this time are read together
+    await asyncio.sleep(READ_INTERVAL)  # entries that are written during this time are read together
     with suppress(TimeoutError):
         async with asyncio.timeout(CHECKPOINT_INTERVAL):
-            await written.wait()
+            await new_entries.wait()

@@ -1,19 +1,31 @@
-"""Fields of Comment that are not attributes of its record, and connections of comments."""
+"""Comments: their fields that are not attributes of the record, connections of them, and what posters and voters do."""
 
 from asyncio import gather
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
 
-from resolvers import pagination
+from archive import write_back
+from resolvers import arguments, pagination
 from resolvers.arguments import BadInput, PageArguments, for_each, paginated
-from resolvers.articles import are_voters_stored, takes_votes
+from resolvers.articles import are_voters_stored, checked_number, parsed, takes_votes
 from resolvers.context import Context
-from resolvers.dataloader import Replies
 from resolvers.pagination import ARTICLE_CURSOR, ARTICLE_TIME_CURSOR, Connection, Nodes
-from store import listings, records, threads
-from store.errors import NotFound
+from store import listings, records, roles, threads, validation
+from store.comments import Commented, VotedOnComment, checked
+from store.errors import Invalid, NotFound
 from store.listings import Window
-from store.records import Article, Comment, ContentState, User
+from store.records import Article, Comment, ContentState, HiddenComment, Profile, User, Vote
 from store.threads import CommentOrder
+from store.validation import Faults
+
+
+class Replies(NamedTuple):
+    """The replies to a comment of an article, or to the article itself if `parent` is its number."""
+
+    article: int
+    parent: int
+    order: CommentOrder
 
 
 def poster(comments: Sequence[Comment], context: Context) -> list[User | None]:
@@ -21,26 +33,32 @@ def poster(comments: Sequence[Comment], context: Context) -> list[User | None]:
 
 
 def content(comments: Sequence[Comment], context: Context) -> list[str | None]:
-    return [comment.content if comment.state is ContentState.VISIBLE else None for comment in comments]
+    return [
+        comment.content if comment.state is ContentState.VISIBLE or isinstance(comment, HiddenComment) else None
+        for comment in comments
+    ]
 
 
 async def article(comments: Sequence[Comment], context: Context) -> list[Article | NotFound]:
-    articles = await context.reads.articles(comment.article for comment in comments)
+    articles = await context.articles([comment.article for comment in comments])
     return [
-        article or NotFound(f"article:{comment.article} was deleted", "articleId")
+        article or NotFound(f"there is no article:{comment.article}", "articleId")
         for comment, article in zip(comments, articles, strict=True)
     ]
 
 
 async def parent(comments: Sequence[Comment], context: Context) -> list[Comment | None]:
     numbers = [comment.parent for comment in comments if comment.parent]
-    parents = iter(await context.reads.comments(numbers))
+    parents = iter(await placed(context, numbers))
     return [next(parents) if comment.parent else None for comment in comments]
 
 
 async def ancestors(comments: Sequence[Comment], context: Context) -> list[list[Comment]]:
-    found = iter(await context.reads.ancestors([comment.number for comment in comments if comment.depth]))
-    return [next(found) if comment.depth else [] for comment in comments]
+    numbers = [comment.number for comment in comments if comment.depth]
+    above = iter(await context.reads.ancestors(numbers))
+    lists = [next(above) if comment.depth else () for comment in comments]
+    found = iter(await placed(context, [number for numbers in lists for number in numbers]))
+    return [[each for _ in numbers if (each := next(found))] for numbers in lists]
 
 
 async def descendant_count(comments: Sequence[Comment], context: Context) -> list[int]:
@@ -97,15 +115,71 @@ async def read_comments(context: Context, numbers: Iterable[int]) -> list[Commen
     wanted = list(numbers)
     login = await context.reads.login() if wanted else None
     if login is None:
-        return await context.reads.comments(wanted)
-    comments, _ = await gather(context.reads.comments(wanted), context.reads.votes(wanted, login.username))
+        return await placed(context, wanted)
+    comments, _ = await gather(placed(context, wanted), context.reads.votes(wanted, login.username))
     return comments
 
 
+async def placed(context: Context, numbers: Sequence[int]) -> list[Comment | None]:
+    """
+    Comments as the threads of their articles show them: the same for all who may read these. One round trip, and one
+    for the articles; one more if one of these is not visible and somebody is logged in.
+    """
+    stored = await context.reads.stored_comments(numbers)
+    hidden = [article for _, article in stored if article and article.state is not ContentState.VISIBLE]
+    if not hidden:
+        return [comment and comment.as_shown for comment, _ in stored]
+    readable = await _readable_articles(context, hidden)
+    return [
+        _placed(comment, article) if comment and article and readable(article) else None for comment, article in stored
+    ]
+
+
+async def of_viewer(context: Context, numbers: Sequence[int]) -> list[Comment | None]:
+    """
+    Comments as the viewer may read them by id: their posters, and the moderators of the groups of the article, read
+    those that are not visible. Round trips as those of `placed`.
+    """
+    stored = await context.reads.stored_comments(numbers)
+    shown = await placed(context, numbers)
+    doubtful = [each for each in stored if each[0] and not _is_visible(*each)]
+    viewer = await context.viewer() if doubtful else None
+    (profile,) = await context.reads.profiles([viewer]) if viewer else (None,)
+    return [
+        HiddenComment(*comment) if profile and comment and _may_read(profile, comment, article) else found
+        for (comment, article), found in zip(stored, shown, strict=True)
+    ]
+
+
+async def _readable_articles(context: Context, articles: Sequence[Article]) -> Callable[[Article], bool]:
+    found = await context.articles(dict.fromkeys(article.number for article in articles))
+    numbers = {article.number for article in found if article}
+    return lambda article: article.state is ContentState.VISIBLE or article.number in numbers
+
+
+def _placed(comment: Comment, article: Article) -> Comment | None:
+    shown = comment.as_shown
+    return HiddenComment(*shown) if shown and article.state is not ContentState.VISIBLE else shown
+
+
+def _is_visible(comment: Comment | None, article: Article | None) -> bool:
+    visible = ContentState.VISIBLE
+    return comment is not None and article is not None and comment.state is visible and article.state is visible
+
+
+def _may_read(profile: Profile, comment: Comment, article: Article | None) -> bool:
+    """Whether a user may read a comment that is hidden, or whose article is; a deleted one has nothing to read."""
+    if article is None or comment.state is ContentState.DELETED or _is_visible(comment, article):
+        return False
+    return comment.poster == profile.username or roles.moderates(profile.roles, article.groups)
+
+
 async def _read_own_comments(context: Context, numbers: Iterable[int]) -> list[Comment | None]:
-    """Also None for a deleted comment, which leaves the list of its poster a moment later."""
-    comments = await read_comments(context, numbers)
-    return [comment if comment and comment.poster else None for comment in comments]
+    """Also None for a deleted or hidden comment, which leaves the list of its poster a moment later."""
+    wanted = list(numbers)
+    await read_comments(context, wanted)  # and the votes of the viewer on them
+    comments = await context.reads.comments(wanted)
+    return [comment if comment and comment.state is ContentState.VISIBLE else None for comment in comments]
 
 
 def _bytes_of(comments: Sequence[Comment | None]) -> int:
@@ -125,8 +199,10 @@ async def _connections(
     wanted = [Replies(article, parent, order or CommentOrder.BEST) for article, parent in parents]
     windows = for_each(wanted, lambda replies: _window(context, replies, paging))
     selected = pagination.valid_windows(wanted, windows)
-    pages = zip(selected, await context.reads.replies(selected), strict=True)
-    named = [(_name(context, replies), page, page.total) for (replies, _), page in pages]
+    reads = [threads.siblings_page(context.store.site, *replies, window) for replies, window in selected]
+    parts = zip(selected, await context.reads.load_all(reads), strict=True)
+    pages = [(replies, listings.merge([part], window)) for (replies, window), part in parts]
+    named = [(_name(context, replies), page, page.total) for replies, page in pages]
     return pagination.with_errors(windows, await pagination.connections_of_pages(context, named, COMMENTS))
 
 
@@ -137,3 +213,69 @@ def _window(context: Context, replies: Replies, paging: PageArguments) -> Window
 
 def _name(context: Context, replies: Replies) -> str:
     return threads.siblings(context.store.site, *replies).name
+
+
+async def comment(context: Context, id: str) -> Comment | None:
+    """
+    One round trip, and one more for its article: without that there is no comment. One more if it is not visible and
+    somebody is logged in.
+    """
+    return (await of_viewer(context, [arguments.comment_number(id)]))[0]
+
+
+async def post(
+    context: Context,
+    article_id: str,
+    content: str,
+    parent_id: str | None = None,
+    idempotency_key: str | None = None,
+) -> Commented:
+    actor, check = context.actor(), partial(checked, content, idempotency_key)
+    article, parent = parsed(partial(_article_and_parent, article_id, parent_id), check)
+    command = partial(context.store.comments.post, article, parent, actor, content, idempotency_key)
+    command = partial(write_back.run_answer, context.store, context.database, article, parent, command)
+    commented = await context.write(context.within_limits(context.rates.of_comments, command))
+    context.reads.prime_login(commented.poster)
+    if commented.comment and not commented.replayed:
+        context.reads.prime_vote(commented.comment.number, commented.poster, Vote.UP)
+    return commented
+
+
+async def edit(context: Context, comment_id: str, content: str) -> Comment:
+    actor = context.actor()
+    number = parsed(partial(_checked_comment_number, comment_id), partial(validation.comment, content))
+    return await context.write(context.store.comments.edit(number, actor, content))
+
+
+async def delete(context: Context, comment_id: str) -> str:
+    """Return the id of the deleted comment."""
+    actor, number = context.actor(), _checked_comment_number(comment_id)
+    await context.write(context.store.comments.delete(number, actor))
+    return f"comment:{number}"
+
+
+async def vote(context: Context, comment_id: str, value: Vote | None = Vote.UP) -> VotedOnComment:
+    actor, number, vote = context.actor(), _checked_comment_number(comment_id), value or Vote.UP
+    voted = await context.write(context.store.comments.vote(number, actor, vote))
+    context.reads.prime_login(voted.voter)
+    context.reads.prime_vote(number, voted.voter, vote)
+    return voted
+
+
+def _checked_comment_number(comment_id: str, field: str = "commentId") -> int:
+    """The number in the input `commentId` or `parentId`. Raises Invalid if it is malformed."""
+    number = records.comment_number(comment_id)
+    if number is None:
+        raise Invalid("a comment's id looks like comment:1541", field)
+    return number
+
+
+def _article_and_parent(article_id: str, parent_id: str | None) -> tuple[int, int | None]:
+    """The numbers in the inputs `articleId` and `parentId`. Raises Invalid for all that are malformed."""
+    faults, parent = Faults(), None
+    with faults:
+        article = checked_number(article_id)
+    with faults:
+        parent = None if parent_id is None else _checked_comment_number(parent_id, "parentId")
+    faults.raise_any()
+    return article, parent

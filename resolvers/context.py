@@ -1,7 +1,7 @@
 """The context of one request: its reads, its viewer, its time, and its cost."""
 
 from asyncio import Future, ensure_future, shield
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from math import inf
@@ -14,13 +14,22 @@ from database.database import Database
 from resolvers.dataloader import Reads
 from resolvers.live import Live
 from resolvers.rate_limits import RateLimit, WriteRates
+from store import roles
+from store.articles import Posted
 from store.client.client import RedisUsage, current_usage
+from store.comments import Commented
 from store.errors import Forbidden, Unauthenticated
-from store.sessions import Login, Session, parse_token
+from store.moderation import Moderated
+from store.rate_limits import SlidingWindow
+from store.records import Article, ContentState, Profile
+from store.roles import Authority, read_authority
+from store.sessions import parse_token
+from store.site import Login, Session
 from store.store import Store
 
 T = TypeVar("T")
-Batch = Callable[..., Awaitable[Sequence[Any]]]
+R = TypeVar("R", Posted, Commented)
+Batch = Callable[..., Awaitable[Sequence[Any]]]  # a batch resolver: resolves a field of many parents
 DEFAULT_RATES = WriteRates()
 
 
@@ -32,12 +41,18 @@ class SessionEnded(Unauthenticated):
 
 class Context:
     """
-    `now` is the time of a request in unix milliseconds.
+    What the resolvers of one operation share: the store, the reads of this request, and the client that sent it.
 
-    Without `live` subscriptions receive no events. Without `address`, the client's, writes are not rate-limited.
-    `database` is None if UPVOTE_DATABASE_URL is `none`. `server_key` is the text that the client gave, not checked yet;
-    `last_event_id` the id of the last event that an EventSource received before it connected again. `is_shareable`
-    becomes False when the response has a value for this client only.
+    - `now`: the time of the request in unix milliseconds.
+    - `live`: the source of events; without it subscriptions receive none.
+    - `address`: the address of the client; without it writes are not rate-limited.
+    - `database`: None if UPVOTE_DATABASE_URL is `none`.
+    - `server_key`: the text that the client gave, not checked yet.
+    - `last_event_id`: the id of the last event that an EventSource received before it connected again.
+
+    A response may be sent to all clients with the same token as long as `is_shareable` is True. It becomes False when
+    something is read in which such clients can differ: their address, a header, their points. Each property or method
+    that reads one of these calls `_of_client`.
     """
 
     def __init__(
@@ -55,9 +70,9 @@ class Context:
         self.store = store
         self.database = database
         self.live = live or Live(store, database=database)
-        self.address = address
+        self._address = address
         self.rates = rates or DEFAULT_RATES
-        self.last_event_id = last_event_id
+        self._last_event_id = last_event_id
         self._server_key, self._key_checked_at = server_key, -inf
         self.usage = RedisUsage()
         current_usage.set(self.usage)
@@ -67,6 +82,19 @@ class Context:
         session = parse_token(token) if token else None
         self._use(session)
         self._is_token_refused = bool(token) and session is None
+
+    @property
+    def address(self) -> str | None:
+        return self._of_client(self._address)
+
+    @property
+    def last_event_id(self) -> str:
+        return self._of_client(self._last_event_id)
+
+    def _of_client(self, value: T) -> T:
+        """Return a value in which clients with the same token can differ."""
+        self.is_shareable = False
+        return value
 
     def clear(self) -> None:
         """Discard everything that was read."""
@@ -80,6 +108,44 @@ class Context:
         self.clear()
         return result
 
+    async def within_limits(
+        self, limits: Callable[[str, str], Sequence[SlidingWindow]], post: Callable[[], Awaitable[R]]
+    ) -> R:
+        """
+        Post, and count it against the rate limits of the user and the address, if there is an address.
+
+        Limits cost two round trips, and one more to take the count back if nothing new was posted.
+        """
+        session, posted = self.actor(), None
+        if self.address is None:
+            return await post()
+        username = await self.store.site.username(session)
+        back = await self.store.attempts.count(limits(username, self.address))
+        try:
+            posted = await post()
+            return posted
+        finally:
+            if posted is None or posted.replayed:
+                await self.store.attempts.take_back(back)
+
+    async def within_removal_limit(self, act: Callable[[Authority], Awaitable[Moderated]]) -> Moderated:
+        """
+        Remove or ban something as a moderator, and count it against the rate limit of moderators, if there is an
+        address. The roles of the viewer are read before, in one round trip.
+
+        The limit costs one round trip, and one more to take the count back if nothing was changed.
+        """
+        authority, result = await read_authority(self.store.site, self.actor()), None
+        if self.address is None:
+            return await self.write(act(authority))
+        back = await self.store.attempts.count(self.rates.of_removals(authority.username))
+        try:
+            result = await self.write(act(authority))
+            return result
+        finally:
+            if result is None or not result.changed:
+                await self.store.attempts.take_back(back)
+
     def log_in(self, token: str) -> None:
         """Continue with a new session."""
         self._use(parse_token(token))
@@ -91,6 +157,20 @@ class Context:
         """The username of the logged-in user; None if nobody is logged in."""
         login = await self._renewed(await self.reads.login())
         return login.username if login else None
+
+    async def articles(self, numbers: Iterable[int]) -> list[Article | None]:
+        """
+        Articles that the viewer may read. One that is not visible is None but for its poster and the moderators of its
+        groups. One round trip; one more if one is not visible and somebody is logged in.
+        """
+        found = await self.reads.articles_of_any_state(numbers)
+        hidden = [each for each in found if each and each.state is not ContentState.VISIBLE]
+        if not hidden:
+            return found
+        viewer = await self.viewer()
+        (profile,) = await self.reads.profiles([viewer]) if viewer else (None,)
+        unreadable = {each.number for each in hidden if not profile or not _may_read(profile, each)}
+        return [None if each and each.number in unreadable else each for each in found]
 
     async def login(self) -> Login | None:
         """The session of the logged-in user, with the time when it ends; None if nobody is logged in."""
@@ -118,10 +198,10 @@ class Context:
         Raises:
             Forbidden: the request has no server key, or it was revoked.
         """
-        self.is_shareable = False  # requests of others may be equal but for the key
+        key = self._of_client(self._server_key)
         if monotonic() <= self._key_checked_at + max_age:
             return
-        if self._server_key is None or await self.store.server_keys.names([self._server_key]) == [None]:
+        if key is None or await self.store.server_keys.names([key]) == [None]:
             raise Forbidden("only server keys may read this")
         self._key_checked_at = monotonic()
 
@@ -135,29 +215,30 @@ class Context:
 
     def resolve(self, batch: Batch, parent: Any, arguments: dict[str, Any]) -> Awaitable[Any]:
         """
-        Resolve a field of one parent. The batch is called once for all parents of a tick.
+        Resolve a field of one parent. The batch resolver is called once for all parents of a tick of the event loop.
 
         It returns a value or an exception for each parent. The value is shielded from cancellation: Strawberry's
         DataLoader cancels a batch that it has not dispatched yet, and then adds later parents to the cancelled batch.
         """
         key = batch, _hashable(arguments)
         if key not in self._batches:
-            self._batches[key] = DataLoader(partial(_run, batch, self, arguments), cache=False)
+            self._batches[key] = DataLoader(partial(self._run, key, arguments), cache=False)
         value = ensure_future(self._batches[key].load(parent))
         value.add_done_callback(_mark_retrieved)
         return shield(value)
 
+    async def _run(self, key: tuple[Batch, Hashable], arguments: dict[str, Any], parents: list[Any]) -> Sequence[Any]:
+        """Call a batch. Its loader, which refers to this context, is not needed any more."""
+        self._batches.pop(key, None)
+        return await key[0](parents, self, **arguments)
+
     def note_expired_pin(self, listing: str) -> None:
         self._expired_pins.append(listing)
 
-    def rate_limit(self) -> RateLimit | None:
-        """
-        What is left of this client's points; None without rate limits.
-
-        Clients with equal tokens, or without any, may take from different buckets: the result is for this one alone.
-        """
-        self.is_shareable = False
-        return self._read_rate_limit() if self._read_rate_limit else None
+    async def rate_limit(self) -> RateLimit | None:
+        """What is left of this client's points; None without rate limits."""
+        read = self._of_client(self._read_rate_limit)
+        return read() if read else None
 
     def extensions(self) -> dict[str, Any]:
         """Entries of `extensions` in the response."""
@@ -184,8 +265,9 @@ class Context:
         self.clear()
 
 
-async def _run(batch: Batch, context: Context, arguments: dict[str, Any], parents: list[Any]) -> Sequence[Any]:
-    return await batch(parents, context, **arguments)
+def _may_read(profile: Profile, article: Article) -> bool:
+    """Whether a user may read an article that is not visible."""
+    return article.poster == profile.username or roles.moderates(profile.roles, article.groups)
 
 
 def _hashable(value: Any) -> Hashable:

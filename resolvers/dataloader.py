@@ -7,24 +7,33 @@ Values by id are looked up in three places: what this request has read, the clie
 from asyncio import Event, sleep
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain, filterfalse
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar, cast
 
+from archive.reads import ArchiveReads
 from database.database import Database
-from resolvers.archive import ArchiveReads
-from store import archive, feeds, inboxes, listings, log, queries, threads
+from store import deletions, feeds, listings, queries, threads
 from store.client.client import RedisClient
 from store.errors import StoreUnavailable
 from store.feeds import Pull
-from store.inboxes import InboxPage
 from store.listings import Listing, Page, Window
 from store.queries import Read, RecordType
-from store.ranking import snapshots, standings
+from store.ranking import standings
 from store.ranking.standings import Rank
-from store.records import Article, Comment, Notification, Position, Profile, Vote
-from store.sessions import Login
+from store.records import (
+    Article,
+    Comment,
+    ContentState,
+    GroupPlace,
+    HiddenArticle,
+    ModerationAction,
+    Position,
+    Profile,
+    Vote,
+)
+from store.site import Login
 from store.store import Store
-from store.threads import CommentOrder, ThreadPage, ThreadWindow
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -32,26 +41,12 @@ T = TypeVar("T")
 TICKS = 2  # of the event loop, in which other calls may add reads to a batch
 
 
-class Replies(NamedTuple):
-    """The replies to a comment of an article, or to the article itself if `parent` is its number."""
-
-    article: int
-    parent: int
-    order: CommentOrder
-
-
-class Thread(NamedTuple):
-    """The thread of an article or below one of its comments, down to a depth."""
-
-    article: int
-    order: CommentOrder
-    under: int | None
-    max_depth: int
-
-
 class Reads:
     """
     Reads of the store. Results have the order of the keys; what does not exist is None.
+
+    `load` and `load_all` send any reads of the modules of the store. The other methods combine several reads, or return
+    values by id that this request or the client-side cache has.
 
     Each request, each event and each write starts with a new instance, so that nothing older is returned.
     """
@@ -61,17 +56,18 @@ class Reads:
         `login` reads the session of the request. It is sent with the first pipeline, as most requests need it.
         `database` has the archived articles.
         """
+        self.site = site = store.site
         self._store = store
         self._login_read = login
         self._login: Login | None = None
-        self._loader = Loader(store.site.redis)
+        self._loader = Loader(site.redis)
         self._started = monotonic()
         self._records: dict[RecordType[Any], dict[Any, Any]] = {}
         self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by number
         self._voters: dict[int, tuple[str, ...]] = {}
         self._archive: ArchiveReads | None = None  # if the store has archived articles
-        if store.site.rankings.archive is not None:
-            self._archive = ArchiveReads(store.site, database, self._load_to_end)
+        if site.rankings.archive is not None:
+            self._archive = ArchiveReads(site, database, self.load_all)
 
     def set_login(self, login: Login) -> None:
         """Set the session as it is stored now, after it was opened or extended."""
@@ -90,12 +86,12 @@ class Reads:
 
     async def login(self) -> Login | None:
         if self._login_read and self._login is None:
-            self._login = await self._load_one(self._login_read)
+            self._login = await self.load(self._login_read)
         return self._login
 
     async def stored_login(self) -> Login | None:
         """The session as it is stored. One round trip, unless it was read before."""
-        return await self._load_one(self._login_read) if self._login_read else None
+        return await self.load(self._login_read) if self._login_read else None
 
     def has_ended(self, now: int) -> bool:
         """Whether the session of the request was read, and had ended by `now` (unix milliseconds). No round trip."""
@@ -105,68 +101,79 @@ class Reads:
         login: Login | None = self._login or load.result
         return login.expires_at < now if login else load.error is None
 
+    async def load(self, read: Read[T]) -> T:
+        """The result of a read. At most one round trip, which all reads of a tick share."""
+        (result,) = await self.load_all([read])
+        return result
+
+    def load_all(self, reads: Iterable[Read[T]]) -> Coroutine[Any, Any, list[T]]:
+        """The results of reads. At most one round trip, which all reads of a tick share."""
+        return self._loader.load(reads, None if self._login else self._login_read)
+
     async def articles(self, numbers: Iterable[int]) -> list[Article | None]:
+        """What everybody may read: None also for an article that is not visible."""
+        found = await self.articles_of_any_state(numbers)
+        if HiddenArticle in map(type, found):
+            return [None if type(article) is HiddenArticle else article for article in found]
+        return found
+
+    async def articles_of_any_state(self, numbers: Iterable[int]) -> list[Article | None]:
+        """Only for readers whose rights are checked: see `Context.articles`."""
         return await self._records_of(queries.ARTICLES, list(numbers))
 
     async def comments(self, numbers: Iterable[int]) -> list[Comment | None]:
         """
-        Comments whose articles exist: the comments of a deleted article are removed after it.
+        Comments as everybody may read them; None for those whose article is not visible, too.
 
         One round trip; one more for their articles, unless this request has read them.
         """
+        stored = await self.stored_comments(numbers)
+        return [
+            comment.as_shown if comment and article and article.state is ContentState.VISIBLE else None
+            for comment, article in stored
+        ]
+
+    async def stored_comments(self, numbers: Iterable[int]) -> list[tuple[Comment | None, Article | None]]:
+        """
+        Comments with their articles, both as they are stored, whatever their state. None for those whose article does
+        not exist: the comments of a deleted article are removed after it. Nobody may be shown what this returns unless
+        `resolvers.comments` says so. Round trips as those of `comments`.
+        """
         comments = await self._records_of(queries.COMMENTS, list(numbers))
-        needed = {comment.article for comment in comments if comment}
-        articles = dict(zip(needed, await self.articles(needed), strict=True)) if needed else {}
-        return [comment if comment and articles[comment.article] else None for comment in comments]
+        needed = list({comment.article for comment in comments if comment})
+        stored = await self.articles_of_any_state(needed) if needed else []
+        articles = dict(zip(needed, stored, strict=True))
+        found = [(comment, articles[comment.article]) if comment else (None, None) for comment in comments]
+        return [(comment if article else None, article) for comment, article in found]
 
-    async def replies(self, wanted: Sequence[tuple[Replies, Window]]) -> list[Page]:
-        """Pages of the replies to comments or to articles. One round trip for all."""
-        site = self._store.site
-        parts = await self._load([threads.siblings_page(site, *replies, window) for replies, window in wanted])
-        return [listings.merge([part], window) for part, (_, window) in zip(parts, wanted, strict=True)]
-
-    async def threads(self, wanted: Sequence[tuple[Thread, ThreadWindow]]) -> list[ThreadPage]:
-        """Pages of threads. One round trip for all."""
-        site = self._store.site
-        return await self._load(
-            [
-                threads.page(site, article, order, window, under=under, max_depth=max_depth)
-                for (article, order, under, max_depth), window in wanted
-            ]
-        )
-
-    async def ancestors(self, numbers: Sequence[int]) -> list[list[Comment]]:
-        """The comments above each comment, the outermost first. Two round trips for all."""
-        above = await self._load([threads.ancestors(self._store.site, number) for number in numbers])
-        comments = iter(await self.comments([each for ancestors in above for each in ancestors]))
-        return [[comment for _ in ancestors if (comment := next(comments))] for ancestors in above]
+    async def ancestors(self, numbers: Sequence[int]) -> list[tuple[int, ...]]:
+        """The numbers of the comments above each comment, the outermost first. One round trip for all."""
+        return await self.load_all([threads.ancestors(self.site, number) for number in numbers])
 
     async def descendant_counts(self, numbers: Sequence[int]) -> list[int]:
         """How many visible comments are below each comment. One command per partition."""
-        site, homes = self._store.site, dict[int, list[int]]()
+        site, homes = self.site, dict[int, list[int]]()
         for number in dict.fromkeys(numbers):
             homes.setdefault(site.home_of_article(number), []).append(number)
-        counts = _merged(await self._load([threads.descendant_counts(site, p, part) for p, part in homes.items()]))
+        counts = _merged(await self.load_all([threads.descendant_counts(site, p, part) for p, part in homes.items()]))
         return [counts[number] for number in numbers]
 
-    async def are_under(self, above: int, numbers: Sequence[int]) -> list[bool]:
-        """Which comments, of the article of the comment `above`, are its descendants. One round trip."""
-        found = await self._load_one(threads.are_under(self._store.site, above, numbers))
-        return [found[number] == 1 for number in numbers]
-
-    async def highest_comment(self, article: int) -> int:
-        """A number that all comments of an article which are posted later exceed."""
-        return await self._load_one(threads.highest_number(self._store.site, article))
-
-    async def deleted_comment(self, number: int, entry: str) -> Comment | None:
-        """A comment that is gone, as the log has it in the entry of its deletion, if it has."""
-        return await self._load_one(log.deleted_comment(self._store.site, number, entry))
+    async def deletions(self) -> frozenset[int]:
+        """The articles and comments that were deleted before, and that the database may still have. One round trip."""
+        return frozenset(chain(*await self.load_all(deletions.noted(self.site))))
 
     async def profiles(self, usernames: Iterable[str]) -> list[Profile | None]:
         return await self._records_of(queries.PROFILES, list(usernames))
 
+    async def actions(self, numbers: Iterable[int]) -> list[ModerationAction | None]:
+        return await self._records_of(queries.ACTIONS, list(numbers))
+
+    async def places(self, groups: Iterable[str]) -> list[GroupPlace | None]:
+        """What was written about groups; None for each about which nothing was."""
+        return await self._records_of(queries.PLACES, list(groups))
+
     async def voters(self, numbers: Iterable[int]) -> list[tuple[str, ...]]:
-        site = self._store.site
+        site = self.site
         return await self._by_id(
             list(numbers),
             self._voters,
@@ -175,12 +182,12 @@ class Reads:
         )
 
     async def _stored_voters(self, numbers: Sequence[int]) -> dict[int, tuple[str, ...]]:
-        names = await self._load([queries.voters(self._store.site, number) for number in numbers])
+        names = await self.load_all([queries.voters(self.site, number) for number in numbers])
         return dict(zip(numbers, names, strict=True))
 
     async def votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
         """One command per partition."""
-        site = self._store.site
+        site = self.site
         return await self._by_id(
             numbers,
             self._votes.setdefault(voter, {}),
@@ -189,11 +196,11 @@ class Reads:
         )
 
     async def _stored_votes(self, voter: str, numbers: Sequence[int]) -> dict[int, Vote]:
-        return _merged(await self._load(queries.votes(self._store.site, numbers, voter)))
+        return _merged(await self.load_all(queries.votes(self.site, numbers, voter)))
 
     async def groups(self) -> list[str]:
-        """The names of all groups that have articles."""
-        names = await self._load(queries.groups(p) for p in range(self._store.site.partitions))
+        """The names of all groups that have articles or are listed."""
+        names = await self.load_all(queries.groups(p) for p in range(self.site.partitions))
         return sorted({name for part in names for name in part})
 
     async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
@@ -213,28 +220,10 @@ class Reads:
             return await self._archive.ranks(listing, positions)
         return standings.merge(listing, await self._load_to_end(standings.ranks(listing, positions)))
 
-    async def has_pin(self, pinned: Listing) -> bool:
-        return await self._load_one(snapshots.exists(pinned))
-
-    async def follows(self, follower: str, usernames: Iterable[str]) -> list[bool]:
-        return await self._load(feeds.follows(self._store.site, follower, username) for username in usernames)
-
     async def seen(self, username: str) -> Position | None:
-        """The mark in a user's feed."""
+        """The position up to which a user has marked their feed as seen; None without a mark."""
         (profile,) = await self.profiles([username])
         return profile.seen if profile else None
-
-    async def inbox(self, username: str, window: Window, unseen_only: bool = False) -> InboxPage:
-        """A page of a user's inbox. One round trip."""
-        return await self._load_one(inboxes.page(self._store.site, username, window, unseen_only=unseen_only))
-
-    async def notifications(self, username: str, numbers: Sequence[int]) -> dict[int, Notification]:
-        """A user's notifications by number, without those that do not exist. One round trip."""
-        return await self._load_one(inboxes.find(self._store.site, username, numbers)) if numbers else {}
-
-    async def last_post(self, username: str) -> float | None:
-        """The time of a user's newest article."""
-        return _merged(await self._load(feeds.last_posts(self._store.site, [username]))).get(username)
 
     async def posters_of_feed(self, username: str, floor: Position | None) -> dict[str, float]:
         """
@@ -242,50 +231,56 @@ class Reads:
 
         One or two round trips. With a floor only those who posted after it are read, unless they are too many.
         """
-        site = self._store.site
+        site = self.site
         own = feeds.last_posts(site, [username])
         if floor:
-            recent = _merged(await self._load([*feeds.posters_since(site, floor), *own]))
+            recent = _merged(await self.load_all([*feeds.posters_since(site, floor), *own]))
             if len(recent) <= feeds.MAX_RECENT_POSTERS:
-                follows = zip(recent, await self.follows(username, recent), strict=True)
+                follows = zip(
+                    recent, await self.load_all(feeds.follows(site, username, name) for name in recent), strict=True
+                )
                 return {name: recent[name] for name, is_followed in follows if is_followed or name == username}
         if site.partitions == 1:
-            return _merged(await self._load([feeds.followed_posters(site, username), *own]))
-        names = await self._load_one(feeds.following(site, username))
-        return _merged(await self._load(feeds.last_posts(site, [*names, username])))
+            return _merged(await self.load_all([feeds.followed_posters(site, username), *own]))
+        names = await self.load(feeds.following(site, username))
+        return _merged(await self.load_all(feeds.last_posts(site, [*names, username])))
 
     async def pull(self, last_posts: Mapping[str, float], window: Window, floor: Position | None) -> Pull:
-        """The newest articles of users, whose newest ones have these times. One round trip."""
+        """
+        A page of the articles of users, above `floor`. `last_posts` has the time of each user's newest article.
+
+        One round trip.
+        """
         window = feeds.clamp_to_floor(window, floor)
         selection = feeds.select_posters(last_posts, window, floor)
         if self._archive:
             pull = await self._archive.pull(selection.usernames, window, floor)
         else:
-            pull = feeds.merge(
-                await self._load(feeds.pulls(self._store.site, selection.usernames, window, floor)), window
-            )
+            pull = feeds.merge(await self.load_all(feeds.pulls(self.site, selection.usernames, window, floor)), window)
         return Pull(pull.positions, pull.behind or selection.behind)
 
     async def count(self, usernames: Iterable[str]) -> int:
         """How many articles users have posted together."""
-        site, names = self._store.site, list(usernames)
-        archived = archive.counts(site, names) if self._archive else []
-        return sum(await self._load([*feeds.counts(site, names), *archived]))
+        names = list(usernames)
+        if self._archive:
+            return await self._archive.count(names)
+        return sum(await self.load_all(feeds.counts(self.site, names)))
 
     async def _records_of(self, type: RecordType[T], ids: Sequence[Any]) -> list[T | None]:
         read = self._records.setdefault(type, {})
         return await self._by_id(ids, read, partial(self._cached_records, type), partial(self._stored_records, type))
 
     def _cached_records(self, type: RecordType[T], ids: Sequence[Any]) -> list[T | None]:
-        return queries.cached(self._store.site, type, ids, self._started)
+        return queries.cached(self.site, type, ids, self._started)
 
     async def _stored_records(self, type: RecordType[T], ids: Sequence[Any]) -> dict[Any, T | None]:
         if await self._can_refresh_cache(type, ids) and all(known := self._cached_records(type, ids)):
             return dict(zip(ids, known, strict=True))
-        hashes = await self._load([queries.hash_of(self._store.site, type, id) for id in ids])
-        known = self._cached_records(type, ids)  # another request may have decoded them
-        found = zip(ids, known, hashes, strict=True)
-        records = {id: record or type.decode(id, fields) for id, record, fields in found}
+        hashes = await self.load_all([queries.hash_of(self.site, type, id) for id in ids])
+        # While this call waited, another one, of this request or of another, may have decoded the same records.
+        known = self._cached_records(type, ids)
+        read, found = self._records[type], zip(ids, known, hashes, strict=True)
+        records = {id: record or read.get(id) or type.decode(id, fields) for id, record, fields in found}
         if self._archive and type is queries.ARTICLES:
             absent = [id for id, record in records.items() if record is None]
             archived: Any = await self._archive.articles(absent) if absent else {}
@@ -299,8 +294,8 @@ class Reads:
         Redis sends invalidations before later replies on the same connection. So the cache is known to be up to date
         after any reply since the request started.
         """
-        is_useful = self._login_read and not self._login and self._store.site.redis.has_one_server
-        if not is_useful or not all(queries.cached(self._store.site, type, ids)):
+        is_useful = self._login_read and not self._login and self.site.redis.has_one_server
+        if not is_useful or not all(queries.cached(self.site, type, ids)):
             return False
         await self.login()
         return True
@@ -313,28 +308,25 @@ class Reads:
         stored: Callable[[Sequence[Any]], Awaitable[Mapping[Any, T]]],
     ) -> list[T]:
         """The values of ids: from `read`, which this request has read already, from the cache, or from the store."""
-        unread = [id for id in ids if id not in read] if read else ids
+        unread = list(filterfalse(read.__contains__, ids)) if read else ids
         values = cached(unread) if unread else []
+        if unread is ids and all(values):  # the usual case
+            known = cast(list[T], values)
+            read.update(zip(ids, known, strict=True))
+            return known
         found = dict(zip(unread, values, strict=True))
         if not all(values):
             found.update(await stored([id for id, value in found.items() if value is None]))
         read.update(found)
         return list(map(read.__getitem__, ids))
 
-    async def _load_one(self, read: Read[T]) -> T:
-        (result,) = await self._load([read])
-        return result
-
     async def _load_to_end(self, reads: Sequence[Read[Any]]) -> list[Any]:
-        """The results of reads, some of which are replaced by a further read."""
-        results = await self._load(reads)
+        """The results of reads. A result that is itself a read is sent as well, until none is left."""
+        results = await self.load_all(reads)
         while further := [result for result in results if isinstance(result, Read)]:
-            found = iter(await self._load(further))
+            found = iter(await self.load_all(further))
             results = [next(found) if isinstance(result, Read) else result for result in results]
         return results
-
-    def _load(self, reads: Iterable[Read[T]]) -> Coroutine[Any, Any, list[T]]:
-        return self._loader.load(reads, None if self._login else self._login_read)
 
 
 class Loader:
@@ -349,7 +341,7 @@ class Loader:
     def __init__(self, redis: RedisClient) -> None:
         self._redis = redis
         self._loads: dict[Read[Any], Load] = {}
-        self._unsent: Batch | None = None
+        self._unsent: ReadBatch | None = None
 
     async def load(self, reads: Iterable[Read[T]], login: Read[Any] | None) -> list[T]:
         """
@@ -381,13 +373,14 @@ class Loader:
         return load if load is not None and load.batch is None else None
 
     def _add(self, read: Read[Any]) -> "Load":
-        if self._unsent is None:
-            self._unsent = Batch()
-        load = self._loads[read] = Load(read, self._unsent)
-        self._unsent.loads.append(load)
+        batch = self._unsent
+        if batch is None:
+            batch = self._unsent = ReadBatch()
+        load = self._loads[read] = Load(read, batch)
+        batch.loads.append(load)
         return load
 
-    async def _send(self, batch: "Batch") -> None:
+    async def _send(self, batch: "ReadBatch") -> None:
         batch.has_sender = True
         try:
             if batch is self._unsent:
@@ -400,7 +393,7 @@ class Loader:
         finally:
             batch.release()
 
-    async def _wait(self, batch: "Batch") -> None:
+    async def _wait(self, batch: "ReadBatch") -> None:
         """Wait for the call that sends a batch. If it was cancelled, send the batch in this call."""
         if batch.has_sender:
             await batch.released()
@@ -413,7 +406,7 @@ class Load:
 
     __slots__ = ("batch", "error", "read", "result")
 
-    def __init__(self, read: Read[Any], batch: "Batch | None" = None) -> None:
+    def __init__(self, read: Read[Any], batch: "ReadBatch | None" = None) -> None:
         self.read = read
         self.batch = batch
         self.result: Any = None
@@ -431,7 +424,7 @@ class Load:
             self.error = error
 
 
-class Batch:
+class ReadBatch:
     """Reads that are sent together. One call sends them, the others wait for it."""
 
     __slots__ = ("_released", "has_sender", "loads")

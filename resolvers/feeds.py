@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from resolvers import pagination
 from resolvers.arguments import PageArguments, paginated
 from resolvers.context import Context
-from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection
+from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection, LateTotal
 from store.feeds import UNSEEN_COUNTED, Pull
 from store.listings import Page, Window
-from store.records import Article, Feed, Position
+from store.records import Article, Feed
 
 
 @dataclass(frozen=True, slots=True)
-class FeedTotal:
+class FeedTotal(LateTotal):
     """Counts the articles of a feed, or the unseen ones."""
 
     feed: Feed
     unseen_only: bool
 
-    async def __call__(self, context: Context) -> int:
+    async def count(self, context: Context) -> int:
         if self.unseen_only:
             return await _unseen_count(self.feed, context)
         return await context.reads.count(await context.reads.posters_of_feed(self.feed.username, None))
@@ -41,9 +41,17 @@ async def seen_through(feeds: Sequence[Feed], context: Context) -> list[int | No
     return [round(mark.value) if mark else None for mark in marks]
 
 
-def cursor_position(feed: Feed, cursor: str) -> Position:
-    """The position that a cursor of a feed points to. Raises BadInput if it is not one."""
-    return pagination.decode_position(_listing_name(feed), cursor, ARTICLE_TIME_CURSOR).position
+async def feed(context: Context) -> Feed | None:
+    username = await context.viewer()
+    return Feed(username) if username else None
+
+
+async def mark_seen(context: Context, through: str) -> Feed:
+    """Two round trips: the cursor has to belong to the viewer's feed, so the username is read first."""
+    feed = Feed(await context.store.site.username(context.actor()))
+    position = pagination.marked_position(_listing_name(feed), through)
+    await context.write(context.store.follows.mark_seen(feed.username, position))
+    return feed
 
 
 def _listing_name(feed: Feed) -> str:

@@ -6,11 +6,12 @@ from resolvers import pagination
 from resolvers.arguments import PageArguments, paginated
 from resolvers.context import Context
 from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection, Edge, page_info
-from store import records
+from store import inboxes, records
 from store.inboxes import InboxPage
 from store.listings import Window
-from store.records import Article, Comment, ContentState, Inbox, Notification, NotificationKind, Position, User
+from store.records import Article, Comment, ContentState, Inbox, ModerationAction, Notification, User
 
+Subject = Article | Comment | ModerationAction
 NOTHING = Window(0)  # the page that has only the numbers of an inbox
 
 
@@ -31,43 +32,59 @@ async def seen_through(inboxes: Sequence[Inbox], context: Context) -> list[int |
     return [round(mark.value) if mark else None for mark in marks]
 
 
-async def subject(notifications: Sequence[Notification], context: Context) -> list[Article | Comment | None]:
-    """The article or comment of each notification; None if it was deleted. One or two round trips for all."""
+async def subject(notifications: Sequence[Notification], context: Context) -> list[Subject | None]:
+    """
+    The article, comment or action of each notification; None if it was deleted or hidden. One or two round trips for
+    all.
+    """
     comments = [each.number for each in notifications if each.type == "comment"]
     articles = [each.number for each in notifications if each.type == "article"]
-    found: dict[int, Article | Comment | None] = {}
+    actions = [each.number for each in notifications if each.type == "action"]
+    found: dict[int, Subject | None] = {}
     if comments:
         found.update(zip(comments, await context.reads.comments(comments), strict=True))
     if articles:
         found.update(zip(articles, await context.reads.articles(articles), strict=True))
-    return [_unless_deleted(found[each.number]) for each in notifications]
+    if actions:
+        found.update(zip(actions, await context.reads.actions(actions), strict=True))
+    return [_if_visible(found[each.number]) for each in notifications]
 
 
 async def actor(notifications: Sequence[Notification], context: Context) -> list[User | None]:
-    """The poster of the subject. None for what a moderator did, and if the subject was deleted."""
+    """The poster of the subject. None for what a moderator did, and if the subject was deleted or hidden."""
     subjects = zip(notifications, await subject(notifications, context), strict=True)
     return [
-        records.user(found.poster) if found and found.poster and each.kind is not NotificationKind.MODERATION else None
-        for each, found in subjects
+        records.user(found.poster) if isinstance(found, Article | Comment) and found.poster else None
+        for _, found in subjects
     ]
 
 
-def cursor_position(inbox: Inbox, cursor: str) -> Position:
-    """The position that a cursor of an inbox points to. Raises BadInput if it is not one."""
-    return pagination.decode_position(inbox.id, cursor, ARTICLE_TIME_CURSOR).position
+async def inbox(context: Context) -> Inbox | None:
+    username = await context.viewer()
+    return Inbox(username) if username else None
+
+
+async def mark_seen(context: Context, through: str) -> Inbox:
+    """Two round trips: the cursor has to belong to the viewer's inbox, so the username is read first."""
+    inbox = Inbox(await context.store.site.username(context.actor()))
+    position = pagination.marked_position(inbox.id, through)
+    await context.write(context.store.inboxes.mark_seen(inbox.username, position))
+    return inbox
 
 
 async def _page(inbox: Inbox, context: Context, paging: PageArguments, unseen_only: bool) -> Connection[Notification]:
     window = pagination.window(inbox.id, paging, ARTICLE_TIME_CURSOR)
-    page = await context.reads.inbox(inbox.username, window, unseen_only)
+    page = await context.reads.load(inboxes.page(context.store.site, inbox.username, window, unseen_only=unseen_only))
     edges = [Edge(inbox.id, each.position, each) for each in page.notifications]
     has_next = page.total > page.above + len(edges)
     return Connection(edges, page_info(edges, page.above > 0, has_next), page.total)
 
 
-async def _summaries(inboxes: Sequence[Inbox], context: Context) -> list[InboxPage]:
-    return [await context.reads.inbox(inbox.username, NOTHING) for inbox in inboxes]
+async def _summaries(own: Sequence[Inbox], context: Context) -> list[InboxPage]:
+    reads, site = context.reads, context.store.site
+    return [await reads.load(inboxes.page(site, inbox.username, NOTHING)) for inbox in own]
 
 
-def _unless_deleted(subject: Article | Comment | None) -> Article | Comment | None:
-    return None if subject is None or subject.state is ContentState.DELETED else subject
+def _if_visible(subject: Subject | None) -> Subject | None:
+    is_hidden = isinstance(subject, Article | Comment) and subject.state is not ContentState.VISIBLE
+    return None if is_hidden else subject

@@ -92,7 +92,7 @@ class Live:
         self._store = store
         self._database = database
         self._reads: WeakKeyDictionary[Event, Reads] = WeakKeyDictionary()
-        self._rankings: dict[RankingKey, Ranking] = {}
+        self._rankings: dict[RankingKey, SharedRanking] = {}
 
     async def read_after(self, event: Event, read: Callable[[Reads], Awaitable[T]]) -> T:
         """
@@ -110,7 +110,7 @@ class Live:
                 await asyncio.sleep(RECONNECT_PAUSE)
 
     @contextmanager
-    def ranking(self, order: Order, group: str | None, size: int, address: str | None) -> "Iterator[Ranking]":
+    def ranking(self, order: Order, group: str | None, size: int, address: str | None) -> "Iterator[SharedRanking]":
         """
         Share a ranking with all its subscribers. Without an address there is no limit.
 
@@ -120,7 +120,7 @@ class Live:
         key = RankingKey(order, group, size)
         with self._counted(key, address):
             if key not in self._rankings:
-                self._rankings[key] = Ranking(self._store, self.events, key, self._database)
+                self._rankings[key] = SharedRanking(self._store, self.events, key, self._database)
             ranking = self._rankings[key]
             ranking.subscribers += 1
             try:
@@ -151,7 +151,7 @@ class Live:
                 del self._subscribed[address]
 
 
-class Ranking:
+class SharedRanking:
     """A ranking that is read after each event in its listing, but at most once in `READ_INTERVAL`."""
 
     def __init__(self, store: Store, events: Events, key: RankingKey, database: Database | None = None) -> None:

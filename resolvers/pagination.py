@@ -1,20 +1,24 @@
 """Pages of listings as Relay connections: cursors, connections, and pinned pages."""
 
 import re
+from abc import ABC, abstractmethod
 from asyncio import gather
 from base64 import b64decode
 from binascii import b2a_base64
 from bisect import bisect_left, bisect_right
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from itertools import chain, islice
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import chain, islice, repeat, starmap
 from math import inf, isfinite
 from sys import getsizeof
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from caches import Hashed, memo, shared_cache
+from caches import POOL, Cache, Hashed, memo
 from resolvers.arguments import BadInput, PageArguments, for_each
 from resolvers.context import Context
-from store import records, validation
+from store import feeds, records, validation
+from store.errors import Invalid
 from store.listings import Listing, Page, Window
 from store.queries import MAX_CACHED_VOTERS
 from store.ranking import snapshots
@@ -30,7 +34,7 @@ MAX_CURSOR = 500  # characters
 MAX_MEMOISED_NAME = 60  # characters of a listing's name
 PLACE_BYTES = 400  # of a place on a cached page, with its number and its edge
 PAGE_BYTES = 2_500  # of a cached page without its places
-PAGES = shared_cache("pages")
+PAGES: Cache[Hashable, Any] = POOL.cache("pages", microseconds=100)
 
 L = TypeVar("L")
 T = TypeVar("T")
@@ -61,17 +65,15 @@ class CursorPosition(NamedTuple):
     is_pinned: bool
 
 
+def _has_short_name(listing: str, position: tuple[object, ...]) -> bool:
+    return len(listing) <= MAX_MEMOISED_NAME
+
+
+@memo(700, microseconds=2, when=_has_short_name)
 def encode_cursor(listing: str, position: tuple[object, ...]) -> str:
     """An opaque text for a position in a listing."""
-    return (_cursor if len(listing) <= MAX_MEMOISED_NAME else _new_cursor)(listing, position)
-
-
-def _new_cursor(listing: str, position: tuple[object, ...]) -> str:
     text = "|".join([listing, *map(str, position)])
     return b2a_base64(text.encode(), newline=False).translate(URL_SAFE, b"=").decode()
-
-
-_cursor = memo(4_096, 900)(_new_cursor)
 
 
 def decode_cursor(listing: str, cursor: str) -> list[str]:
@@ -113,6 +115,14 @@ def decode_position(listing: str, cursor: str, format: CursorFormat) -> CursorPo
     return CursorPosition(position, at, is_pinned)
 
 
+def marked_position(name: str, through: str) -> Position:
+    """The position of a cursor by time in the input `through`. Raises Invalid if it belongs to another listing."""
+    try:
+        return decode_position(name, through, ARTICLE_TIME_CURSOR).position
+    except BadInput as error:
+        raise Invalid(str(error), "through") from error
+
+
 def _value(text: str, format: CursorFormat) -> float:
     value = float(text) if NUMBER.fullmatch(text) else inf
     if not isfinite(value) or (format.by_time and not (value.is_integer() and int(value) in INSTANTS)):
@@ -133,13 +143,13 @@ def article_window(listing: Listing, paging: PageArguments, default_size: int = 
     return window(listing.name, paging, ARTICLE_TIME_CURSOR if listing.by_time else ARTICLE_CURSOR, default_size)
 
 
+def _has_short_cursors(listing: str, paging: PageArguments, *_: object) -> bool:
+    return len(listing) + len(paging.after or "") + len(paging.before or "") <= MAX_CURSOR
+
+
+@memo(1_800, microseconds=5, when=_has_short_cursors)
 def window(listing: str, paging: PageArguments, format: CursorFormat, default_size: int = PAGE_SIZE) -> Window:
     """The part of a listing that the arguments ask for."""
-    is_small = len(listing) + len(paging.after or "") + len(paging.before or "") <= MAX_CURSOR
-    return (_window if is_small else _new_window)(listing, paging, format, default_size)
-
-
-def _new_window(listing: str, paging: PageArguments, format: CursorFormat, default_size: int) -> Window:
     paging.check()
     size = paging.size(default_size)
     skip = size * (paging.page - 1) if paging.page else 0
@@ -149,10 +159,16 @@ def _new_window(listing: str, paging: PageArguments, format: CursorFormat, defau
     return Window(size, paging.last is not None, position, skip, at, is_pinned)
 
 
-_window = memo(1_024, 2_000)(_new_window)
+class LateTotal(ABC):
+    """A total that is counted only if a client asks for it, as that costs a round trip. Equal ones count the same."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    async def count(self, context: Context) -> int: ...
 
 
-Total = int | Callable[[Context], Awaitable[int]]  # a function where counting costs a round trip
+Total = int | LateTotal
 
 
 class Edge(NamedTuple, Generic[T]):
@@ -202,7 +218,8 @@ class Connection(NamedTuple, Generic[T]):
 
 
 async def total_count(connections: Sequence[Connection[Any]], context: Context) -> list[int]:
-    return [each.total if isinstance(each.total, int) else await each.total(context) for each in connections]
+    totals = [each.total for each in connections]
+    return [await total.count(context) if isinstance(total, LateTotal) else total for total in totals]
 
 
 async def article_connections(
@@ -219,14 +236,24 @@ async def article_connections(
     With `pinned` a first page is pinned. A cursor of a pinned page continues in the pin, also without `pinned`. Each
     listing that the cursor does not belong to gets an error.
     """
-    windows = for_each(listings, lambda listing: article_window(listing, paging, default_size))
+    windows = _article_windows(listings, paging, default_size)
     selected = valid_windows(listings, windows)
-    if any(window.is_pinned for _, window in selected) or (pinned and paging.cursor is None):
+    if pinned if paging.cursor is None else any(window.is_pinned for _, window in selected):
         pages = list(await gather(*(_pinned_page(context, listing, window) for listing, window in selected)))
     else:
         pages = await context.reads.pages(selected)
     named = [(listing.name, page, page.total) for (listing, _), page in zip(selected, pages, strict=True)]
     return with_errors(windows, await connections_of_pages(context, named))
+
+
+def _article_windows(
+    listings: Sequence[Listing], paging: PageArguments, default_size: int
+) -> Sequence[Window | BadInput]:
+    """The window of each listing. They differ by a cursor only."""
+    if listings and paging.cursor is None:
+        with suppress(BadInput):
+            return [article_window(listings[0], paging, default_size)] * len(listings)
+    return for_each(listings, lambda listing: article_window(listing, paging, default_size))
 
 
 async def article_connection(
@@ -292,12 +319,16 @@ def _user_connection(name: str, page: Page) -> Connection[User]:
 
 
 def valid_windows(listings: Sequence[L], windows: Sequence[W | BadInput]) -> list[tuple[L, W]]:
-    pairs = zip(listings, windows, strict=True)
-    return [(listing, window) for listing, window in pairs if not isinstance(window, BadInput)]
+    pairs: Any = zip(listings, windows, strict=True)
+    if any(map(isinstance, windows, repeat(BadInput))):
+        return [(listing, window) for listing, window in pairs if not isinstance(window, BadInput)]
+    return [*pairs]
 
 
 def with_errors(windows: Sequence[object], connections: Sequence[T]) -> list[T | BadInput]:
     """The connections of the listings with a window, and the errors of the others, in their order."""
+    if len(connections) == len(windows):
+        return [*connections]
     remaining = iter(connections)
     return [window if isinstance(window, BadInput) else next(remaining) for window in windows]
 
@@ -310,8 +341,9 @@ class Nodes(NamedTuple):
 
 
 class CachedPage(NamedTuple):
-    """A page of records and its connection, which is valid as long as the records are equal to these."""
+    """A page and its connection, which is valid as long as the page and its records are equal to these."""
 
+    page: Page
     numbers: Sequence[int]
     records: Sequence[Any]
     connection: Connection[Any]
@@ -324,39 +356,64 @@ def read_articles(context: Context, numbers: Iterable[int]) -> Awaitable[list[Ar
 ARTICLES = Nodes(read_articles, records.size_of)
 
 
+async def connection_by_time(
+    context: Context, listing: Listing, paging: PageArguments, nodes: Nodes
+) -> Connection[Any]:
+    """A page of a listing by time: two round trips, one for the places and one for the records."""
+    placed = window(listing.name, paging, ARTICLE_TIME_CURSOR)
+    (page,) = await context.reads.pages([(listing, placed)])
+    (connection,) = await connections_of_pages(context, [(listing.name, page, page.total)], nodes)
+    return connection
+
+
+async def connection_oldest_first(
+    context: Context, listing: Listing, paging: PageArguments, nodes: Nodes
+) -> Connection[Any]:
+    """As `connection_by_time`, the oldest first: the same listing, read from its other end."""
+    placed = window(listing.name, paging, ARTICLE_TIME_CURSOR)
+    (page,) = await context.reads.pages([(listing, replace(placed, upwards=not placed.upwards))])
+    turned = page._replace(positions=page.positions[::-1], above=page.below, below=page.above)
+    (connection,) = await connections_of_pages(context, [(listing.name, turned, page.total)], nodes)
+    return connection
+
+
 async def connections_of_pages(
     context: Context, pages: Sequence[tuple[str, Page, Total]], nodes: Nodes = ARTICLES
 ) -> list[Connection[Any]]:
     """
     The connections of pages, each with the name of its listing and its total: one round trip for the records of all.
 
-    Connections are cached by page. A total that is a function has to be equal to another that counts the same.
+    Connections are cached by page.
     """
-    keys = [Hashed(*each) for each in pages]
-    cached: list[CachedPage | None] = [PAGES.get(key) for key in keys]
+    cached: list[CachedPage | None] = list(map(PAGES.get, starmap(_page_key, pages)))
     numbers = [
-        known.numbers if known else [position.number for position in page.positions]
+        known.numbers if known and known.page == page else [position.number for position in page.positions]
         for known, (_, page, _) in zip(cached, pages, strict=True)
     ]
     found = iter(await nodes.read(context, chain.from_iterable(numbers)))
     return [
-        _cached_connection(key, known, own, list(islice(found, len(own))), nodes)
-        for key, known, own in zip(keys, cached, numbers, strict=True)
+        _cached_connection(each, known, own, list(islice(found, len(own))), nodes)
+        for each, known, own in zip(pages, cached, numbers, strict=True)
     ]
 
 
+def _page_key(name: str, page: Page, total: Total) -> tuple[object, ...]:
+    """Not the whole page: hashing and comparing all its places takes as long as making its connection."""
+    return name, total, page.positions[:1], len(page.positions)
+
+
 def _cached_connection(
-    key: Hashed, cached: CachedPage | None, numbers: Sequence[int], found: list[Any], nodes: Nodes
+    named: tuple[str, Page, Total], cached: CachedPage | None, numbers: Sequence[int], found: list[Any], nodes: Nodes
 ) -> Connection[Any]:
     """Only a page from the cache `is_cacheable`, so that a page that is read once leaves no JSON in memory."""
-    if cached and cached.records == found:
+    if cached and cached.numbers is numbers and cached.records == found:
         return cached.connection
-    name, page, total = key.value
+    name, page, total = named
     connection = _connection(name, page, total, found)
     if all([record.is_cacheable for record in found if record]):
         size = PAGE_BYTES + PLACE_BYTES * len(numbers) + nodes.bytes_of(found)
         cacheable = connection._replace(is_cacheable=True, held_bytes=size)
-        PAGES.put(key, CachedPage(numbers, found, cacheable), size)
+        PAGES.put(_page_key(*named), CachedPage(page, numbers, found, cacheable), size)
     return connection
 
 
@@ -388,10 +445,10 @@ async def _pinned_page(context: Context, listing: Listing, window: Window) -> Pa
     at = snapshots.shared_instant(context.now) if window.at is None else window.at
     pinned, status = snapshots.pinned_listing(context.store.site, listing, at), None
     is_first = not window.beyond
-    if is_first and not await context.reads.has_pin(pinned):
+    if is_first and not await context.reads.load(snapshots.exists(pinned)):
         status = await _pin(context, listing, at)
     elif is_first and (viewer := await context.viewer()):
-        (page,), posted = await gather(context.reads.pages([(pinned, window)]), context.reads.last_post(viewer))
+        (page,), posted = await gather(context.reads.pages([(pinned, window)]), _last_post(context, viewer))
         if posted is not None and snapshots.may_lack(at, posted):
             at, status = await _own_pin(context, listing)
             pinned = snapshots.pinned_listing(context.store.site, listing, at)
@@ -401,6 +458,12 @@ async def _pinned_page(context: Context, listing: Listing, window: Window) -> Pa
     context.note_expired_pin(listing.name)
     (page,) = await context.reads.pages([(snapshots.as_of(listing, at), window)])
     return page
+
+
+async def _last_post(context: Context, username: str) -> float | None:
+    """The time of a user's newest article (unix milliseconds). One round trip."""
+    (times,) = await context.reads.load_all(feeds.last_posts(context.store.site, [username]))
+    return times.get(username)
 
 
 async def _pin(context: Context, listing: Listing, at: int) -> PinStatus:

@@ -1,5 +1,6 @@
 """
-What is left of a client's cost points, and how often a user may post and comment and an address may register.
+What is left of a client's cost points, and how often a user may post and comment, an address may register, and a
+moderator may remove and ban.
 
 An address may post and comment for ten users: many may share it.
 """
@@ -29,7 +30,7 @@ class RateLimit:
 class WriteRates:
     """
     How many posts and comments of a user in ten minutes and a day, and how many registrations from an address in an
-    hour.
+    hour, how many removals and bans of a moderator in an hour, and how many flags of a user in a day.
     """
 
     posts: int = 10
@@ -37,12 +38,21 @@ class WriteRates:
     registrations: int = 50
     comments: int = 30
     comments_a_day: int = 500
+    removals: int = 200
+    flags_a_day: int = 20
 
     def of_posts(self, username: str, address: str) -> Sequence[SlidingWindow]:
         return _of_writes("post", username, address, self.posts, self.posts_a_day)
 
     def of_comments(self, username: str, address: str) -> Sequence[SlidingWindow]:
         return _of_writes("comment", username, address, self.comments, self.comments_a_day)
+
+    def of_removals(self, username: str) -> Sequence[SlidingWindow]:
+        """Removals and bans of a moderator."""
+        return [SlidingWindow(("remove", "user", username.lower()), HOUR, self.removals)]
+
+    def of_flags(self, username: str) -> Sequence[SlidingWindow]:
+        return [SlidingWindow(("flag", "user", username.lower()), DAY, self.flags_a_day)]
 
     def of_registrations(self, address: str) -> Sequence[SlidingWindow]:
         return [SlidingWindow(("register", address), HOUR, self.registrations)]

@@ -1,21 +1,24 @@
 """
 The field `search`, which combines what the database finds with the records that the store has now.
 
-Articles and comments that were deleted, or edited so that they do not match any more, are left out of a page at once,
-before the database knows of it.
+What was deleted is no match, before the database knows of it. What was edited so that it does not match any more is
+left out of a page.
 """
 
 import asyncio
 import re
 from asyncio import gather
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
 from database import search as index
-from database.database import DatabaseUnavailable
+from database.database import Database, DatabaseTimeout, DatabaseUnavailable
 from database.search import FIRST_USER, Found, Search
 from database.search import SearchKind as SearchKind
 from database.search import SearchOrder as SearchOrder
@@ -29,8 +32,11 @@ from store.records import Article, Comment, ContentState, Position, User
 QUERY_LENGTH = 500  # characters
 NOBODY = "-"  # no valid name: nobody posts under it
 CURSOR = CursorFormat(re.compile(r"(?:article|comment):[0-9]{1,16}|user:[a-z0-9_-]{2,20}"))
+T = TypeVar("T")
+TIMEOUTS: WeakKeyDictionary[Context, dict[Search, str]] = WeakKeyDictionary()  # the messages of a request's searches
 Node: TypeAlias = Article | Comment | User
-LONG = 20_000  # characters: excerpts of longer texts are made in a thread
+LONG = 20_000  # characters: longer texts are read in a thread
+READING = ThreadPoolExecutor(1, "search-texts")  # one page at a time: others get the interpreter's lock
 
 
 class SearchEdge(NamedTuple):
@@ -70,12 +76,13 @@ async def search(
     paging: PageArguments,
 ) -> SearchConnection:
     """
-    One call of the database, and then one round trip for the articles and comments of the page; another one for the
-    articles of these comments.
+    One round trip for what was deleted lately, one call of the database, and then one round trip for the articles and
+    comments of the page; another one for the articles of these comments.
 
     Raises:
         BadInput: the query is too long, or an argument of the page is wrong.
-        DatabaseUnavailable: there is no database, or it does not answer in time.
+        DatabaseUnavailable: there is no database, or it does not answer.
+        DatabaseTimeout: it does not answer in time.
     """
     if len(query) > QUERY_LENGTH:
         raise BadInput(f"a query has at most {QUERY_LENGTH} characters, not {len(query)}")
@@ -91,8 +98,20 @@ async def search(
     beyond = None if paging.cursor is None else decode_position(listing, paging.cursor, CURSOR).position
     if context.database is None:
         raise DatabaseUnavailable("there is no search without a database: UPVOTE_DATABASE_URL=none")
-    found = await context.database.run(index.find, wanted)
+    found = await _found(context, context.database, wanted)
     return await _page(context, wanted, found, MatchWindow(listing, size, paging.last is not None, beyond))
+
+
+async def _found(context: Context, database: Database, wanted: Search) -> Found:
+    """One call of the database, also if graphql-core executes again what has failed in a plan."""
+    if message := TIMEOUTS.get(context, {}).get(wanted):
+        raise DatabaseTimeout(message)
+    deleted = await context.reads.deletions()  # before the search: the mirror forgets what it has removed
+    try:
+        return await database.search(index.find, wanted, deleted)
+    except DatabaseTimeout as error:
+        TIMEOUTS.setdefault(context, {})[wanted] = str(error)
+        raise
 
 
 def total_count(connections: Sequence[SearchConnection], context: Context) -> list[int]:
@@ -100,9 +119,15 @@ def total_count(connections: Sequence[SearchConnection], context: Context) -> li
 
 
 async def excerpts(edges: Sequence[SearchEdge], context: Context) -> list[str]:
-    if sum(len(edge.node.content or "") for edge in edges if not isinstance(edge.node, User)) > LONG:
-        return await asyncio.to_thread(_excerpts, edges)
-    return _excerpts(edges)
+    nodes = [edge.node for edge in edges if not isinstance(edge.node, User)]
+    return await _read(nodes, partial(_excerpts, edges))
+
+
+async def _read(nodes: Sequence[Article | Comment], function: Callable[[], T]) -> T:
+    """The result of a function that reads the texts of some nodes."""
+    if sum(len(node.content or "") for node in nodes) <= LONG:
+        return function()
+    return await asyncio.get_running_loop().run_in_executor(READING, function)
 
 
 def _excerpts(edges: Sequence[SearchEdge]) -> list[str]:
@@ -189,8 +214,16 @@ async def _nodes(context: Context, search: Search, found: Found, numbers: Sequen
     articles, comments = await gather(context.reads.articles(of_articles), context.reads.comments(of_comments))
     needed = [comment.article for comment in comments if comment and search.group is not None]
     commented = {article.number: article for article in await context.reads.articles(needed) if article}
-    nodes = {node.number: node for node in (*articles, *comments) if node and _is_match(search, node, commented)}
+    known = [node for node in (*articles, *comments) if node]
+    edited = [node for node in known if node.edited_at is not None]
+    nodes = await _read(edited, partial(_matching, search, known, commented))
     return [nodes.get(number) if number < FIRST_USER else records.user(found.usernames[number]) for number in numbers]
+
+
+def _matching(
+    search: Search, nodes: Sequence[Article | Comment], commented: Mapping[int, Article]
+) -> dict[int, Article | Comment]:
+    return {node.number: node for node in nodes if _is_match(search, node, commented)}
 
 
 def _is_match(search: Search, node: Article | Comment, commented: Mapping[int, Article]) -> bool:

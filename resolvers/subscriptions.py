@@ -5,19 +5,22 @@ An event says that an article was posted or changed. If events are missing, beca
 mailbox was full, new articles are read from the listing by time, oldest first; each article is sent once.
 """
 
-from asyncio import gather
+from asyncio import gather, sleep
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from functools import partial
+from typing import Generic, TypeVar
 
-from resolvers import arguments, queries
+from resolvers import arguments, articles, moderation, queues
 from resolvers.arguments import PageArguments, maintained_order
 from resolvers.context import Context
 from resolvers.dataloader import Reads
 from resolvers.live import RankingChange
-from store import keys, listings
-from store.errors import NotFound
+from store import feeds, inboxes, keys, listings, log, roles, threads
+from store.errors import NotAModerator, NotFound, StoreUnavailable, Unauthenticated
 from store.events import (
+    QUEUES,
+    RECONNECT_PAUSE,
     Event,
     EventKind,
     Mailbox,
@@ -25,19 +28,22 @@ from store.events import (
     of_article,
     of_comment_changes,
     of_inbox,
+    of_moderation,
     of_new_comments,
     of_posts,
 )
 from store.inboxes import SIZE as INBOX_SIZE
 from store.listings import Listing, Page, Window
 from store.ranking.formulas import PAGE_SIZE, Order
-from store.records import Article, Comment, ContentState, Notification, Position
+from store.records import Article, Comment, ContentState, ModerationAction, Notification, Position
 
 PAGE = 100  # articles that are read at once from the listing by time
 CLOCK_SKEW = 60_000  # milliseconds by which the clocks of two servers may differ, so that articles are listed late
 MAX_SENT = 1_000  # articles, the last that were sent to a subscriber: delayed events about them are ignored
 MOST_PENDING = 10_000  # articles in the listing that may wait for a subscriber
 MOST_COMMENTS = 1_000  # events about different comments that may wait for a subscriber
+
+K = TypeVar("K", int, Position)
 
 
 class SubscriberTooSlow(Exception):
@@ -55,21 +61,24 @@ class ChangesLost(Exception):
 
 
 async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, None]:
-    """Also after a comment, which changes the number of comments. Ends when the article is deleted."""
+    """
+    Also after a comment, which changes the number of comments. Ends when the article is deleted, or is not visible any
+    more and the viewer may not read it.
+    """
     number = arguments.article_number(id)
     with context.live.events.mailbox(of_article(number), subject_of=article_of) as mailbox:
-        if await queries.article(context, id) is None:
+        if await articles.article(context, id) is None:
             raise NotFound(f"there is no article:{number}")
         async for event in mailbox:
-            (article,) = await context.live.read_after(event, lambda reads: reads.articles([number]))
-            if article is None:
+            found = await _readable(context, event, [number])
+            if not found:
                 return
-            yield article
+            yield found[0]
 
 
 async def articles_changed(context: Context, ids: Sequence[str]) -> AsyncGenerator[Article, None]:
     """
-    As `article_changed` for each of at most `MAX_IDS` articles, but unknown and deleted ones are left out.
+    As `article_changed` for each of at most `MAX_IDS` articles, but those that cannot be read are left out.
 
     After an event MISSED all of them are sent, as any may have changed. Nothing is kept of numbers without an article,
     so that memory does not grow with made-up ones.
@@ -78,12 +87,12 @@ async def articles_changed(context: Context, ids: Sequence[str]) -> AsyncGenerat
     numbers = list(dict.fromkeys(map(arguments.article_number, ids)))
     mailbox, events = Mailbox(subject_of=article_of), context.live.events
     with events.subscribed(mailbox.put, *map(of_article, numbers)):
-        found = await context.reads.articles(numbers)
+        found = await context.articles(numbers)
     numbers = [article.number for article in found if article]
     with events.subscribed(mailbox.put, *map(of_article, numbers)):
         async for event in mailbox:
             changed = numbers if event.kind is EventKind.MISSED else [article_of(event)]
-            for article in await context.live.read_after(event, partial(_articles, changed)):
+            for article in await _readable(context, event, changed):
                 yield article
 
 
@@ -123,7 +132,7 @@ async def notification(context: Context) -> AsyncGenerator[Notification, None]:
 
 async def comment_posted(context: Context, article_id: str, under: str | None = None) -> AsyncGenerator[Comment, None]:
     """
-    Each new comment of an article, or each one below a comment, once. Ends when the article is deleted.
+    Each new comment of an article, or each one below a comment, once. Ends as `article_changed`.
 
     Raises:
         SubscriberTooSlow, ChangesLost: comments were missed.
@@ -133,11 +142,12 @@ async def comment_posted(context: Context, article_id: str, under: str | None = 
     with context.live.events.mailbox(of_new_comments(number), MOST_COMMENTS) as mailbox:
         latest = await _highest_comment(context, number, above)
         async for event in _without_loss(mailbox):
-            if event.kind is EventKind.DELETED:
+            if await _is_over(context, event):
                 return
-            if event.number <= latest:
+            is_known = event.number <= latest and event.kind is not EventKind.COMMENT_ANNOUNCED
+            if event.kind is EventKind.STATE_CHANGED or is_known:
                 continue
-            latest = event.number
+            latest = max(latest, event.number)
             comment = await context.live.read_after(event, partial(_new_comment, event.number, above))
             if comment:
                 yield comment
@@ -145,7 +155,7 @@ async def comment_posted(context: Context, article_id: str, under: str | None = 
 
 async def comment_changed(context: Context, article_id: str) -> AsyncGenerator[Comment, None]:
     """
-    Each comment of an article after a vote, an edit or its deletion. Ends when the article is deleted.
+    Each comment of an article after a vote, an edit or its deletion. Ends as `article_changed`.
 
     Raises:
         SubscriberTooSlow, ChangesLost: changes were missed.
@@ -154,11 +164,49 @@ async def comment_changed(context: Context, article_id: str) -> AsyncGenerator[C
     with context.live.events.mailbox(of_comment_changes(number), MOST_COMMENTS) as mailbox:
         await _highest_comment(context, number, None)  # raises NotFound if there is no such article
         async for event in _without_loss(mailbox):
-            if event.kind is EventKind.DELETED:
+            if await _is_over(context, event):
                 return
+            if event.kind is EventKind.STATE_CHANGED:
+                continue
             comment = await context.live.read_after(event, partial(_changed_comment, event))
             if comment:
                 yield comment
+
+
+async def moderation_queue_changed(context: Context, group: str | None = None) -> AsyncGenerator[int, None]:
+    """
+    How many things wait for moderators, whenever that changes. The roles are read at the start and after each event.
+
+    Raises:
+        NotAModerator: the viewer does not moderate there, or no more.
+    """
+    with context.live.events.mailbox(QUEUES, subject_of=_as_one) as mailbox:
+        sent = await _waiting(context, group, context.reads)
+        async for event in mailbox:
+            waiting = await context.live.read_after(event, partial(_waiting, context, group))
+            if waiting != sent:
+                sent = waiting
+                yield waiting
+
+
+async def moderated(
+    context: Context, group: str | None = None, subject_id: str | None = None
+) -> AsyncGenerator[ModerationAction, None]:
+    """
+    Each new action, once. After an event MISSED, those that were not sent are read from the log. The session and the
+    roles of the viewer, who may read notes, are read again for each.
+    """
+    listing, name = moderation.log_of(context.store.site, group, subject_id), group and arguments.group_name(group)
+    with context.live.events.mailbox(of_moderation(name)) as mailbox:
+        (newest,) = await context.reads.pages([(listing, Window(PAGE))])
+        sent = Sent(newest.positions, (position.number for position in newest.positions))
+        async for event in mailbox:
+            found = await context.live.read_after(event, partial(_new_actions, listing, event, sent))
+            for action in found:
+                is_wanted = subject_id is None or action.subject_id == subject_id.lower()
+                if is_wanted and sent.add(action.number, action.at, context.store.site.clock()):
+                    context.clear()
+                    yield action
 
 
 async def ranking_changed(
@@ -171,6 +219,52 @@ async def ranking_changed(
         async with aclosing(ranking.changes()) as changes:
             async for change in changes:
                 yield change
+
+
+async def _readable(context: Context, event: Event, numbers: Sequence[int]) -> list[Article]:
+    """
+    Those of some articles that the viewer may read after an event. Subscribers share the read, and the session and the
+    roles of the viewer are read again only if an article is not visible.
+    """
+    found = await context.live.read_after(event, lambda reads: reads.articles_of_any_state(numbers))
+    if any(article and article.state is not ContentState.VISIBLE for article in found):
+        found = await _read_again(context, numbers)
+    return [article for article in found if article]
+
+
+async def _read_again(context: Context, numbers: Sequence[int]) -> list[Article | None]:
+    """What the viewer may read of some articles now. While the store does not answer, this retries."""
+    while True:
+        context.clear()
+        try:
+            return await context.articles(numbers)
+        except StoreUnavailable:
+            await sleep(RECONNECT_PAUSE)
+
+
+async def _is_over(context: Context, event: Event) -> bool:
+    """Whether an event of an article ends subscriptions to its comments."""
+    if event.kind is EventKind.STATE_CHANGED:
+        return not await _readable(context, event, [event.number])
+    return event.kind is EventKind.DELETED
+
+
+def _as_one(event: Event) -> int:
+    """Of events that lead to the same read, only the latest has to be kept."""
+    return 0
+
+
+async def _waiting(context: Context, group: str | None, reads: Reads) -> int:
+    """Two round trips: the roles are read anew for each subscriber."""
+    try:
+        authority = await roles.read_authority(context.store.site, context.actor())
+    except Unauthenticated:
+        raise context.unauthenticated() from None
+    groups = queues.moderated_groups(authority, group)
+    if groups == ():
+        place = "of any group" if group is None else f"of the group {arguments.group_name(group)}"
+        raise NotAModerator(f"you are no moderator {place}")
+    return await queues.waiting(context, groups, reads)
 
 
 async def _without_loss(mailbox: Mailbox) -> AsyncGenerator[Event, None]:
@@ -188,7 +282,7 @@ async def _highest_comment(context: Context, article: int, above: int | None) ->
         NotFound: there is no such article, or it has no comment `above`.
     """
     reads = context.reads
-    (found,), highest = await gather(reads.articles([article]), reads.highest_comment(article))
+    (found,), highest = await gather(reads.articles([article]), reads.load(threads.highest_number(reads.site, article)))
     if found is None:
         raise NotFound(f"there is no article:{article}")
     if above is not None:
@@ -199,52 +293,60 @@ async def _highest_comment(context: Context, article: int, above: int | None) ->
 
 
 async def _new_comment(number: int, above: int | None, reads: Reads) -> Comment | None:
-    """A comment that was just posted; None if it was deleted already, or is not below another one."""
+    """A comment that was just posted; None if it was deleted or hidden already, or is not below another one."""
     (comment,), is_below = await gather(reads.comments([number]), _is_below(number, above, reads))
-    return comment if comment and is_below and comment.state is not ContentState.DELETED else None
+    return comment if comment and is_below and comment.state is ContentState.VISIBLE else None
 
 
 async def _is_below(number: int, above: int | None, reads: Reads) -> bool:
-    return above is None or (await reads.are_under(above, [number]))[0]
+    return above is None or (await reads.load(threads.are_under(reads.site, above, [number])))[number] == 1
 
 
 async def _changed_comment(event: Event, reads: Reads) -> Comment | None:
-    """The comment of an event. If it is gone, as its deletion left it; None if another event is about that."""
-    (comment,) = await reads.comments([event.number])
+    """
+    The comment of an event as everybody may read it. If it is gone, as its deletion left it, and if no thread has it,
+    as such a comment is shown above visible ones. None if another event is about that, or the article is not visible.
+    """
+    ((comment, article),) = await reads.stored_comments([event.number])
     if comment is None and event.kind is EventKind.COMMENT_DELETED:
-        return await reads.deleted_comment(event.number, event.id)
-    return comment
+        (article,) = await reads.articles([event.article])
+        deleted = await reads.load(log.deleted_comment(reads.site, event.number, event.id))
+        return deleted if article and article.state is ContentState.VISIBLE else None
+    if comment is None or article is None or article.state is not ContentState.VISIBLE:
+        return None
+    return comment.as_hidden if comment.is_bare else comment.as_shown
 
 
 async def _is_in_feed(viewer: str, article: Article, reads: Reads) -> bool:
-    return article.poster == viewer or (await reads.follows(viewer, [article.poster]))[0]
+    return article.poster == viewer or await reads.load(feeds.follows(reads.site, viewer, article.poster))
 
 
-class Sent:
+class Sent(Generic[K]):
     """
     The articles, or notifications, that a subscriber was sent.
 
+    Articles are known by their numbers, and notifications by their positions: the same one may come again later.
     `newest` are the last `PAGE` ones before the subscription began. Those below `floor` in the listing by time need not
     be read again.
     """
 
-    def __init__(self, newest: Sequence[Position]) -> None:
-        self._older = {position.number for position in newest}
-        self._sent: dict[int, int] = {}  # posting times by number, in the order in which they were sent
+    def __init__(self, newest: Sequence[Position], known: Iterable[K]) -> None:
+        self._older: set[K] = set(known)
+        self._sent: dict[K, int] = {}  # posting times, in the order in which they were sent
         self.floor = Position(0, keys.member(0))
         if newest:
             self.floor = _below(newest[0].value - CLOCK_SKEW)
         if len(newest) == PAGE:
             self.floor = max(self.floor, newest[-1])
 
-    def unsent(self, numbers: Iterable[int]) -> list[int]:
-        return [number for number in numbers if number not in self._sent and number not in self._older]
+    def unsent(self, keys: Iterable[K]) -> list[K]:
+        return [key for key in keys if key not in self._sent and key not in self._older]
 
-    def add(self, number: int, posted_at: int, now: int) -> bool:
-        """Record that an article is sent. Return False if it was sent before."""
-        if number in self._sent:
+    def add(self, key: K, posted_at: int, now: int) -> bool:
+        """Record that something is sent. Return False if it was sent before."""
+        if key in self._sent:
             return False
-        self._sent[number] = posted_at
+        self._sent[key] = posted_at
         self.floor = max(self.floor, _below(min(posted_at, now) - CLOCK_SKEW))
         while len(self._sent) > MAX_SENT and self._sent[oldest := next(iter(self._sent))] < self.floor.value:
             del self._sent[oldest]
@@ -267,7 +369,7 @@ async def _posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Ev
     listing = listings.whole(site, Order.TIME) if group is None else listings.group(site, group, Order.TIME)
     with live.events.mailbox(of_posts(group)) as mailbox:
         (newest,) = await context.reads.pages([(listing, Window(PAGE))])
-        sent = Sent(newest.positions)
+        sent = Sent(newest.positions, (position.number for position in newest.positions))
         async for event in mailbox:
             position = sent.floor if event.kind is EventKind.MISSED else None
             while True:
@@ -283,7 +385,7 @@ async def _posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Ev
 
 
 async def _missed(
-    context: Context, listing: Listing, position: Position, sent: Sent, event: Event
+    context: Context, listing: Listing, position: Position, sent: Sent[int], event: Event
 ) -> tuple[list[int], Position | None]:
     """The unsent articles of the page above a position, oldest first, and the position of the next page, if any."""
     page = await context.live.read_after(event, partial(_page_above, listing, position))
@@ -299,28 +401,43 @@ async def _page_above(listing: Listing, position: Position, reads: Reads) -> Pag
 
 
 async def _notifications(context: Context, viewer: str) -> AsyncGenerator[Notification, None]:
-    """Each new notification of a user, once. After an event MISSED, those that are not sent are read from the inbox."""
+    """
+    Each new notification of a user, once; again with an answer to an appeal, which gives it a new time. After an event
+    MISSED, those that are not sent are read from the inbox.
+    """
     with context.live.events.mailbox(of_inbox(viewer)) as mailbox:
-        newest = (await context.reads.inbox(viewer, Window(PAGE))).notifications
-        sent = Sent([each.position for each in newest])
+        newest = (await context.reads.load(inboxes.page(context.store.site, viewer, Window(PAGE)))).notifications
+        positions = [each.position for each in newest]
+        sent = Sent(positions, positions)
         async for event in mailbox:
             found = await context.live.read_after(event, partial(_new_notifications, viewer, event, sent))
             for each in found:
-                if sent.add(each.number, each.at, context.store.site.clock()):
+                if sent.add(each.position, each.at, context.store.site.clock()):
                     yield each
 
 
-async def _new_notifications(viewer: str, event: Event, sent: Sent, reads: Reads) -> list[Notification]:
+async def _new_notifications(viewer: str, event: Event, sent: Sent[Position], reads: Reads) -> list[Notification]:
     """
     The unsent notifications that an event is about, oldest first. There are none if its effect is not applied yet: then
     the event is published again.
     """
     if event.kind is EventKind.MISSED:
         window = Window(INBOX_SIZE, upwards=True, beyond=sent.floor)
-        found = {each.number: each for each in (await reads.inbox(viewer, window)).notifications[::-1]}
+        page = await reads.load(inboxes.page(reads.site, viewer, window))
+        found = page.notifications[::-1]
     else:
-        found = await reads.notifications(viewer, [event.number])
-    return [found[number] for number in sent.unsent(found)]
+        found = tuple((await reads.load(inboxes.find(reads.site, viewer, [event.number]))).values())
+    by_position = {each.position: each for each in found}
+    return [by_position[position] for position in sent.unsent(by_position)]
+
+
+async def _new_actions(listing: Listing, event: Event, sent: Sent[int], reads: Reads) -> list[ModerationAction]:
+    """The unsent actions that an event is about, oldest first."""
+    numbers = [event.number] if event.kind is EventKind.MODERATED else []
+    if event.kind is EventKind.MISSED:
+        (page,) = await reads.pages([(listing, Window(PAGE, upwards=True, beyond=sent.floor))])
+        numbers = [position.number for position in reversed(page.positions)]
+    return [action for action in await reads.actions(sent.unsent(numbers)) if action]
 
 
 async def _articles(numbers: Sequence[int], reads: Reads) -> list[Article]:

@@ -2,7 +2,7 @@
 
 from asyncio import gather
 from base64 import b64decode, urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import isfinite
@@ -12,9 +12,8 @@ from typing import NamedTuple
 from caches import Hashed
 from resolvers import arguments
 from resolvers.arguments import BadInput, PageArguments, for_each, paginated
-from resolvers.comments import read_comments
+from resolvers.comments import placed, read_comments
 from resolvers.context import Context
-from resolvers.dataloader import Thread
 from resolvers.pagination import PAGE_BYTES, PAGES, PLACE_BYTES, PageInfo, page_info, valid_windows, with_errors
 from store import keys, threads
 from store.ranking.formulas import PAGE_SIZE
@@ -24,9 +23,9 @@ from store.threads import (
     MAX_PLACES,
     OUTER_LEVELS,
     CommentOrder,
-    Level,
-    Place,
+    ThreadLevel,
     ThreadPage,
+    ThreadPlace,
     ThreadPosition,
     ThreadWindow,
 )
@@ -42,11 +41,20 @@ NO_PAGE = PageInfo(False, False, None, None)
 MAX_CACHED_PLACES = 100  # of a page
 
 
+class Thread(NamedTuple):
+    """The thread of an article or below one of its comments, down to a depth."""
+
+    article: int
+    order: CommentOrder
+    under: int | None
+    max_depth: int
+
+
 class ThreadEdge(NamedTuple):
     """A place with its comment; None for a comment that was deleted after the places were read."""
 
     thread: Thread
-    place: Place
+    place: ThreadPlace
     node: Comment | None
 
     @property
@@ -166,7 +174,10 @@ def decode_cursor(thread: Thread, cursor: str) -> ThreadPosition:
     if header != _header(thread, moves, newest):
         raise BadInput("this cursor belongs to another listing")
     position = ThreadPosition(
-        tuple(Level(depth, Position(value, keys.member(number))) for depth, value, number in LEVEL.iter_unpack(levels)),
+        tuple(
+            ThreadLevel(depth, Position(value, keys.member(number)))
+            for depth, value, number in LEVEL.iter_unpack(levels)
+        ),
         moves,
         newest or None,
     )
@@ -219,7 +230,7 @@ async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]
     possible = [each for each in wanted if each[0].under is None or _may_be_of(each[0].under, each[0].article)]
     above = [thread.under for thread, _ in possible if thread.under is not None]
     pages, comments, _ = await gather(
-        context.reads.threads(possible), context.reads.comments(above), context.reads.descendant_counts(above)
+        _read(context, possible), placed(context, above), context.reads.descendant_counts(above)
     )
     for (thread, window), page in zip(possible, pages, strict=True):
         if window.beyond and window.beyond.newest is not None and not page.is_pinned:
@@ -233,7 +244,18 @@ async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]
     return [found.get(thread) for thread, _ in wanted]
 
 
-class CachedPage(NamedTuple):
+def _read(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]) -> Awaitable[list[ThreadPage]]:
+    """One round trip for all."""
+    site = context.store.site
+    return context.reads.load_all(
+        [
+            threads.page(site, article, order, window, under=under, max_depth=max_depth)
+            for (article, order, under, max_depth), window in wanted
+        ]
+    )
+
+
+class CachedThread(NamedTuple):
     """The connection of a page, which is valid as long as the article and the comments are equal to these."""
 
     records: Sequence[Article | Comment | None]
@@ -243,7 +265,7 @@ class CachedPage(NamedTuple):
 def _connection(article: Article, thread: Thread, page: ThreadPage, comments: list[Comment | None]) -> ThreadConnection:
     """Only a connection from the cache `is_cacheable`, as that of a page of a listing."""
     key, used = Hashed(thread, page), [article, *comments]
-    cached: CachedPage | None = PAGES.get(key)
+    cached: CachedThread | None = PAGES.get(key)
     if cached and cached.records == used:
         return cached.connection
     places = [ThreadEdge(thread, *pair) for pair in zip(page.places, comments, strict=True)]
@@ -251,5 +273,5 @@ def _connection(article: Article, thread: Thread, page: ThreadPage, comments: li
     connection = ThreadConnection(thread, article, edges, page_info(edges or places, page.has_before, page.has_after))
     if len(places) <= MAX_CACHED_PLACES and all([record.is_cacheable for record in used if record]):
         size = PAGE_BYTES + PLACE_BYTES * len(places) + sum([record.held_bytes for record in used if record])
-        PAGES.put(key, CachedPage(used, connection._replace(is_cacheable=True, held_bytes=size)), size)
+        PAGES.put(key, CachedThread(used, connection._replace(is_cacheable=True, held_bytes=size)), size)
     return connection

@@ -1,13 +1,14 @@
-"""Fields of User and of Group."""
+"""Users: their fields, and whom the viewer follows."""
 
 from collections.abc import Sequence
 
-from resolvers.arguments import BadInput, PageArguments, articles_by, paginated
+from resolvers.arguments import BadInput, PageArguments, paginated
 from resolvers.context import Context
 from resolvers.pagination import Connection, article_connections, user_connections
-from store import listings
-from store.ranking.formulas import Order
-from store.records import Article, Group, Profile, User
+from store import bans, feeds, listings, records, validation
+from store.errors import Invalid
+from store.follows import Followed
+from store.records import Article, Profile, User
 
 
 async def joined_at(users: Sequence[User], context: Context) -> list[int]:
@@ -16,6 +17,21 @@ async def joined_at(users: Sequence[User], context: Context) -> list[int]:
 
 async def karma(users: Sequence[User], context: Context) -> list[int]:
     return [profile.karma for profile in await _profiles(users, context)]
+
+
+async def is_banned(users: Sequence[User], context: Context) -> list[bool]:
+    return [bans.of_site(profile.bans, context.now) is not None for profile in await _profiles(users, context)]
+
+
+async def banned_until(users: Sequence[User], context: Context) -> list[int | None]:
+    """Of the viewer, and of all for moderators. None for good, and for others."""
+    viewer = await context.viewer()
+    (known,) = await context.reads.profiles([viewer]) if viewer else [None]
+    found = [bans.of_site(profile.bans, context.now) for profile in await _profiles(users, context)]
+    return [
+        each.until if each and known and (known.roles or user.username == known.username) else None
+        for user, each in zip(users, found, strict=True)
+    ]
 
 
 @paginated
@@ -46,24 +62,38 @@ async def viewer_is_following(users: Sequence[User], context: Context) -> list[b
     viewer = await context.viewer()
     if viewer is None:
         return [False] * len(users)
-    return await context.reads.follows(viewer, [user.username for user in users])
+    site = context.store.site
+    return await context.reads.load_all(feeds.follows(site, viewer, user.username) for user in users)
 
 
-@paginated
-async def group_articles(
-    groups: Sequence[Group],
-    context: Context,
-    order: Order | None = Order.SCORE,
-    since: int | None = None,
-    *,
-    paging: PageArguments,
-    page: int | None = None,
-    pinned: bool | None = False,
-) -> list[Connection[Article] | BadInput]:
-    wanted = [articles_by(context.store.site, order, group.name, since) for group in groups]
-    if page is not None:
-        paging = paging._replace(page=page)
-    return await article_connections(context, wanted, paging, pinned=bool(pinned))
+async def user(context: Context, username: str) -> User | None:
+    """None also for a malformed name, as names come from links and from people who mistype them."""
+    if not validation.USERNAME.fullmatch(username):
+        return None
+    profile = (await context.reads.profiles([username]))[0]
+    return records.user(profile.username) if profile else None
+
+
+async def follow(context: Context, user_id: str) -> Followed:
+    actor, username = context.actor(), checked_username(user_id)
+    followed = await context.write(context.store.follows.follow(actor, username))
+    context.reads.prime_login(followed.follower)
+    return followed
+
+
+async def unfollow(context: Context, user_id: str) -> Followed:
+    actor, username = context.actor(), checked_username(user_id)
+    followed = await context.write(context.store.follows.unfollow(actor, username))
+    context.reads.prime_login(followed.follower)
+    return followed
+
+
+def checked_username(user_id: str) -> str:
+    """The name in the input `userId`. Raises Invalid if it is malformed."""
+    name = records.username(user_id)
+    if name is None:
+        raise Invalid("a user's id looks like user:alice", "userId")
+    return name
 
 
 async def _profiles(users: Sequence[User], context: Context) -> list[Profile]:

@@ -5,15 +5,19 @@ from enum import Enum
 import strawberry
 
 from resolvers.search import SearchKind, SearchOrder
+from store.flags import FlagReason, Queue
 from store.ranking.formulas import Order
-from store.records import ContentState, NotificationKind, Vote
+from store.records import ContentState, ModerationKind, NotificationKind, Role, Vote
 from store.threads import CommentOrder
 
 __all__ = [
     "CommentOrder",
     "ContentState",
+    "FlagReason",
+    "ModerationKind",
     "NotificationKind",
     "Order",
+    "Role",
     "SearchKind",
     "SearchOrder",
     "UserErrorCode",
@@ -33,6 +37,9 @@ class UserErrorCode(Enum):
     SELF_FOLLOW = "self follow"
     IDEMPOTENCY_MISMATCH = "idempotency mismatch"
     LOCKED = "locked"
+    BANNED = "banned"
+    NOT_A_MODERATOR = "not a moderator"
+    ALREADY_REVERTED = "already reverted"
 
 
 def describe(enum: type[Enum], name: str, description: str, **values: str) -> None:
@@ -69,7 +76,7 @@ describe(
     "Why a user is notified.",
     REPLY="A reply to an article or a comment of the user.",
     MENTION="A text that mentions the user, as `@alice`.",
-    MODERATION="What a moderator did. There is none yet.",
+    MODERATION="What a moderator did.",
 )
 describe(
     CommentOrder,
@@ -89,6 +96,43 @@ describe(
     PENDING="It waits for a moderator; only its poster and moderators may read it.",
     REMOVED="A moderator has removed it; only its poster and moderators may read it.",
     DELETED="Its poster has deleted it. It stays, without content and poster, while it has replies.",
+)
+describe(
+    Role,
+    "Role",
+    "What a user may do as a moderator.",
+    ADMIN="Everything, and who has which role.",
+    MODERATOR="Content, locks and bans, of the whole site or of a group.",
+)
+describe(
+    ModerationKind,
+    "ModerationKind",
+    "What a moderator did.",
+    REMOVE="Removed an article or a comment, or took an article out of a group.",
+    APPROVE="Approved an article or a comment.",
+    LOCK="Locked an article: it takes no votes and no comments.",
+    BAN="Banned a user from the site or a group.",
+    GRANT_ROLE="Gave a user a role.",
+    REVOKE_ROLE="Took a role from a user.",
+    REVERT="Reverted an earlier action.",
+    PURGE="Deleted a text for good.",
+)
+describe(
+    FlagReason,
+    "FlagReason",
+    "Why a user flags an article or a comment.",
+    SPAM="It advertises, or was posted by a program.",
+    ABUSE="It attacks somebody.",
+    OFF_TOPIC="It does not belong here.",
+    ILLEGAL="It breaks the law.",
+    OTHER="For another reason, which the note says.",
+)
+describe(
+    Queue,
+    "QueueKind",
+    "Why things wait for moderators.",
+    FLAGGED="Users have flagged them.",
+    PENDING="They are not shown before a moderator approves them.",
 )
 describe(
     SearchKind,
@@ -121,4 +165,8 @@ describe(
     SELF_FOLLOW="You cannot follow yourself.",
     IDEMPOTENCY_MISMATCH="The idempotency key was used before with other input.",
     LOCKED="The article is locked: it takes no votes and no comments.",
+    BANNED="A moderator has banned the viewer from the site or the group.",
+    NOT_A_MODERATOR="Only moderators of the place may do this, and some things only admins. Also for one's own "
+    "content, and for somebody of the same or a higher role.",
+    ALREADY_REVERTED="The action was reverted before.",
 )

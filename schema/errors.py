@@ -1,10 +1,16 @@
 """Refusals in the schema: they are data in `userErrors`, not `errors` of the response."""
 
+from typing import TYPE_CHECKING, Annotated
+
 import strawberry
 
+from schema.changes import ChangedField
 from schema.enums import UserErrorCode
 from schema.scalars import DateTime
-from store import errors
+from store import errors, records
+
+if TYPE_CHECKING:
+    from schema.groups import Group
 
 CODES: dict[type[errors.Refusal], UserErrorCode] = {
     errors.Unauthenticated: UserErrorCode.UNAUTHENTICATED,
@@ -18,6 +24,9 @@ CODES: dict[type[errors.Refusal], UserErrorCode] = {
     errors.RateLimited: UserErrorCode.RATE_LIMITED,
     errors.IdempotencyMismatch: UserErrorCode.IDEMPOTENCY_MISMATCH,
     errors.Locked: UserErrorCode.LOCKED,
+    errors.Banned: UserErrorCode.BANNED,
+    errors.NotAModerator: UserErrorCode.NOT_A_MODERATOR,
+    errors.AlreadyReverted: UserErrorCode.ALREADY_REVERTED,
 }
 
 
@@ -43,6 +52,23 @@ class RateLimited(UserError):
     retry_at: DateTime = strawberry.field(description="When the mutation is allowed again.")
 
 
+@strawberry.type(description="The viewer is banned.")
+class Banned(UserError):
+    id: strawberry.ID = strawberry.field(
+        description="Names the ban for caches of clients: `ban:site`, or `ban:group:` and the name of a group."
+    )
+    rule: str | None = strawberry.field(
+        default=None, description="The rule of the site that was broken; null if a moderator decided."
+    )
+    params: list[ChangedField] = strawberry.field(
+        default_factory=list, description="What the rule was compared with: none without a rule."
+    )
+    until: DateTime | None = strawberry.field(default=None, description="When the ban ends; null if it is for good.")
+    group: Annotated["Group", strawberry.lazy("schema.groups")] | None = strawberry.field(
+        default=None, description="The group that the viewer is banned from; null for the whole site."
+    )
+
+
 def user_error(refusal: errors.Refusal) -> UserError:
     code, message = CODES[type(refusal)], refusal.message
     field = ["input", *refusal.field] if refusal.field else None
@@ -51,5 +77,11 @@ def user_error(refusal: errors.Refusal) -> UserError:
             return VotingClosed(code=code, message=message, field=field, closed_at=DateTime(refusal.closed_at))
         case errors.RateLimited():
             return RateLimited(code=code, message=message, field=field, retry_at=DateTime(refusal.retry_at))
+        case errors.Banned():
+            place = f"group:{refusal.group}" if refusal.group else "site"
+            banned = Banned(code=code, message=message, field=field, id=strawberry.ID(f"ban:{place}"))
+            banned.until = DateTime(refusal.until) if refusal.until else None
+            banned.group = records.group(refusal.group) if refusal.group else None  # type: ignore[assignment]  # a record
+            return banned
         case _:
             return Refusal(code=code, message=message, field=field)

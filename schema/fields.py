@@ -1,8 +1,8 @@
 """
 Fields made from resolvers.
 
-A resolver says what a field does, in records; the field adds what GraphQL needs: descriptions, and the types of
-arguments that records do not know. Arguments are described once, by name.
+A resolver takes and returns plain Python values and knows nothing of GraphQL. The field adds what GraphQL needs: its
+description, those of its arguments, and GraphQL types for arguments such as ids. Arguments are described once, by name.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -31,8 +31,10 @@ ARGUMENTS = {
     "unseen_only": "Only articles that are newer than the mark.",
     "link": "An absolute http or https URL.",
     "date": "Only articles posted on this UTC day.",
-    "id": "The id of a node, such as `article:1541`, `comment:1542`, `user:alice` or `group:programming`.",
+    "id": "The id of a node, such as `article:1541`, `comment:1542`, `user:alice`, `group:programming` or "
+    "`action:1543`.",
     "ids": "At most 100 ids.",
+    "subject_id": "Only what is about the article, comment or user with this id.",
     "article_id": "The id of an article, such as `article:1541`.",
     "name": "The name of the group, in any case of letters.",
     "username": "The name of the user, in any case of letters.",
@@ -45,22 +47,12 @@ ARGUMENTS = {
     "query": "Words, and phrases in quotation marks; at most 500 characters.",
     "input": "The input of the mutation.",
 }
-THREAD_ARGUMENTS = ARGUMENTS | {
-    "first": "The number of items from the start, 1 to 500.",
-    "last": "The number of items from the end, 1 to 500. Excludes `first`.",
-    "order": "The order of the replies to each comment.",
-    "pinned": "Whether to pin the order and the comments of this page for 10 minutes, for the next pages.",
-    "after": "Return items after this cursor of the same thread, `order`, `under` and `maxDepth`.",
-    "before": "Return items before this cursor of the same thread, `order`, `under` and `maxDepth`. Requires `last`.",
-}
-INBOX_ARGUMENTS = ARGUMENTS | {"unseen_only": "Only notifications that are newer than the mark."}
-CHANGED_ARTICLES_ARGUMENTS = ARGUMENTS | {"ids": "The ids of at most 100 articles."}
-NEW_COMMENT_ARGUMENTS = ARGUMENTS | {"under": "Only comments below the comment with this id, of the same article."}
 GUARDS = {"permission_classes", "extensions"}  # options of `strawberry.field` that run around a resolver
-TYPES: dict[str, Any] = {
+TYPES: dict[str, Any] = {  # GraphQL types of arguments, by name, if a resolver's parameter has another type
     "id": strawberry.ID,
     "ids": list[strawberry.ID],
     "article_id": strawberry.ID,
+    "subject_id": strawberry.ID | None,
     "date": Date | None,
     "link": Link,
     "since": DateTime | None,
@@ -88,14 +80,20 @@ def field_of(
     return _field(resolve, parameters, description, BatchResolver(resolver, is_pure), options, arguments)
 
 
-def root_field(resolver: Callable[..., Awaitable[Any]], description: str, **options: Any) -> Any:
+def root_field(
+    resolver: Callable[..., Awaitable[Any]],
+    description: str,
+    *,
+    arguments: Mapping[str, str] = ARGUMENTS,
+    **options: Any,
+) -> Any:
     """The field of a resolver that needs no parent: `resolver(context, **arguments)`."""
     parameters = list(signature(resolver).parameters.values())[1:]
-    return _field(_rooted(resolver), parameters, description, RootResolver(resolver), options)
+    return _field(_rooted(resolver), parameters, description, RootResolver(resolver), options, arguments)
 
 
 def command_field(command: Callable[..., Awaitable[Any]], input: type | None, description: str, **options: Any) -> Any:
-    """The field of a mutation, which takes one input if any."""
+    """The field of a mutation. `input` is the type of its only argument; None if it has no argument."""
     parameters = [] if input is None else [Parameter("input", Parameter.KEYWORD_ONLY, annotation=input)]
     return _field(_rooted(command), parameters, description, RootResolver(command), options)
 
@@ -118,6 +116,8 @@ def subscription_field(
 
 
 def _batched(batch: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
+    """The resolver of one parent for Strawberry, which waits for the parents of the same tick."""
+
     def resolve(root: object, info: Info, **arguments: Any) -> Any:
         return info.context.resolve(batch, root, arguments)
 
@@ -125,6 +125,8 @@ def _batched(batch: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
 
 
 def _at_once(batch: Callable[..., Any]) -> Callable[..., Any]:
+    """The resolver of one parent for Strawberry, if the batch resolver is a plain function."""
+
     def resolve(root: object, info: Info, **arguments: Any) -> Any:
         return batch([root], info.context, **arguments)[0]
 
@@ -132,6 +134,8 @@ def _at_once(batch: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _rooted(resolver: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
+    """The resolver for Strawberry of a root field, which has no parent."""
+
     def resolve(root: object, info: Info, **arguments: Any) -> Any:
         return resolver(info.context, **arguments)
 

@@ -1,4 +1,4 @@
-"""The whole schema, and its text."""
+"""The whole schema, in which the roots of all nouns are merged, and its text."""
 
 from pathlib import Path
 
@@ -6,11 +6,25 @@ import strawberry
 from graphql import build_schema, lexicographic_sort_schema, print_schema
 from strawberry.schema.config import StrawberryConfig
 
-from schema.errors import RateLimited, Refusal, VotingClosed
-from schema.mutations import Mutation
-from schema.queries import Query
+from schema.appeals import AppealMutations, AppealQueries
+from schema.articles import ArticleMutations, ArticleQueries
+from schema.bans import BanMutations
+from schema.changes import ChangeQueries
+from schema.comments import CommentMutations, CommentQueries
+from schema.content import ContentMutations, ContentQueries
+from schema.errors import Banned, RateLimited, Refusal, VotingClosed
+from schema.feeds import FeedMutations, FeedQueries
+from schema.flags import FlagMutations, FlagQueries
+from schema.groups import GroupMutations, GroupQueries
+from schema.inboxes import InboxMutations, InboxQueries
+from schema.moderation import ModerationMutations, ModerationQueries
+from schema.nodes import NodeQueries
+from schema.rate_limits import RateLimitQueries
 from schema.scalars import SCALARS
+from schema.search import SearchQueries
+from schema.sessions import SessionMutations, SessionQueries
 from schema.subscriptions import Subscription
+from schema.users import UserMutations, UserQueries
 
 FILE = Path(__file__).parent / "schema.graphql"
 
@@ -25,11 +39,51 @@ Mutations change something, most of them for a logged-in user: `register` and `l
 send as `Authorization: Bearer TOKEN`. A refusal is data, in `userErrors`. Subscriptions send changes as they happen.
 """.strip()
 
+
+@strawberry.type(description="The root of queries.")
+class Query(
+    NodeQueries,
+    SessionQueries,
+    ArticleQueries,
+    CommentQueries,
+    SearchQueries,
+    UserQueries,
+    GroupQueries,
+    FeedQueries,
+    InboxQueries,
+    ContentQueries,
+    ModerationQueries,
+    FlagQueries,
+    AppealQueries,
+    RateLimitQueries,
+    ChangeQueries,
+):
+    pass
+
+
+@strawberry.type(description="The root of mutations. Each takes at most one input and returns one payload.")
+class Mutation(
+    SessionMutations,
+    ArticleMutations,
+    CommentMutations,
+    UserMutations,
+    GroupMutations,
+    FeedMutations,
+    InboxMutations,
+    ContentMutations,
+    ModerationMutations,
+    BanMutations,
+    AppealMutations,
+    FlagMutations,
+):
+    pass
+
+
 SCHEMA = strawberry.Schema(
     Query,
     Mutation,
     Subscription,
-    types=[Refusal, VotingClosed, RateLimited],
+    types=[Refusal, VotingClosed, RateLimited, Banned],
     config=StrawberryConfig(scalar_map=SCALARS),
 )
 SCHEMA._schema.description = DESCRIPTION  # Strawberry neither takes nor prints one

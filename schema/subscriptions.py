@@ -3,9 +3,17 @@
 import strawberry
 
 from resolvers import changes, subscriptions
-from schema.fields import CHANGED_ARTICLES_ARGUMENTS, NEW_COMMENT_ARGUMENTS, subscription_field
+from schema.articles import Article
+from schema.changes import Change
+from schema.comments import Comment
+from schema.fields import ARGUMENTS, subscription_field
+from schema.inboxes import Notification
+from schema.moderation import LOG_ARGUMENTS, ModerationAction
 from schema.scalars import DateTime
-from schema.types import Article, Change, Comment, Notification
+
+CHANGED_ARTICLES_ARGUMENTS = ARGUMENTS | {"ids": "The ids of at most 100 articles."}
+QUEUE_ARGUMENTS = ARGUMENTS | {"group": "Only this group; by default all groups that the viewer moderates."}
+NEW_COMMENT_ARGUMENTS = ARGUMENTS | {"under": "Only comments below the comment with this id, of the same article."}
 
 
 @strawberry.type(description="A move of an article within a ranking. Places count from 1.")
@@ -60,6 +68,18 @@ class Subscription:
     )
     notification: Notification = subscription_field(
         subscriptions.notification, "Each new notification of the viewer. None is missed while the server reconnects."
+    )
+    moderation_queue_changed: int = subscription_field(
+        subscriptions.moderation_queue_changed,
+        "How much waits for moderators, what is flagged, what is pending and appeals together, whenever that changes. "
+        "Only for moderators: it ends with an error when the viewer is none any more.",
+        arguments=QUEUE_ARGUMENTS,
+    )
+    moderated: ModerationAction = subscription_field(
+        subscriptions.moderated,
+        "Each action of a moderator, as `moderationLog` has it, when it is done. None is missed while the server "
+        "reconnects.",
+        arguments=LOG_ARGUMENTS,
     )
     changes: Change = subscription_field(
         changes.subscribe,

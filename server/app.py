@@ -20,9 +20,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from caches import CacheBudget
-from database.archiver import Limits as HotLimits
-from database.archiver import archiving_old
+from archive import banned_texts
+from archive.mover import HotLimits, archiving_old
+from caches import MEGABYTE, POOL
 from database.database import Database, DatabaseUnavailable, mirroring
 from engine import (
     BackendUsage,
@@ -35,8 +35,8 @@ from engine import (
     Refused,
     read_trusted_documents,
 )
+from engine.clients import headers_of
 from engine.interfaces import STOPPING
-from engine.requests import headers_of
 from resolvers.arguments import BadInput
 from resolvers.changes import Change, Checkpoint, CursorGone
 from resolvers.context import Context
@@ -46,18 +46,21 @@ from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
 from server import documents, explorer, hacker_news, reader, shared_rates, sitemap, syndication
 from server.compression import Compression
-from server.http_limits.connections import ConnectionLimiter
+from server.ended_sessions import EndedSessions
+from server.http.connections import ConnectionLimiter
 from server.limits import document_limits, max_request_bytes, rate_limit, rate_limiter, write_rates
 from server.observability import health
 from server.observability.logs import Counting, Logs, install_stream
 from server.observability.metrics import Metrics
 from server.public_url import PublicURL
 from server.settings import Settings, WrongSetting
+from server.sitemap import Sitemaps
 from server.trusted import OriginWarnings, forwarding_warnings
-from store import comments, effects, event_connection, log
-from store.client.tracking_cache import TrackingCaches
-from store.errors import Forbidden, NotFound, StoreUnavailable, Unauthenticated
+from store import effects, event_connection, log, removals, rules
+from store.errors import Forbidden, NotAModerator, NotFound, StoreUnavailable, Unauthenticated
+from store.events import STATES
 from store.ranking import config
+from store.rules import Rules, WrongRules
 from store.store import Store
 
 if TYPE_CHECKING:
@@ -70,6 +73,7 @@ CODES: dict[type[Exception], str] = {
     CursorGone: "CURSOR_GONE",
     DatabaseUnavailable: "UNAVAILABLE",
     Forbidden: "FORBIDDEN",
+    NotAModerator: "NOT_A_MODERATOR",
     NotFound: "NOT_FOUND",
     StoreUnavailable: "UNAVAILABLE",
     SubscriberTooSlow: "SUBSCRIBER_TOO_SLOW",
@@ -77,13 +81,14 @@ CODES: dict[type[Exception], str] = {
     Unauthenticated: "UNAUTHENTICATED",
 }
 STATS_HEADER = "X-Upvote-Stats"  # requests the cost of an execution
-KEY_HEADER, VISITOR_HEADER = "X-Upvote-Key", "X-Upvote-Visitor"  # of servers that send requests of their visitors
-CORS_REQUEST_HEADERS = [  # that pages of other origins may send, beside those that browsers always allow
+# A server that sends requests on behalf of its visitors names its server key and the visitor.
+KEY_HEADER, VISITOR_HEADER = "X-Upvote-Key", "X-Upvote-Visitor"
+CORS_REQUEST_HEADERS = [  # headers that pages of other origins may send, beside those that browsers always allow
     *("Authorization", "Content-Type", "If-None-Match", "X-Request-Id", STATS_HEADER),
     *("traceparent", "tracestate", "baggage", "sentry-trace"),
     *("apollographql-client-name", "apollographql-client-version", "apollo-require-preflight"),
 ]
-SPAN_EXPORTERS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+SPAN_EXPORTER_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 CONTRACT = FILE.read_text()
 CONTRACT_TAG = f'W/"{sha256(CONTRACT.encode()).hexdigest()[:16]}"'
 
@@ -101,14 +106,14 @@ class Contexts:
 
     def open(self, client: Client) -> Context:
         address = client.address if self._rates else None
-        points = partial(rate_limit, self._rate_limiter, client) if self._rate_limiter else None
+        read_rate_limit = partial(rate_limit, self._rate_limiter, client) if self._rate_limiter else None
         return Context(
             self._store,
             client.token,
             self._live,
             address,
             self._rates,
-            points,
+            read_rate_limit,
             self._database,
             server_key=client.key.text if client.key else None,
             last_event_id=client.last_event_id,
@@ -146,7 +151,8 @@ class Application(Starlette):
     """
     Requests to the GraphQL endpoint skip Starlette's router and error middleware: the endpoint needs neither.
 
-    `compressed` is the endpoint for clients that may accept gzip. `hacker_news` has CORS headers of its own.
+    `endpoint` is the GraphQL endpoint with CORS headers, `compressed` the same for clients that may accept gzip.
+    `hacker_news` is the API in the format of Hacker News; it sets its own CORS headers.
     """
 
     endpoint: ASGIApp
@@ -167,27 +173,24 @@ class Application(Starlette):
             await self.endpoint(scope, receive, send)
 
     async def _serve_other(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_public = scope["type"] == "http" and scope["path"].startswith(hacker_news.PATH)
+        is_hacker_news = scope["type"] == "http" and scope["path"].startswith(hacker_news.PATH)
         try:
-            await (self.hacker_news if is_public else super().__call__)(scope, receive, send)
+            await (self.hacker_news if is_hacker_news else super().__call__)(scope, receive, send)
         except Refused as refused:  # the server's connection raises it if too many responses are unread
             await documents.refusal(refused)(scope, receive, send)
 
 
 def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> Application:
-    """The application of one process. `limiter` is that of its connections, `worker` its number."""
-    budget = CacheBudget(settings.cache_mb)
-    budget.apply()
-    tracking_caches = TrackingCaches(budget.share("records"))
-    budget.measure("records", tracking_caches)
+    """The application of one process. `limiter` limits its connections; `worker` is the number of the process."""
+    POOL.resize(settings.cache_mb * MEGABYTE)
     cors = cors_middleware(settings)
     compression = Middleware(Compression) if settings.compresses else None
     middleware = [each for each in (cors, compression) if each]
-    app = Application(lifespan=partial(_lifespan, settings, tracking_caches), middleware=middleware)
-    app.state.budget = budget
-    app.state.rates = rate_limiter(settings, budget)
+    app = Application(lifespan=partial(_lifespan, settings), middleware=middleware)
+    app.state.rates = rate_limiter(settings)
+    app.state.ended_sessions = EndedSessions()
     app.state.contexts = Contexts(write_rates(settings), app.state.rates)
-    app.state.observer = observer = CompositeObserver(Metrics(budget), Logs(settings), open_spans())
+    app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings), open_spans())
     app.state.log = log = install_stream()
     log.on_dropped = observer.metrics.log_lines_dropped
     logging.getLogger().addHandler(Counting(observer.metrics.logged))
@@ -195,7 +198,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.endpoint = endpoint = _endpoint(settings, app)
     app.state.public_url = PublicURL(settings.public_url, settings.proxies)
     app.state.site_name = settings.site_name
-    app.state.sitemaps = budget.cache("sitemaps")
+    app.state.sitemaps = Sitemaps()
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
     app.compressed = Compression(app.endpoint) if compression else app.endpoint
@@ -216,7 +219,7 @@ def _add_routes(app: Application, settings: Settings) -> None:
         app.router.routes += [*syndication.routes(), *sitemap.routes()]
     if settings.reader == "on":
         app.router.default = reader.not_found(app.router.default)
-        app.router.redirect_slashes = False  # to absolute addresses
+        app.router.redirect_slashes = False  # its redirects are absolute, and a proxy may have added a prefix
 
 
 def _endpoint(settings: Settings, app: Application) -> Endpoint:
@@ -229,10 +232,11 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         only_trusted=settings.only_trusted == "on",
         allowed_origins=settings.origins,
         trusted_proxies=settings.proxies,
+        ipv6_prefix=settings.ipv6_prefix,
         on_untrusted_proxy=forwarding_warnings(),
-        budget=app.state.budget,
         observer=app.state.observer,
         viewer_key=attrgetter("token"),
+        watch_session=app.state.ended_sessions.watch,
         event_id=event_id,
         explorer_path="explorer",  # relative, as a proxy may have added a prefix
         stats_header=STATS_HEADER,
@@ -272,11 +276,14 @@ def is_tracing_on() -> bool:
     exporters = os.environ.get("OTEL_TRACES_EXPORTER")
     if exporters:
         return "otlp" in exporters.split(",")
-    return any(os.environ.get(name) for name in SPAN_EXPORTERS)
+    return any(os.environ.get(name) for name in SPAN_EXPORTER_VARIABLES)
 
 
 def cors_middleware(settings: Settings) -> Middleware | None:
-    """Sends CORS headers to the allowed origins; without any, browsers let no other origin read an answer."""
+    """
+    Middleware that sends CORS headers to the allowed origins; None if no origin is allowed. Without these headers
+    browsers keep responses from pages of other origins.
+    """
     origins = settings.origins
     if not origins:
         return None
@@ -291,16 +298,16 @@ def cors_middleware(settings: Settings) -> Middleware | None:
 
 
 @asynccontextmanager
-async def _lifespan(
-    settings: Settings, tracking_caches: TrackingCaches, app: Starlette
-) -> AsyncIterator[dict[str, asyncio.Event]]:
-    app.state.store = store = await open_store(settings, tracking_caches)
+async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[str, asyncio.Event]]:
+    app.state.store = store = await open_store(settings)
     app.state.database = database = Database(settings.database) if settings.database else None
     async with (
         event_connection.connect(settings.redis_url or "", store.site) as received,
         config.keep_current(store.site.rankings, store.site.redis, received),
+        app.state.ended_sessions.checked(store, received),
         effects.completing(store.site),
-        comments.removing_threads(store.site),
+        removals.removing(store.site),
+        banned_texts.cleaning(store, database),
         log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.removable),
         shared_rates.synchronized(app.state.rates, store),
         app.state.observer.metrics.measuring_caches(),
@@ -309,7 +316,8 @@ async def _lifespan(
     ):
         app.state.contexts.use(store, Live(store, received, settings.rate_ranking_places, database), database)
         collect_garbage_less_often()
-        yield {STOPPING: asyncio.Event()}
+        with received.subscribed(app.state.sitemaps.outdate, STATES):
+            yield {STOPPING: asyncio.Event()}
     await store.close()
     if app.state.observer.spans:
         await asyncio.to_thread(app.state.observer.spans.close)
@@ -325,15 +333,15 @@ def collect_garbage_less_often() -> None:
 
 def trusted_documents(settings: Settings) -> dict[str, str]:
     """
-    The documents of the file that `UPVOTE_TRUSTED_DOCUMENTS` names; where only trusted ones are allowed, also those of
-    the reader, if it is on.
+    The documents of the file that `UPVOTE_TRUSTED_DOCUMENTS` names. If `UPVOTE_ONLY_TRUSTED` and the reader are on, the
+    documents of the reader are added.
 
     Raises:
         WrongSetting: the file cannot be read, or no documents are trusted where no others are allowed.
     """
-    has_reader = settings.only_trusted == "on" and settings.reader == "on"
-    own = read_trusted_documents(reader.STATIC / "documents.json") if has_reader else {}
-    return own | _documents_of_file(settings)
+    needs_those_of_reader = settings.only_trusted == "on" and settings.reader == "on"
+    of_reader = read_trusted_documents(reader.STATIC / "documents.json") if needs_those_of_reader else {}
+    return of_reader | _documents_of_file(settings)
 
 
 def _documents_of_file(settings: Settings) -> dict[str, str]:
@@ -350,9 +358,24 @@ def _documents_of_file(settings: Settings) -> dict[str, str]:
         raise WrongSetting(f"UPVOTE_TRUSTED_DOCUMENTS={error}") from error
 
 
-async def open_store(
-    settings: Settings, tracking_caches: TrackingCaches | None = None, *, strict: bool = True
-) -> Store:
+def rules_of(settings: Settings) -> Rules:
+    """
+    The rules in the file that `UPVOTE_RULES` names.
+
+    Raises:
+        WrongSetting: the file cannot be read, or is not as rules are.
+    """
+    if settings.rules is None:
+        return rules.NO_RULES
+    try:
+        return rules.read(settings.rules)
+    except OSError as error:
+        raise WrongSetting(f"UPVOTE_RULES={settings.rules}: {error.strerror}") from error
+    except WrongRules as error:
+        raise WrongSetting(f"UPVOTE_RULES={error}") from error
+
+
+async def open_store(settings: Settings, *, strict: bool = True) -> Store:
     assert settings.redis_url is not None, "the command line sets it to the managed Valkey if it is not given"
     return await Store.open(
         settings.redis_url,
@@ -361,9 +384,11 @@ async def open_store(
         settings.kept_orders,
         session_lifetime=settings.session_ttl,
         max_mentions=settings.mentions,
+        reserved_names=settings.names_of_the_site,
+        only_listed_groups=settings.groups == "listed",
+        rules=rules_of(settings),
         confirming_replicas=settings.confirming_replicas,
         cached_keys=settings.cache,
-        tracking_caches=tracking_caches,
         strict=strict,
         bounded_hashing=settings.rate_limits == "on",
     )

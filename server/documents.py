@@ -13,11 +13,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from engine import Code, Endpoint, QueryResult, Refused
+from engine.clients import headers_of, request_id_of
 from engine.endpoint import COST_OF_NOT_MODIFIED, matches
-from engine.requests import headers_of, request_id_of
 
 # A document is ours, so what clients can do nothing about is a fault: every other code has status 500.
 STATUSES: Mapping[str, int] = {
+    Code.BAD_USER_INPUT: 400,  # a variable from the address, such as a cursor
     Code.UNAUTHENTICATED: 401,  # a server key that is not valid
     Code.RATE_LIMITED: 429,
     Code.TOO_MUCH_UNREAD: 429,

@@ -205,9 +205,8 @@ async def _story(article: Item, kids: list[int]) -> Item:
     """The original has HTML in titles: `<`, `>` and `&` are escaped."""
     story = await _posted("story", article, kids)
     story["descendants"] = article["commentCount"]
-    if article["state"] == VISIBLE:
-        story |= {"title": escape(article["title"], quote=False), "score": article["votes"]}
-        story |= {"url": article["link"]} if article["link"] else {}
+    story |= {"title": escape(article["title"], quote=False), "score": article["votes"]}
+    story |= {"url": article["link"]} if article["link"] else {}
     return story
 
 
@@ -223,7 +222,7 @@ async def _posted(kind: str, found: Item, kids: list[int]) -> Item:
     if found["state"] != VISIBLE:
         posted["deleted" if found["state"] == "DELETED" else "dead"] = True
     elif found["content"]:
-        (posted["text"],) = await markdown_html.render([found["content"]])
+        (posted["text"],) = await markdown_html.render([markdown_html.start(found["content"])])
     if kids:
         posted["kids"] = kids
     return posted

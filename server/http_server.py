@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from server.app import create, open_store, trusted_documents
-from server.http_limits.protocols import LimitedHttp, LimitedWebSocket
+from server.http.limited_protocol import LimitedHttp
+from server.http.limited_websocket import LimitedWebSocket
 from server.limits import connection_limiter, max_request_bytes
 from server.observability import logs, metrics
 from server.settings import Settings
@@ -83,8 +84,13 @@ def _run(settings: Settings, listener: socket.socket) -> None:
 
 def serve(settings: Settings, listener: socket.socket, worker: int = 1) -> None:
     """Serve in this process until a signal comes. `worker` is its number."""
+    uvicorn.Server(configuration(settings, worker)).run(sockets=[listener])
+
+
+def configuration(settings: Settings, worker: int = 1) -> uvicorn.Config:
+    """The configuration of uvicorn for the application and its limits."""
     limiter = connection_limiter(settings)
-    config = uvicorn.Config(
+    return uvicorn.Config(
         partial(create, settings, limiter, worker),
         factory=True,
         http=partial(LimitedHttp, limiter),  # type: ignore[arg-type]  # uvicorn only calls it
@@ -99,4 +105,3 @@ def serve(settings: Settings, listener: socket.socket, worker: int = 1) -> None:
         proxy_headers=False,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
-    uvicorn.Server(config).run(sockets=[listener])

@@ -1,14 +1,16 @@
 """The limits of a server, set up from its settings: of documents, requests, connections, and what a client may do."""
 
-from caches import CacheBudget
+from caches import POOL
+from database.words import parse
 from engine import Client, Limits, RateLimiter
 from engine.limits.cost import PageSize, Weights
 from engine.limits.rate_limiter import BUCKET_SIZE, RatePolicy
 from resolvers import changes
 from resolvers.arguments import SIZES
 from resolvers.rate_limits import RateLimit, WriteRates
-from server.http_limits.connections import ConnectionLimiter
-from server.http_limits.unread_output import UnreadOutput
+from resolvers.search import QUERY_LENGTH
+from server.http.connections import ConnectionLimiter
+from server.http.unread_output import UnreadOutput
 from server.settings import Settings
 from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.ranking.snapshots import MAX_POSITIONS
@@ -23,11 +25,22 @@ from store.validation import (
     TITLE_LENGTH,
 )
 
+SEARCH_POINTS = 50
+WORD_POINTS = 10  # of a word of a query, of which `SEARCH_POINTS` pay the first ones
+
+
+def search_points(query: str) -> int:
+    """The points of a search by a query. One that is too long is refused."""
+    words = sum(map(len, parse(query))) if len(query) <= QUERY_LENGTH else 0
+    return max(SEARCH_POINTS, WORD_POINTS * words)
+
+
 PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword"})  # each computes a password hash: one a request
 WEIGHTS = Weights(
     texts={
         ("Article", "content"): CONTENT_LENGTH // 10_000,
         ("Comment", "content"): COMMENT_LENGTH // 10_000,
+        ("Group", "about"): 1,
         ("Comment", "descendantCount"): 1,  # counted in the store
         ("SearchEdge", "excerpt"): 2,
     },
@@ -35,12 +48,14 @@ WEIGHTS = Weights(
         "pinned": MAX_POSITIONS // 10,  # a copied position costs a tenth of one that is shown
         ("Article", "thread", "pinned"): 10,  # copies nothing
     },
-    arguments={"since": 25, "query": 50},  # finding the places of such a page takes longer than reading their articles
+    arguments={"since": 25},  # finding the places of such a page takes longer than reading their articles
+    strings={"query": search_points},
     largest_page=SIZES[-1],
     lists={("Comment", "ancestors"): 100},  # there may be 1,000
     pages={("Article", "thread"): PageSize(50, MAX_PLACES)},
     sizes={"limit": PageSize(changes.DEFAULT_LIMIT, changes.LIMITS[-1])},
 )
+BUCKETS_SHARE = 25  # a 25th of the pool of caches is for rate limits: no flood of other things evicts a bucket
 ADDRESS_SHARE = 2  # an address has twice the points of a user, if the settings do not say how many
 JSON_BYTES = 12  # of a character at most: an escaped surrogate pair
 OTHER_CHARACTERS = 1_000  # of a request beside its document and texts: names, ids, punctuation
@@ -62,11 +77,16 @@ def connection_limiter(settings: Settings) -> ConnectionLimiter:
     is_limited = settings.rate_limits == "on"
     max_connections = settings.max_address_connections if is_limited else None
     max_unread = settings.max_address_unread if is_limited else None
-    unread_output = UnreadOutput(settings.max_unread, max_unread, settings.proxies)
-    return ConnectionLimiter(settings.max_connections, max_connections, settings.proxies, unread_output=unread_output)
+    return ConnectionLimiter(
+        settings.max_connections,
+        max_connections,
+        settings.proxies,
+        unread_output=UnreadOutput(settings.max_unread, max_unread),
+        ipv6_prefix=settings.ipv6_prefix,
+    )
 
 
-def rate_limiter(settings: Settings, budget: CacheBudget) -> RateLimiter | None:
+def rate_limiter(settings: Settings) -> RateLimiter | None:
     if settings.rate_limits == "off":
         return None
     points, back = settings.rate_points, settings.rate_points_back
@@ -79,8 +99,9 @@ def rate_limiter(settings: Settings, budget: CacheBudget) -> RateLimiter | None:
         ),
         "key": RatePolicy(settings.rate_key_points, settings.rate_key_points_back, "UPVOTE_RATE_KEY_POINTS"),
     }
-    rates = RateLimiter(policies, max_buckets=budget.share("buckets") // BUCKET_SIZE)
-    budget.measure("buckets", rates)
+    most = POOL.total // BUCKETS_SHARE
+    rates = RateLimiter(policies, max_buckets=most // BUCKET_SIZE, ipv6_prefix=settings.ipv6_prefix)
+    POOL.reserve("buckets", rates, most)
     return rates
 
 
@@ -100,4 +121,6 @@ def write_rates(settings: Settings) -> WriteRates | None:
         settings.rate_registrations,
         settings.rate_comments,
         settings.rate_comments_a_day,
+        settings.rate_removals,
+        settings.rate_flags_a_day,
     )

@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
-from engine.requests import headers_of
+from engine.clients import headers_of
 
 HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 SCHEMES = ("http", "https")
 MAX_HOST = 260  # characters: a name has 253 at most
-DEPENDENT = {  # headers of responses with an address that the request gave: no shared cache stores them
+UNSHARED_HEADERS = {  # of responses with an address that the request gave: no shared cache may store these responses
     "Cache-Control": "private, max-age=0, must-revalidate",
     "Vary": "Accept-Encoding, Host, X-Forwarded-Host, X-Forwarded-Proto",
 }
@@ -46,7 +46,7 @@ class PublicURL:
     @property
     def headers(self) -> dict[str, str]:
         """The caching headers of responses that contain the address, if it depends on the request."""
-        return {} if self.setting else dict(DEPENDENT)
+        return {} if self.setting else dict(UNSHARED_HEADERS)
 
 
 def last_value(header: bytes) -> str:

@@ -12,15 +12,16 @@ from server.errors import CommandError
 from server.managed_valkey.disk import RESERVE
 from server.public_url import check_public_url
 from server.trusted import AllowedOrigins, TrustedProxies, check_origin
+from store import validation
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS
 from store.keys import SLOTS
 from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
 from store.site import MAX_MENTIONS
 
 PREFIX = "UPVOTE_"
-MAX_POINTS = 10**9  # of a bucket, and gained in a second: GraphQL's integers have 32 bits
+MAX_POINTS = 10**9  # that a client saves up, and gains per second: GraphQL's integers have 32 bits
 YEAR = 365 * DAY
-WITH_PASSWORDS = (f"{PREFIX}REDIS_URL", f"{PREFIX}DATABASE_URL")
+SECRET_SETTINGS = (f"{PREFIX}REDIS_URL", f"{PREFIX}DATABASE_URL")
 NO_DATABASE = "none"
 DATABASE_FILE = "upvote.db"  # in the data directory
 MAX_SHOWN = 100  # characters of an invalid value
@@ -58,6 +59,13 @@ def _orders(text: str) -> str:
 
 def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _usernames(text: str) -> str:
+    for name in _listed(text):
+        if not validation.USERNAME.fullmatch(name):
+            raise ValueError(f"{name!r} is not a username, which is 2 to 20 of A-Z, a-z, 0-9, _ and -")
+    return text
 
 
 def _redis_url(url: str) -> str:
@@ -145,6 +153,22 @@ class Settings(BaseModel):
     orders: Annotated[str, AfterValidator(_orders)] | None = Field(
         None, description="Orders of a new store, and of `reindex`, separated by commas; all by default."
     )
+    reserved_names: Annotated[str, AfterValidator(_usernames)] | None = Field(
+        None,
+        description="Usernames that nobody may register, and names of groups that only admins make, separated by "
+        "commas, beside `admin`, `moderator`, `root`, `support`, the name of the site, and "
+        "[others](errors.md#usernames).",
+    )
+    groups: Literal["open", "listed"] = Field(
+        "open",
+        description="`open`: a group is there as soon as an article is posted to it. `listed`: articles are added only "
+        "to [groups that an admin has made](groups.md#listed-groups).",
+    )
+    rules: Path | None = Field(
+        None,
+        description="TOML file of the [rules](moderation.md#rules) by which texts are hidden without a moderator; by "
+        "default there are none.",
+    )
     session_ttl: int = Field(DAY, ge=1, description="Seconds after which an unused session expires.")
     mentions: int = Field(
         MAX_MENTIONS,
@@ -178,6 +202,13 @@ class Settings(BaseModel):
         None,
         description="Addresses and networks of proxies whose `X-Forwarded-For`, `-Host` and `-Proto` are "
         "trusted, such as `10.0.0.0/8`, separated by commas.",
+    )
+    ipv6_prefix: int = Field(
+        64,
+        ge=16,
+        le=128,
+        description="Leading bits of an IPv6 address that limits by address count: by default all addresses of "
+        "a /64, which is one customer's, are one.",
     )
     rate_limits: Literal["on", "off"] = Field("on", description="`off` disables all rate limits.")
     rate_points: int = Field(
@@ -215,7 +246,9 @@ class Settings(BaseModel):
     rate_posts_a_day: int = Field(100, ge=1, description="Maximum number of posts per user in a day.")
     rate_comments: int = Field(30, ge=1, description="Maximum number of comments per user in 10 minutes.")
     rate_comments_a_day: int = Field(500, ge=1, description="Maximum number of comments per user in a day.")
+    rate_flags_a_day: int = Field(20, ge=1, description="Maximum number of flags per user in a day.")
     rate_registrations: int = Field(50, ge=1, description="Maximum number of registrations per address in an hour.")
+    rate_removals: int = Field(200, ge=1, description="Maximum number of removals and bans per moderator in an hour.")
     rate_ranking_places: int = Field(
         2_000,
         ge=100,
@@ -284,6 +317,11 @@ class Settings(BaseModel):
         return [order for order in Order if order.name in names] if names else list(Order)
 
     @property
+    def names_of_the_site(self) -> list[str]:
+        """Names that nobody may register, beside those that are reserved on every site."""
+        return [*_listed(self.reserved_names or ""), self.site_name]
+
+    @property
     def database(self) -> str | None:
         """The URL of the database; None if there is none."""
         if self.database_url is not None:
@@ -324,7 +362,7 @@ def read_settings(**given: Any) -> Settings:
     except ValidationError as error:
         fault = error.errors()[0]
         name = PREFIX + str(fault["loc"][0]).upper()
-        shown = "" if name in WITH_PASSWORDS else f"={str(fault['input'])[:MAX_SHOWN]}"  # it may contain a password
+        shown = "" if name in SECRET_SETTINGS else f"={str(fault['input'])[:MAX_SHOWN]}"  # it may contain a password
         raise WrongSetting(f"{name}{shown}: {reason(fault)}") from error
 
 

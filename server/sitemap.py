@@ -16,9 +16,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from caches import SizedCache
+from caches import POOL, Cache
 from server import documents
 from server.syndication import default_order
+from store.events import Event
 
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 XML = "application/xml"
@@ -48,7 +49,20 @@ class Location(NamedTuple):
     changed_at: str = ""
 
 
-Cache = SizedCache[int, tuple[float, list[Location]]]  # by the number of the file; with the instant until it is used
+# by the number of changes of states, then that of the file; with the instant until which a file is used
+Files = Cache[tuple[int, int], tuple[float, list[Location]]]
+
+
+class Sitemaps:
+    """The cached files of articles. None is used any more after an article has become visible or ceased to be."""
+
+    def __init__(self) -> None:
+        self.files: Files = POOL.cache("sitemaps", microseconds=5_000)
+        self.states_changed = 0
+
+    def outdate(self, event: Event) -> None:
+        """Called for each change of the state of an article."""
+        self.states_changed += 1
 
 
 def routes() -> list[BaseRoute]:
@@ -95,11 +109,12 @@ async def articles(request: Request) -> Response:
     number = request.path_params["number"]
     if not 1 <= number <= MAX_FILES:
         raise HTTPException(404)
-    cache: Cache = request.app.state.sitemaps
-    until, found = cache.get(number) or (0.0, [])
+    sitemaps: Sitemaps = request.app.state.sitemaps
+    key = sitemaps.states_changed, number
+    until, found = sitemaps.files.get(key) or (0.0, [])
     if monotonic() >= until:
         found = await read_articles(request, number)
-        cache.put(number, (monotonic() + CACHE_SECONDS, found), URL_BYTES * len(found))
+        sitemaps.files.put(key, (monotonic() + CACHE_SECONDS, found), URL_BYTES * len(found))
     if not found:
         raise HTTPException(404)
     return respond(request, xml(request, "urlset", "url", found), XML)

@@ -24,7 +24,6 @@ from server import documents, markdown_html
 from store.links import web_address
 
 LENGTH = 30  # articles of a feed
-TEXT_LENGTH = 5_000  # characters of an article's text; the page has the rest
 NEWEST_FIRST = "TIME"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)  # the date of a feed without articles
 RSS_TYPE, ATOM_TYPE = "application/rss+xml", "application/atom+xml"
@@ -39,7 +38,7 @@ SITE = f"""query SiteFeed($order: ArticleOrder!) {{
   articles(order: $order, first: {LENGTH}) {{ nodes {{ ...Entry }} }}
 }}{ENTRY}"""
 GROUP = f"""query GroupFeed($name: String!, $order: ArticleOrder!) {{
-  group(name: $name) {{ name articles(order: $order, first: {LENGTH}) {{ nodes {{ ...Entry }} }} }}
+  group(name: $name) {{ name title about isListed articles(order: $order, first: {LENGTH}) {{ nodes {{ ...Entry }} }} }}
 }}{ENTRY}"""
 USER = f"""query UserFeed($name: String!) {{
   user(username: $name) {{ username articles(first: {LENGTH}) {{ nodes {{ ...Entry }} }} }}
@@ -49,7 +48,7 @@ Node = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FeedEntry:
     """An article in a feed. `number` is that of its id, `html` the start of its text."""
 
     number: str
@@ -63,35 +62,35 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class WebFeed:
     """`site` is the public URL; `page` the URL of the page that lists the same, `url` that of the feed."""
 
     site: str
     title: str
     page: str
     url: str
-    entries: list[Entry]
+    entries: list[FeedEntry]
 
     @property
     def updated_at(self) -> datetime:
         return max((entry.updated_at for entry in self.entries), default=EPOCH)
 
-    def page_of(self, entry: Entry) -> str:
+    def page_of(self, entry: FeedEntry) -> str:
         return f"{self.site}/article/{entry.number}"
 
-    def html_of(self, entry: Entry) -> str:
+    def html_of(self, entry: FeedEntry) -> str:
         """The text, and for an article with a link a link to its comments: few readers show where these are."""
         comments = f'<p><a href="{self.page_of(entry)}">Comments</a></p>\n' if entry.link else ""
         return entry.html + comments
 
-    def tag(self, entry: Entry) -> str:
+    def tag(self, entry: FeedEntry) -> str:
         """A URI (RFC 4151) that stays when the scheme, the port or the path of the site changes."""
         host = (urlsplit(self.site).hostname or "").replace(":", "-")
         return f"tag:{host},{entry.posted_at:%Y-%m-%d}:article:{entry.number}"
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class FeedSource:
     """What a feed shows: the name of its group or user, if it has one, and the path of the page that lists the same."""
 
     name: str
@@ -124,7 +123,7 @@ async def respond(find: "Find", write: "Write", media_type: str, request: Reques
     return dated(request, response, feed) if listing.order == NEWEST_FIRST else response
 
 
-def dated(request: Request, response: Response, feed: Feed) -> Response:
+def dated(request: Request, response: Response, feed: WebFeed) -> Response:
     """
     The response with `Last-Modified`, for clients that send no tags: 304 if they have this very date.
 
@@ -156,30 +155,34 @@ def orders(request: Request) -> list[str]:
     return [order.name for order in request.app.state.store.site.rankings.orders]
 
 
-async def site_listing(request: Request, order: str) -> Listing:
+async def site_listing(request: Request, order: str) -> FeedSource:
     found = await documents.query(request, SITE, {"order": order})
-    return Listing("", "", order, found["articles"]["nodes"])
+    return FeedSource("", "", order, found["articles"]["nodes"])
 
 
-async def group_listing(request: Request, order: str) -> Listing:
-    """A group that never had an article is as unknown as one that nobody can use."""
+async def group_listing(request: Request, order: str) -> FeedSource:
+    """
+    A group that no admin has made, that has no article and about which nothing is written is as unknown as one that
+    nobody can use.
+    """
     found = await documents.query(request, GROUP, {"order": order, "name": request.path_params["name"]})
-    if found["group"] is None or not found["group"]["articles"]["nodes"]:
+    group = found["group"]
+    if group is None or not (group["articles"]["nodes"] or group["isListed"] or group["title"] or group["about"]):
         raise HTTPException(404, "there is no such group")
-    name = found["group"]["name"]
-    return Listing(name, f"group/{name}", order, found["group"]["articles"]["nodes"])
+    name = group["name"]
+    return FeedSource(name, f"group/{name}", order, group["articles"]["nodes"])
 
 
-async def user_listing(request: Request, order: str) -> Listing:
+async def user_listing(request: Request, order: str) -> FeedSource:
     """The user's articles, newest first whatever the order."""
     found = await documents.query(request, USER, {"name": request.path_params["name"]})
     if found["user"] is None:
         raise HTTPException(404, "there is no such user")
     name = found["user"]["username"]
-    return Listing(name, f"user/{name}", NEWEST_FIRST, found["user"]["articles"]["nodes"])
+    return FeedSource(name, f"user/{name}", NEWEST_FIRST, found["user"]["articles"]["nodes"])
 
 
-async def feed_of(request: Request, listing: Listing) -> Feed:
+async def feed_of(request: Request, listing: FeedSource) -> WebFeed:
     order = "" if listing.order in (NEWEST_FIRST, default_order(request)) else listing.order
     site: str = request.app.state.public_url.of(request.scope)
     query = f"?order={order}" if order else ""
@@ -187,17 +190,17 @@ async def feed_of(request: Request, listing: Listing) -> Feed:
     file = request.scope["path"].rpartition("/")[2]
     page = f"{site}/{listing.page}"
     url = f"{page.rstrip('/')}/{file}{query}"
-    return Feed(site, title, page + query, url, await entries(listing.nodes))
+    return WebFeed(site, title, page + query, url, await entries(listing.nodes))
 
 
-async def entries(nodes: list[Node]) -> list[Entry]:
-    texts = [markdown_html.cut(node["content"] or "", TEXT_LENGTH) for node in nodes]
+async def entries(nodes: list[Node]) -> list[FeedEntry]:
+    texts = [markdown_html.start(node["content"] or "") for node in nodes]
     return [entry(node, html) for node, html in zip(nodes, await markdown_html.render(texts), strict=True)]
 
 
-def entry(node: Node, html: str) -> Entry:
+def entry(node: Node, html: str) -> FeedEntry:
     link = web_address(node["link"])
-    return Entry(
+    return FeedEntry(
         node["id"].partition(":")[2],
         node["title"],
         link.href if link else None,
@@ -209,7 +212,7 @@ def entry(node: Node, html: str) -> Entry:
     )
 
 
-def rss(feed: Feed) -> ET.Element:
+def rss(feed: WebFeed) -> ET.Element:
     root = ET.Element("rss", {"version": "2.0", "xmlns:atom": ATOM, "xmlns:dc": DUBLIN_CORE})
     channel = ET.SubElement(root, "channel")
     add(channel, "title", feed.title)
@@ -232,7 +235,7 @@ def rss(feed: Feed) -> ET.Element:
     return root
 
 
-def atom(feed: Feed) -> ET.Element:
+def atom(feed: WebFeed) -> ET.Element:
     root = ET.Element("feed", {"xmlns": ATOM})
     add(root, "id", feed.url)
     add(root, "title", feed.title)
@@ -263,7 +266,7 @@ def add(parent: ET.Element, tag: str, text: str = "", **attributes: str) -> None
     ET.SubElement(parent, tag, allowed).text = FORBIDDEN.sub("", text)
 
 
-Find = Callable[[Request, str], Awaitable[Listing]]
-Write = Callable[[Feed], ET.Element]
+Find = Callable[[Request, str], Awaitable[FeedSource]]
+Write = Callable[[WebFeed], ET.Element]
 LISTINGS: dict[str, Find] = {"": site_listing, "/group/{name}": group_listing, "/user/{name}": user_listing}
 FORMATS: dict[str, tuple[Write, str]] = {"rss": (rss, RSS_TYPE), "atom": (atom, ATOM_TYPE)}

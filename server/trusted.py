@@ -37,7 +37,7 @@ class TrustedProxies:
         return parsed is not None and any([parsed in network for network in self._networks])
 
 
-@memo(1_024, 500)
+@memo(300, microseconds=3)
 def _address(text: str) -> IPv4Address | IPv6Address | None:
     try:
         address = ip_address(text)
@@ -117,7 +117,7 @@ class OriginWarnings:
         self._warn = WarnedOnce("pages of %s may not read answers: UPVOTE_ALLOWED_ORIGINS=%s would allow it")
 
     def check(self, origin: bytes, scope: Scope) -> None:
-        from engine.requests import headers_of, is_loopback, is_own_origin  # slow, and not needed to read the settings
+        from engine.clients import headers_of, is_loopback, is_own_origin  # slow, and not needed to read the settings
 
         headers = headers_of(scope)
         text = origin.decode("latin-1")

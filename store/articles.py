@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from store import comments, effects, idempotency, links, mentions, records, validation
+from store import effects, idempotency, links, mentions, records, removals, validation
 from store.errors import (
     Forbidden,
     Invalid,
@@ -12,12 +12,18 @@ from store.errors import (
     refuse,
 )
 from store.log import Entry
+from store.places import Places
 from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.records import Article, UncachedArticle, Vote, make_tuple
-from store.scripts.registry import DELETE, EDIT, POST, REGROUP, VOTE
-from store.sessions import Actor, Sessions, actor_slot
-from store.site import Site
+from store.scripts.registry import Script
+from store.site import Actor, Site, actor_slot
 from store.validation import Faults
+
+DELETE = Script("delete")
+EDIT = Script("edit")
+POST = Script("post")
+REGROUP = Script("regroup")
+VOTE = Script("vote")
 
 RULES = {"title": validation.title, "link": validation.link, "content": validation.content}
 
@@ -50,7 +56,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """`article` is None if Redis no longer has that of a replayed post: it was deleted, or is archived."""
+    """
+    What `Articles.post` returns. `replayed` says that an earlier post with the same input was found and nothing posted.
+    Then `article` is None if Redis no longer has the article: it was deleted, or is archived.
+    """
 
     article: Article | None
     replayed: bool
@@ -66,27 +75,32 @@ class Voted:
 
 
 class Articles:
-    def __init__(self, site: Site, sessions: Sessions) -> None:
+    def __init__(self, site: Site, places: Places) -> None:
         self._site = site
-        self._sessions = sessions
+        self._places = places
 
-    async def post(self, poster: Actor, draft: Draft, idempotency_key: str | None = None) -> Posted:
+    async def post(
+        self, poster: Actor, draft: Draft, idempotency_key: str | None = None, *, is_held: bool = False
+    ) -> Posted:
         """
-        Post an article and return it.
+        Post an article and return it. If it `is_held`, it is PENDING until a moderator approves it: then it is
+        announced, to subscribers and to those whom it mentions, at the place of its posting time.
 
-        One round trip, and one more if users of other partitions are mentioned; the article is in every order and in
-        its groups at once. The poster is the first voter. The same idempotency key with the same input returns the
-        first article for a day. Without a key the same input returns the first article for 10 seconds, unless it was
-        deleted, so that a double click posts once. Those whom the content mentions are notified.
+        One round trip, one more if users of other partitions are mentioned, and one more before it if groups are
+        checked and there are several partitions; the article is in every order and in its groups at once. The poster is
+        the first voter. The same idempotency key with the same input returns the first article for a day. Without a key
+        the same input returns the first article for 10 seconds, unless it was deleted, so that a double click posts
+        once. Those whom the content mentions are notified.
 
         Raises:
-            Invalid: values break rules; `others` has all faults but the first.
+            Invalid: values break rules, or no article may be added to a group (see `GroupRules`); `others` has all
+                faults but the first.
             IdempotencyMismatch: the key was used with other input.
             Unauthenticated: the session has ended.
         """
         draft = _checked(draft, idempotency_key)
         slot = actor_slot(poster)
-        status, *reply = await self._sessions.run(
+        status, *reply = await self._site.run(
             POST,
             slot % self._site.partitions,
             poster,
@@ -98,14 +112,18 @@ class Articles:
             slot,
             *idempotency.arguments(idempotency_key, draft.title, draft.link, draft.content, *draft.groups),
             links.digest(draft.link),
+            *await self._places.to_check(draft.groups),
+            "held" if is_held else "",
             *mentions.arguments(draft.content, self._site.max_mentions),
         )
+        if status == "refused":
+            self._places.refuse(reply[0], "groups")
         if status not in ("posted", "replayed"):
-            _refuse(status, 0)
-        number, flat, username, *effects_of = reply
+            _refuse(status, number=0)
+        number, flat, username, *new_entry = reply
         article = _article(int(number), flat) if flat else None
-        if effects_of:
-            await self._apply("posted", username, int(number), *effects_of)
+        if new_entry:
+            await self._apply("posted", username, int(number), *new_entry)
         return Posted(article, status == "replayed", username, int(number))
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> Voted:
@@ -123,7 +141,7 @@ class Articles:
             Forbidden: the poster cannot withdraw or reverse the first vote, or the article is not visible.
             Unauthenticated: the session has ended.
         """
-        status, *reply = await self._sessions.run(VOTE, self._site.home_of_article(number), voter, number, vote.value)
+        status, *reply = await self._site.run(VOTE, self._site.home_of_article(number), voter, number, vote.value)
         if status == "forbidden":
             raise Forbidden("the poster's own vote stays", "value")
         if status == "closed":
@@ -143,7 +161,7 @@ class Articles:
 
         Raises:
             Invalid: values break rules (see `checked_changes`), or neither link nor content would remain.
-            NotFound, Forbidden: there is no such article, or it has another poster.
+            NotFound, Forbidden: there is no such article, it has another poster, or it was removed.
             Unauthenticated: the session has ended.
         """
         checked = checked_changes(changes)
@@ -151,7 +169,7 @@ class Articles:
         limit, *mentioned = mentions.arguments(checked.get("content", ""), self._site.max_mentions)
         arguments = (self._site.partitions, number, links.digest(checked.get("link", "")), limit, len(checked))
         p = self._site.home_of_article(number)
-        status, *reply = await self._sessions.run(EDIT, p, editor, *arguments, *flat, *mentioned)
+        status, *reply = await self._site.run(EDIT, p, editor, *arguments, *flat, *mentioned)
         if status != "edited":
             _refuse(status, number)
         article = _article(number, reply[0])
@@ -162,17 +180,26 @@ class Articles:
         """
         Add the actor's own article to groups, then remove it from others. A group in both is removed.
 
-        One round trip; one more before it if the session is stored in another partition.
+        One round trip; one more before it if the session is stored in another partition, and one if groups are checked
+        and there are several partitions.
 
         Raises:
-            Invalid: names break a rule (see `checked_names`), or the article would be in more than 10 groups.
-            NotFound, Forbidden: there is no such article, or it has another poster.
+            Invalid: names break a rule (see `checked_names`), the article would be in more than 10 groups, or no
+                article may be added to one of them (see `GroupRules`).
+            NotFound, Forbidden: there is no such article, it has another poster or is not visible, or a moderator took
+                it out of one of the groups.
+            Locked: the article is locked.
             Unauthenticated: the session has ended.
         """
         added, removed = checked_names(add, remove)
         names = (" ".join(added), " ".join(removed))
         p = self._site.home_of_article(number)
-        status, *reply = await self._sessions.run(REGROUP, p, regrouper, number, *names, GROUPS_PER_ARTICLE)
+        to_check = await self._places.to_check(added)
+        status, *reply = await self._site.run(REGROUP, p, regrouper, number, *names, GROUPS_PER_ARTICLE, *to_check)
+        if status == "refused":
+            self._places.refuse(reply[0], "add")
+        if status == "taken_out":
+            raise Forbidden(f"a moderator took article:{number} out of the group {reply[0]}", "add")
         if not reply:
             _refuse(status, number)
         return _article(number, reply[0])
@@ -182,26 +209,30 @@ class Articles:
         Delete the actor's own article and everything derived from it.
 
         One round trip; one more before it if the session is stored in another partition, and one after it if users of
-        other partitions were notified. If it has comments, two more for each `comments.REMOVED_AT_ONCE`; those of a
-        long thread are removed later.
+        other partitions were notified. If it has comments, some more: see `removals.remove_thread`.
 
         Raises:
             NotFound, Forbidden: there is no such article, or it has another poster.
             Unauthenticated: the session has ended.
         """
         p = self._site.home_of_article(number)
-        status, *reply = await self._sessions.run(DELETE, p, deleter, self._site.partitions, number)
+        status, *reply = await self._site.run(DELETE, p, deleter, self._site.partitions, number)
         if status != "deleted":
             _refuse(status, number)
-        has_comments, *effects_of = reply
-        await self._apply("deleted", "", number, *effects_of)
+        has_comments, *new_entry = reply
+        await self._apply("deleted", "", number, *new_entry)
         if has_comments:
-            await comments.begin_removal(self._site, p)
+            await removals.remove_thread(self._site, number)
 
     async def _apply(
         self, kind: str, actor: str, number: int, id: str, noted: Sequence[int | str], notified: str
     ) -> None:
-        """Apply the effects of a new entry about an article in other partitions: those on inboxes."""
+        """
+        Apply the effects that a new entry about an article has in other partitions: those on inboxes.
+
+        `id` is the entry's, `noted` the effects as `note_effects` in Lua returns them, `notified` the users whose
+        inboxes change.
+        """
         p, now, values = self._site.home_of_article(number), self._site.clock(), {"notified": notified}
         await effects.apply_noted(self._site, Entry(p, id, kind, now, actor, f"article:{number}", values), noted)
 

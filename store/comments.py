@@ -1,33 +1,31 @@
 """Commands on comments. Each is one atomic script in the partition of the article."""
 
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any, NoReturn
 
-from store import effects, idempotency, keys, mentions, records, validation
-from store.background import repeating, turns
+from store import effects, idempotency, mentions, records, removals, validation
 from store.client import Argument
 from store.errors import (
     Forbidden,
     NotFound,
-    StoreUnavailable,
     VotingClosed,
     refuse,
 )
 from store.log import Entry
-from store.records import Comment, UncachedComment, Vote
-from store.scripts.registry import COMMENT, DELETE_COMMENT, EDIT_COMMENT, REMOVE_THREAD, VOTE_ON_COMMENT, Script
-from store.sessions import Actor, Sessions, actor_slot
-from store.site import Site
+from store.records import Comment, ContentState, UncachedComment, Vote
+from store.scripts.registry import Script
+from store.site import Actor, Site, actor_slot
 from store.threads import PLACE_LIFETIME
 from store.validation import Faults
 
+COMMENT = Script("comment")
+DELETE_COMMENT = Script("delete_comment")
+EDIT_COMMENT = Script("edit_comment")
+SET_COMMENT_STATE = Script("set_comment_state")
+VOTE_ON_COMMENT = Script("vote_on_comment")
+
 STUBS_AT_ONCE = 500  # that one deletion removes above a comment
-REMOVED_AT_ONCE = 50  # comments of a deleted article, or stubs, in about a millisecond
-STEPS_AT_ONCE = 4  # that a deletion waits for
-REMOVAL_INTERVAL = 1.0  # seconds between two searches for comments to be removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +45,22 @@ class VotedOnComment:
 
 
 class Comments:
-    def __init__(self, site: Site, sessions: Sessions) -> None:
+    def __init__(self, site: Site) -> None:
         self._site = site
-        self._sessions = sessions
 
     async def post(
-        self, article: int, parent: int | None, poster: Actor, content: str, idempotency_key: str | None = None
+        self,
+        article: int,
+        parent: int | None,
+        poster: Actor,
+        content: str,
+        idempotency_key: str | None = None,
+        *,
+        is_held: bool = False,
     ) -> Commented:
         """
-        Answer an article, or a comment of it, and return the new comment.
+        Answer an article, or a comment of it, and return the new comment. If it `is_held`, it is PENDING until a
+        moderator approves it: then it is announced, to subscribers and to those whom it notifies.
 
         One round trip; one more before it if the session is stored in another partition. The poster is the first voter.
         The same idempotency key with the same input returns the first comment for a day. Without a key the same input
@@ -80,16 +85,17 @@ class Comments:
             content,
             actor_slot(poster),
             *idempotency.arguments(idempotency_key, str(article), parent_number, content),
+            STUBS_AT_ONCE if is_held else "",
             *mentions.arguments(content, self._site.max_mentions),
         )
         if reply == ["parent"]:
             _refuse_parent(status, article, parent)
         if status not in ("commented", "replayed"):
             refuse(status, "article", article)
-        number, flat, username, *effects_of = reply
+        number, flat, username, *new_entry = reply
         comment = _comment(int(number), flat) if flat else None
-        if comment and effects_of:
-            await self._apply_post(username, comment, *effects_of)
+        if comment and new_entry:
+            await self._apply_post(username, comment, *new_entry)
         return Commented(comment, status == "replayed", username)
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> VotedOnComment:
@@ -112,11 +118,11 @@ class Comments:
             raise VotingClosed(number, int(reply[0]), "comment")
         if status not in ("voted", "same"):
             refuse(status, "comment", number)
-        username, flat, *effects_of = reply
+        username, flat, *new_entry = reply
         comment = _comment(number, flat)
-        if effects_of:
-            entry, noted, karma = effects_of
-            values = {"poster": comment.poster or "", "karma": str(karma)}
+        if new_entry:
+            entry, noted, karma = new_entry
+            values = {"poster": comment.poster or "", "karma": str(karma), "value": str(vote.value)}
             await self._apply("comment_voted", username, number, values, entry, noted)
         return VotedOnComment(comment, status == "voted", username)
 
@@ -129,7 +135,8 @@ class Comments:
 
         Raises:
             Invalid: the content breaks a rule.
-            NotFound, Forbidden: there is no such comment, or it has another poster.
+            NotFound: there is no such comment, or it was deleted.
+            Forbidden: it has another poster, or it or its article was removed.
             Unauthenticated: the session has ended.
         """
         content = validation.comment(content)
@@ -147,7 +154,7 @@ class Comments:
         Delete the actor's own comment. While it has replies, a comment without content and poster is left.
 
         One round trip; one more before it if the session is stored in another partition. Deleted comments above it that
-        have no replies left are removed, too: more than `STUBS_AT_ONCE` in some more round trips, and later.
+        have no replies left are removed, too: more than `STUBS_AT_ONCE` in some more round trips.
 
         Raises:
             NotFound, Forbidden: there is no such comment, or it has another poster.
@@ -156,74 +163,57 @@ class Comments:
         status, *reply = await self._run(DELETE_COMMENT, number, deleter, STUBS_AT_ONCE)
         if status != "deleted":
             refuse(status, "comment", number)
-        entry, noted, poster, karma, notified, has_more = reply
+        entry, noted, poster, karma, notified, next_stub = reply
         values = {"poster": poster, "karma": str(karma), "notified": notified}
         await self._apply("comment_deleted", poster, number, values, entry, noted)
-        if has_more:
-            await begin_removal(self._site, self._site.home_of_article(number))
+        if next_stub:
+            await removals.settle(self._site, self._site.home_of_article(number), next_stub)
+
+    async def set_state(self, number: int, state: ContentState, actor: str = "") -> bool:
+        """
+        Hide a comment (PENDING), or show it (VISIBLE), without a moderator, who has `comment_moderation`. False if it
+        has this state already, or a moderator has removed it.
+
+        A hidden one leaves all counts, and lists, inboxes, searches and threads, where it stays as an empty place while
+        there are visible comments below it; it comes back to the places that it would have had. One round trip; one
+        more if its poster, or those whom it has notified, are in other partitions.
+
+        Raises:
+            NotFound: there is no such comment, or it was deleted.
+        """
+        status, *change = await self._run(SET_COMMENT_STATE, number, actor, state.value, STUBS_AT_ONCE)
+        if status == "missing":
+            refuse(status, "comment", number)
+        if change:
+            await apply_state(self._site, actor, number, change[0])
+        return bool(status == "changed")
 
     async def _apply_post(
-        self, username: str, comment: Comment, id: str, noted: Sequence[int | str], notified: str
+        self,
+        username: str,
+        comment: Comment,
+        id: str,
+        noted: Sequence[int | str],
+        told: str,
+        change: Sequence[Any] = (),
     ) -> None:
-        values = {"time": str(comment.posted_at), "notified": notified}
+        values = {"time": str(comment.posted_at), "notified": told}
         await self._apply("commented", username, comment.number, values, id, noted)
+        if change:
+            await apply_state(self._site, username, comment.number, change)
 
     async def _apply(
         self, kind: str, actor: str, number: int, values: dict[str, str], id: str, noted: Sequence[int | str]
     ) -> None:
-        """Apply the effects of a new entry about a comment in other partitions."""
-        site = self._site
-        entry = Entry(site.home_of_article(number), id, kind, site.clock(), actor, f"comment:{number}", values)
-        await effects.apply_noted(site, entry, noted)
+        await _apply(self._site, kind, actor, number, values, id, noted)
 
     async def _run(self, script: Script, number: int, actor: Actor, *arguments: Argument) -> list[Any]:
         """Run a script in the partition of an article or a comment."""
         site = self._site
-        reply: list[Any] = await self._sessions.run(
+        reply: list[Any] = await self._site.run(
             script, site.home_of_article(number), actor, site.partitions, number, *arguments
         )
         return reply
-
-
-def removing_threads(site: Site) -> AbstractAsyncContextManager[None]:
-    """Remove the comments that others have left to be removed, as long as the context is open."""
-    searched = turns(site.partitions)
-    return repeating(lambda: _remove_noted(site, next(searched)), REMOVAL_INTERVAL, "removing comments failed")
-
-
-async def begin_removal(site: Site, p: int) -> None:
-    """
-    Remove some of the comments that a deletion has left in a partition, in `STEPS_AT_ONCE` steps. The rest, and all if
-    the partition does not answer, is left to the task of `removing_threads`.
-    """
-    with suppress(StoreUnavailable):
-        await remove_threads(site, p, STEPS_AT_ONCE)
-
-
-async def remove_threads(site: Site, p: int, steps: int | None = None) -> None:
-    """
-    Remove the comments of the deleted articles of a partition, and deleted comments without replies, in `steps` steps,
-    or all.
-
-    One round trip for each step of `REMOVED_AT_ONCE` comments, one more if they have effects in other partitions. What
-    an interruption leaves, the next call removes.
-
-    Raises:
-        StoreUnavailable: the partition does not answer, or takes no writes.
-    """
-    for number in await site.redis.run(("ZRANGE", keys.removing(p), 0, -1)):
-        while number and steps != 0:
-            command = site.command(REMOVE_THREAD, p, site.partitions, number, REMOVED_AT_ONCE)
-            number, noted = await site.redis.run(command)
-            for q, entry in zip(noted[::2], noted[1::2], strict=True):
-                await effects.apply_missing(site, p, int(q), entry)
-            steps = steps and steps - 1
-
-
-async def _remove_noted(site: Site, partitions: Sequence[int]) -> None:
-    noted = await site.redis.pipeline([("EXISTS", keys.removing(p)) for p in partitions])
-    for p in compress(partitions, noted):
-        await remove_threads(site, p)
 
 
 def checked(content: str, idempotency_key: str | None) -> str:
@@ -240,6 +230,27 @@ def checked(content: str, idempotency_key: str | None) -> str:
         validation.check_idempotency_key(idempotency_key)
     faults.raise_any()
     return valid
+
+
+async def apply_state(site: Site, actor: str, number: int, change: Sequence[Any]) -> None:
+    """
+    Complete the change of the state of a comment, given what `set_comment_state` of comment_states.lua returned: in
+    other partitions, and for comments above it.
+    """
+    id, noted, state, poster, time, karma, listed, notified, next_comment, announced = change
+    values = {"state": state, "poster": poster, "time": time, "karma": str(karma), "listed": listed}
+    values |= {"notified": notified, "announced": announced}
+    await _apply(site, "comment_state_changed", actor, number, values, id, noted)
+    if next_comment:
+        await removals.settle(site, site.home_of_article(number), next_comment)
+
+
+async def _apply(
+    site: Site, kind: str, actor: str, number: int, values: dict[str, str], id: str, noted: Sequence[int | str]
+) -> None:
+    """Apply the effects of a new entry about a comment in other partitions."""
+    entry = Entry(site.home_of_article(number), id, kind, site.clock(), actor, f"comment:{number}", values)
+    await effects.apply_noted(site, entry, noted)
 
 
 def _comment(number: int, flat: list[str]) -> Comment:

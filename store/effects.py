@@ -11,7 +11,7 @@ dies before, another process does.
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from store import keys, log, records
@@ -19,9 +19,11 @@ from store.background import repeating, turns
 from store.client import Argument, Command
 from store.errors import StoreUnavailable
 from store.log import Entry
-from store.records import Notified
-from store.scripts.registry import APPLY_EFFECT
+from store.records import ContentState, Notified, Vote
+from store.scripts.registry import Script
 from store.site import Site
+
+APPLY_EFFECT = Script("apply_effect")
 
 INTERVAL = 1.0  # seconds between two searches for effects that are not applied
 ENTRIES_AT_ONCE = 1_000  # of a log, in a round trip
@@ -35,90 +37,164 @@ Known = dict[tuple[int, int], str]  # the last entry of a log with an effect in 
 @dataclass(frozen=True, slots=True)
 class Effect:
     """
-    Commands on keys of partition `q`. Each is the name of the command, the key, and the arguments after it.
+    Commands on keys of partition `target`. Each is the name of the command, the key, and the arguments after it.
 
-    NOTIFY is a command of `apply_effect.lua`, which skips names that no user has.
+    NOTIFY, PUTBACK, UPVOTED and DECIDED are commands of `apply_effect.lua`, which skips names that no user has.
     """
 
-    q: int
+    target: int
     commands: tuple[tuple[str, ...], ...]
 
 
 class Pending(NamedTuple):
-    """Effects of log `p` in partition `q` that are not applied: those after entry `applied` ("" for all) to `last`."""
+    """
+    Effects of the log of `partition` in partition `target` that are not applied: those after entry `applied` ("" for
+    all) to `last`.
+    """
 
-    p: int
-    q: int
+    partition: int
+    target: int
     applied: str
     last: str
 
 
 class NewEntry(NamedTuple):
-    """A new entry with an effect in partition `q`. `before` is the id of the last entry with an effect there, or ""."""
+    """
+    A new entry with an effect in partition `target`.
+
+    `before` is the id of the last entry with an effect there, or "".
+    """
 
     entry: Entry
-    q: int
+    target: int
     before: str
 
 
 def _of_followed(site: Site, entry: Entry) -> list[Effect]:
     followee = entry.values["followee"]
-    q = site.home_of_user(followee)
-    return [Effect(q, (("ZADD", keys.followers(q, followee), entry.values["since"], entry.actor),))]
+    target = site.home_of_user(followee)
+    return [Effect(target, (("ZADD", keys.followers(target, followee), entry.values["since"], entry.actor),))]
 
 
 def _of_unfollowed(site: Site, entry: Entry) -> list[Effect]:
     followee = entry.values["followee"]
-    q = site.home_of_user(followee)
-    return [Effect(q, (("ZREM", keys.followers(q, followee), entry.actor),))]
+    target = site.home_of_user(followee)
+    return [Effect(target, (("ZREM", keys.followers(target, followee), entry.actor),))]
 
 
 def _of_commented(site: Site, entry: Entry) -> list[Effect]:
-    q = site.home_of_user(entry.actor)
-    added = Effect(q, (("ZADD", keys.comments(q, entry.actor), entry.values["time"], _member(entry)),))
+    target = site.home_of_user(entry.actor)
+    added = Effect(target, (("ZADD", keys.comments(target, entry.actor), entry.values["time"], _member(entry)),))
     return [added, *_notifications(site, entry)]
 
 
 def _of_comment_imported(site: Site, entry: Entry) -> list[Effect]:
     if not entry.actor:  # a stub
         return []
-    q, karma = site.home_of_user(entry.actor), int(entry.values["up"]) - 1
-    added = ("ZADD", keys.comments(q, entry.actor), entry.values["time"], _member(entry))
-    earned = ("HINCRBY", keys.user(q, entry.actor), "comment_karma", str(karma))
-    return [Effect(q, (added, earned) if karma else (added,))]
+    target, karma = site.home_of_user(entry.actor), int(entry.values["up"]) - 1
+    added = ("ZADD", keys.comments(target, entry.actor), entry.values["time"], _member(entry))
+    earned = ("HINCRBY", keys.user(target, entry.actor), "comment_karma", str(karma))
+    return [Effect(target, (added, earned) if karma else (added,))]
 
 
 def _of_comment_voted(site: Site, entry: Entry) -> list[Effect]:
     poster = entry.values["poster"]
-    q = site.home_of_user(poster)
-    return [Effect(q, (("HINCRBY", keys.user(q, poster), "comment_karma", entry.values["karma"]),))]
+    target = site.home_of_user(poster)
+    account = keys.user(target, poster)
+    counted = ("HINCRBY", account, "comment_karma", entry.values["karma"])
+    is_up = entry.values["value"] == str(Vote.UP.value)
+    return [Effect(target, (counted, ("UPVOTED", account, entry.actor)) if is_up else (counted,))]
 
 
 def _of_comment_deleted(site: Site, entry: Entry) -> list[Effect]:
     poster = entry.values["poster"]
     if not poster:
         return []  # a comment that was deleted before
-    q = site.home_of_user(poster)
-    removed = ("ZREM", keys.comments(q, poster), _member(entry))
-    counted = ("HINCRBY", keys.user(q, poster), "comment_karma", entry.values["karma"])
-    return [Effect(q, (removed, counted)), *_ended_notifications(site, entry)]
+    target = site.home_of_user(poster)
+    lists = (keys.comments, keys.unlisted, keys.held_comments)
+    removed = [("ZREM", each(target, poster), _member(entry)) for each in lists]
+    counted = ("HINCRBY", keys.user(target, poster), "comment_karma", entry.values["karma"])
+    return [Effect(target, (*removed, counted)), *_ended_notifications(site, entry)]
+
+
+def _of_comment_state_changed(site: Site, entry: Entry) -> list[Effect]:
+    values, poster = entry.values, entry.values["poster"]
+    target = site.home_of_user(poster)
+    counted = ("HINCRBY", keys.user(target, poster), "comment_karma", values["karma"])
+    held, member = keys.held_comments(target, poster), _member(entry)
+    is_held = values["state"] != ContentState.VISIBLE.value
+    noted = ("ZADD", held, values["time"], member) if is_held else ("ZREM", held, member)
+    commands = (*_listed(target, poster, member, values), noted, *((counted,) if values["karma"] != "0" else ()))
+    change = _returned_notifications if values["listed"] else _ended_notifications
+    if values.get("announced"):
+        change = _notifications
+    return [Effect(target, commands), *change(site, entry)]
+
+
+def _of_flags_decided(site: Site, entry: Entry) -> list[Effect]:
+    """`outcomes` has words, each the name of who has flagged the thing, and what has become of the flag."""
+    _, _, number = entry.subject.partition(":")
+    effects = []
+    for word in entry.values["outcomes"].split():
+        name, _, outcome = word.partition(":")
+        target = site.home_of_user(name)
+        effects.append(Effect(target, (("DECIDED", keys.user(target, name), number, outcome),)))
+    return effects
+
+
+def _of_comments_listed(site: Site, entry: Entry) -> list[Effect]:
+    """
+    Of several comments, each as number, poster and time; `notified` has words with the number before each, and so has
+    `announced`, of those that are shown for the first time. The article of these has notified `of_article`.
+    """
+    effects = []
+    for word in entry.values["comments"].split():
+        number, poster, time = word.split(":")
+        target = site.home_of_user(poster)
+        values = {"time": time, "listed": entry.values["listed"]}
+        effects.append(Effect(target, _listed(target, poster, keys.member(int(number)), values)))
+    change = _returned_notifications if entry.values["listed"] else _ended_notifications
+    for name, apply in (("notified", change), ("announced", _notifications)):
+        for word in entry.values.get(name, "").split():
+            number, _, notified = word.partition(":")
+            effects += apply(site, replace(entry, subject=f"comment:{number}", values={"notified": notified}))
+    of_article = _notifications if entry.values.get("article_announced") else change
+    return effects + of_article(site, replace(entry, values={"notified": entry.values["of_article"]}))
+
+
+def _listed(target: int, poster: str, member: str, values: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+    """The commands that add a comment to the list of its poster, or move it to those that are not listed."""
+    own, other = keys.comments(target, poster), keys.unlisted(target, poster)
+    if not values["listed"]:
+        own, other = other, own
+    return ("ZADD", own, values["time"], member), ("ZREM", other, member)
 
 
 def _notifications(site: Site, entry: Entry) -> list[Effect]:
     return [
-        Effect(q, (("NOTIFY", keys.inbox(q, each.username), each.username, member, str(each.at)),))
-        for q, member, each in _notified(site, entry)
+        Effect(target, (("NOTIFY", keys.inbox(target, each.username), each.username, member, str(each.at)),))
+        for target, member, each in _notified(site, entry)
+    ]
+
+
+def _returned_notifications(site: Site, entry: Entry) -> list[Effect]:
+    return [
+        Effect(target, (("PUTBACK", keys.inbox(target, each.username), each.username, member, str(each.at)),))
+        for target, member, each in _notified(site, entry)
     ]
 
 
 def _ended_notifications(site: Site, entry: Entry) -> list[Effect]:
-    return [Effect(q, (("ZREM", keys.inbox(q, each.username), member),)) for q, member, each in _notified(site, entry)]
+    return [
+        Effect(target, (("ZREM", keys.inbox(target, each.username), member),))
+        for target, member, each in _notified(site, entry)
+    ]
 
 
 def _notified(site: Site, entry: Entry) -> Iterator[tuple[int, str, Notified]]:
     """Whom a text notifies: each with the partition, and the member of the inbox there."""
     type, _, number = entry.subject.partition(":")
-    for each in records.notified(entry.values.get("notified", "")):
+    for each in records.notified(entry.values.get("told", entry.values.get("notified", ""))):
         yield site.home_of_user(each.username), records.notification_member(int(number), each.kind, type), each
 
 
@@ -137,6 +213,11 @@ EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
     "comment_voted": _of_comment_voted,
     "comment_edited": _notifications,
     "comment_deleted": _of_comment_deleted,
+    "flags_decided": _of_flags_decided,
+    "moderated": _notifications,
+    "appeal_answered": _notifications,
+    "comment_state_changed": _of_comment_state_changed,
+    "comments_listed": _of_comments_listed,
 }
 
 
@@ -148,7 +229,7 @@ async def apply_noted(site: Site, entry: Entry, noted: Sequence[int | str]) -> N
 
 def noted_of(entry: Entry, noted: Sequence[int | str]) -> list[NewEntry]:
     """A new entry once for each partition of what `note_effects` of notifications.lua returned."""
-    return [NewEntry(entry, int(q), str(before)) for q, before in zip(noted[::2], noted[1::2], strict=True)]
+    return [NewEntry(entry, int(target), str(before)) for target, before in zip(noted[::2], noted[1::2], strict=True)]
 
 
 async def apply(site: Site, entries: Sequence[NewEntry]) -> None:
@@ -159,23 +240,27 @@ async def apply(site: Site, entries: Sequence[NewEntry]) -> None:
     """
     with suppress(StoreUnavailable):
         replies = await site.redis.pipeline(
-            [_command(entry, q, _commands(site, entry, q), before) for entry, q, before in entries]
+            [_command(entry, target, _commands(site, entry, target), before) for entry, target, before in entries]
         )
         behind = {
-            (entry.p, q): entry.id
-            for (entry, q, _), (status,) in zip(entries, replies, strict=True)
+            (entry.p, target): entry.id
+            for (entry, target, _), (status,) in zip(entries, replies, strict=True)
             if status == "behind"
         }
-        for (p, q), last in behind.items():
-            await apply_missing(site, p, q, last)
+        for (partition, target), last in behind.items():
+            await apply_missing(site, partition, target, last)
 
 
-async def apply_missing(site: Site, p: int, q: int, last: str) -> None:
-    """Apply the effects of log `p` in partition `q` up to an entry. One round trip if none is missing."""
+async def apply_missing(site: Site, partition: int, target: int, last: str) -> None:
+    """
+    Apply the effects of the log of `partition` in partition `target` up to an entry.
+
+    One round trip if none is missing.
+    """
     with suppress(StoreUnavailable):
-        applied = await site.redis.run(("HGET", keys.applied(q), p)) or ""
+        applied = await site.redis.run(("HGET", keys.applied(target), partition)) or ""
         if _is_before(applied, last):
-            await _catch_up(site, Pending(p, q, applied, last))
+            await _catch_up(site, Pending(partition, target, applied, last))
 
 
 async def complete(site: Site, partitions: Sequence[int] | None = None, known: Known | None = None) -> None:
@@ -206,12 +291,20 @@ async def pending(site: Site, partitions: Sequence[int] | None = None, known: Kn
     if site.partitions == 1:
         return []
     sources = range(site.partitions) if partitions is None else partitions
-    noted = await site.redis.pipeline([("HGETALL", keys.effects(p)) for p in sources])
-    chains = [(p, int(q), last) for p, found in zip(sources, noted, strict=True) for q, last in found.items()]
-    unknown = [(p, q, last) for p, q, last in chains if known.get((p, q)) != last]
-    applied = await site.redis.pipeline([("HGET", keys.applied(q), p) for p, q, _ in unknown]) if unknown else []
-    found = [Pending(p, q, id or "", last) for (p, q, last), id in zip(unknown, applied, strict=True)]
-    known.update({(each.p, each.q): each.last for each in found if not _is_before(each.applied, each.last)})
+    noted = await site.redis.pipeline([("HGETALL", keys.effects(each)) for each in sources])
+    unknown = [
+        (partition, int(target), last)
+        for partition, targets in zip(sources, noted, strict=True)
+        for target, last in targets.items()
+        if known.get((partition, int(target))) != last
+    ]
+    commands = [("HGET", keys.applied(target), partition) for partition, target, _ in unknown]
+    applied = await site.redis.pipeline(commands) if commands else []
+    found = [
+        Pending(partition, target, id or "", last)
+        for (partition, target, last), id in zip(unknown, applied, strict=True)
+    ]
+    known |= {(each.partition, each.target): each.last for each in found if not _is_before(each.applied, each.last)}
     return [each for each in found if _is_before(each.applied, each.last)]
 
 
@@ -224,7 +317,7 @@ async def removable(site: Site) -> list[str] | None:
         return None
     last = await log.newest(site)  # read first: later entries may have effects that are not in `pending`
     for each in await pending(site):
-        last[each.p] = min(last[each.p], each.applied or log.START, key=log.sort_key)
+        last[each.partition] = min(last[each.partition], each.applied or log.START, key=log.sort_key)
     return last
 
 
@@ -247,11 +340,11 @@ async def _catch_up(site: Site, missing: Pending) -> None:
     """Apply missing effects from the log, in order. Two round trips for each `ENTRIES_AT_ONCE` entries of the log."""
     applied, position = missing.applied, missing.applied or log.START
     while _is_before(position, missing.last):
-        entries = await log.read(site, missing.p, position, ENTRIES_AT_ONCE)
+        entries = await log.read(site, missing.partition, position, ENTRIES_AT_ONCE)
         commands: list[Command] = []
         for entry in entries:
-            if effects := _commands(site, entry, missing.q):
-                commands.append(_command(entry, missing.q, effects, applied))
+            if effects := _commands(site, entry, missing.target):
+                commands.append(_command(entry, missing.target, effects, applied))
                 applied = entry.id
         await site.redis.pipeline(commands)
         position = entries[-1].id if entries else missing.last
@@ -261,30 +354,30 @@ async def _catch_up(site: Site, missing: Pending) -> None:
 
 async def _skip(site: Site, missing: Pending, applied: str) -> None:
     """Go on after an effect that is neither applied nor in the log, so that later effects are applied."""
-    script_keys = _keys(missing.q)
-    (status,) = await site.redis.run(APPLY_EFFECT.command(script_keys, missing.p, applied, missing.last))
+    script_keys = _keys(missing.target)
+    (status,) = await site.redis.run(APPLY_EFFECT.command(script_keys, missing.partition, applied, missing.last))
     if status == "applied":
-        lost = f"effects of {keys.log(missing.p)} in partition {missing.q} up to {missing.last}"
+        lost = f"effects of {keys.log(missing.partition)} in partition {missing.target} up to {missing.last}"
         logger.error("%s are lost, as the log was deleted: run `upvote verify --repair`", lost)
 
 
-def _commands(site: Site, entry: Entry, q: int) -> list[tuple[str, ...]]:
+def _commands(site: Site, entry: Entry, target: int) -> list[tuple[str, ...]]:
     """The commands of the effects of an entry in a partition."""
     of_kind = EFFECTS.get(entry.kind)
     found = of_kind(site, entry) if of_kind else []
-    return [command for effect in found if effect.q == q for command in effect.commands]
+    return [command for effect in found if effect.target == target for command in effect.commands]
 
 
-def _command(entry: Entry, q: int, commands: Sequence[tuple[str, ...]], before: str) -> Command:
-    script_keys = [*_keys(q), *(key for _, key, *_ in commands)]
+def _command(entry: Entry, target: int, commands: Sequence[tuple[str, ...]], before: str) -> Command:
+    script_keys = [*_keys(target), *(key for _, key, *_ in commands)]
     flat: list[Argument] = []
     for name, _, *arguments in commands:
         flat += [name, len(arguments), *arguments]
     return APPLY_EFFECT.command(script_keys, entry.p, before, entry.id, *flat)
 
 
-def _keys(q: int) -> list[str]:
-    return [keys.applied(q), keys.closed(q), keys.user(q, ""), keys.events(q)]
+def _keys(target: int) -> list[str]:
+    return [keys.applied(target), keys.closed(target), keys.user(target, ""), keys.events(target)]
 
 
 def _is_before(applied: str, last: str) -> bool:

@@ -12,11 +12,15 @@ Exceptions of the store.
     ├── BadCredentials          there is no such name, or the password is wrong
     ├── SelfFollow              you cannot follow yourself
     ├── RateLimited             too many attempts
+    ├── Banned                  a moderator has banned the user
+    ├── NotAModerator           only moderators, or admins, may do this
+    ├── AlreadyReverted         the action of a moderator was reverted before
     └── IdempotencyMismatch     the idempotency key was used with other input
     StoreError                  a fault
     ├── StoreUnavailable        Redis does not answer, or takes no writes
     ├── StoreMismatch           the store was created with other settings
-    └── RebuildOvertaken        another rebuild of the same indexes has begun
+    ├── RebuildOvertaken        another rebuild of the same indexes has begun
+    └── LeaseTaken              another process does what only one may do at a time
 """
 
 from collections.abc import Sequence
@@ -93,6 +97,28 @@ class RateLimited(Refusal):
         self.retry_at = retry_at
 
 
+class Banned(Refusal):
+    """`until` is in unix milliseconds, None for good; `group` is None if the ban is from the whole site."""
+
+    def __init__(self, until: int | None, group: str | None) -> None:
+        place = f"the group {group}" if group else "this site"
+        super().__init__(f"you are banned from {place}" + ("" if until else " for good"))
+        self.until = until
+        self.group = group
+
+
+class NotAModerator(Refusal):
+    pass
+
+
+class AlreadyReverted(Refusal):
+    """`action` is the number of the action."""
+
+    def __init__(self, action: int) -> None:
+        super().__init__(f"action:{action} was reverted before", "actionId")
+        self.action = action
+
+
 class IdempotencyMismatch(Refusal):
     def __init__(self) -> None:
         super().__init__("this key was used with other input", "idempotencyKey")
@@ -105,6 +131,25 @@ class StoreMismatch(StoreError):
 class RebuildOvertaken(StoreError):
     def __init__(self) -> None:
         super().__init__("another rebuild of the same indexes has begun: this one was stopped")
+
+
+class LeaseTaken(StoreError):
+    """`lifetime` is in milliseconds."""
+
+    def __init__(self, name: str, lifetime: int) -> None:
+        super().__init__(
+            f"another {name} of this store is running, or was killed in the last {lifetime / 1000:.0f} seconds:"
+            " nothing was changed"
+        )
+
+
+def banned_by(error: StoreUnavailable) -> Banned | None:
+    """The refusal in a script's error `BANNED UNTIL GROUP`, whose group is `-` for the site; None for others."""
+    code, *words = str(error.__cause__).split()
+    if code != "BANNED":
+        return None
+    until, group, *_ = words  # the server adds the name of the script
+    return Banned(int(until) or None, None if group == "-" else group)
 
 
 def refuse(status: str, kind: str, number: int) -> NoReturn:

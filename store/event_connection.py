@@ -18,6 +18,7 @@ from store.events import (
     CHANGES_COMMENT_COUNT,
     OF_ARTICLES,
     OF_COMMENTS,
+    PRIVATE,
     RECONNECT_PAUSE,
     Event,
     EventKind,
@@ -30,6 +31,7 @@ from store.site import Site
 CHECK_INTERVAL = 2.0  # seconds between two checks that the connection still receives what is published
 READ_AT_ONCE = 1_000  # entries
 WITHOUT_GROUPS = {"voted", "edited", *(kind.value for kind in CHANGES_COMMENT_COUNT)}  # kinds of entries
+WITHOUT_NOTICE = (*DELETIONS, "comment_state_changed", "comments_listed")  # whose `notified` are told nothing
 NOTIFIED = f"{EventKind.NOTIFIED.value} "  # the beginning of such a message
 
 logger = logging.getLogger("upvote")
@@ -179,8 +181,8 @@ def _notifications(entry: Entry) -> Iterator[Event]:
     """
     The events NOTIFIED of an entry. An effect in another partition may not be applied yet: it publishes its own event.
     """
-    if entry.kind not in DELETIONS:
-        for each in records.notified(entry.values.get("notified", "")):
+    if entry.kind not in WITHOUT_NOTICE:
+        for each in records.notified(entry.values.get("told", entry.values.get("notified", ""))):
             yield Event(EventKind.NOTIFIED, int(entry.subject.partition(":")[2]), each.username)
 
 
@@ -192,9 +194,12 @@ def _event(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:
         return Event(EventKind.MISSED)  # of another version
     if kind in OF_COMMENTS:
         return _event_of_comment(kind, entry, stored)
+    if kind in PRIVATE:
+        return Event(kind, id=entry.id)
     if kind not in OF_ARTICLES:
         group = entry.values.get("group", "")
-        return Event(kind, 0, entry.actor or "-", (group,) if group else (), entry.id)
+        action = int(entry.subject.removeprefix("action:")) if entry.subject.startswith("action:") else 0
+        return Event(kind, action, entry.actor or "-", (group,) if group else (), entry.id)
     number = entry.subject.removeprefix("article:")
     if kind in (EventKind.VOTED, EventKind.EDITED):
         poster, names = stored[number]

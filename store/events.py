@@ -24,12 +24,16 @@ class EventKind(Enum):
     EDITED = "edited"
     REGROUPED = "regrouped"
     DELETED = "deleted"
+    STATE_CHANGED = "state_changed"  # an article was removed, held, approved, locked or unlocked
     IMPORTED = "imported"
     COMMENTED = "commented"
     COMMENT_VOTED = "comment_voted"
     COMMENT_EDITED = "comment_edited"
     COMMENT_DELETED = "comment_deleted"
     COMMENT_IMPORTED = "comment_imported"
+    COMMENT_STATE_CHANGED = "comment_state_changed"  # it was removed, held or approved
+    COMMENT_ANNOUNCED = "comment_announced"  # it is shown for the first time, as it was held when it was posted
+    COMMENTS_LISTED = "comments_listed"  # comments leave lists and inboxes with their article, or come back
     REGISTERED = "registered"
     FOLLOWED = "followed"
     UNFOLLOWED = "unfollowed"
@@ -37,6 +41,15 @@ class EventKind(Enum):
     INBOX_SEEN = "inbox_seen"
     NOTIFIED = "notified"
     PASSWORD_CHANGED = "password_changed"
+    MODERATED = "moderated"
+    GROUP_EDITED = "group_edited"
+    REDACTED = "redacted"
+    PURGED = "purged"
+    FLAGGED = "flagged"
+    UNFLAGGED = "unflagged"
+    FLAGS_DECIDED = "flags_decided"  # what became of flags, for users of other partitions. It is in the log only
+    APPEALED = "appealed"
+    APPEAL_ANSWERED = "appeal_answered"
     REPAIRED = "repaired"
     RANKED = "ranked"  # the orders or the weights of a group have changed
     MISSED = "missed"  # events were lost: anything may have changed
@@ -49,6 +62,7 @@ OF_ARTICLES = frozenset(
         EventKind.EDITED,
         EventKind.REGROUPED,
         EventKind.DELETED,
+        EventKind.STATE_CHANGED,
         EventKind.IMPORTED,
     }
 )
@@ -59,9 +73,43 @@ OF_COMMENTS = frozenset(
         EventKind.COMMENT_EDITED,
         EventKind.COMMENT_DELETED,
         EventKind.COMMENT_IMPORTED,
+        EventKind.COMMENT_STATE_CHANGED,
+        EventKind.COMMENT_ANNOUNCED,
     }
 )
-CHANGES_COMMENT_COUNT = frozenset({EventKind.COMMENTED, EventKind.COMMENT_DELETED, EventKind.COMMENT_IMPORTED})
+CHANGES_COMMENT_COUNT = frozenset(
+    {
+        EventKind.COMMENTED,
+        EventKind.COMMENT_DELETED,
+        EventKind.COMMENT_IMPORTED,
+        EventKind.COMMENT_STATE_CHANGED,
+    }
+)
+CHANGES_ARTICLE = OF_ARTICLES - {EventKind.POSTED, EventKind.IMPORTED}
+MAY_MOVE = OF_ARTICLES - {EventKind.EDITED, EventKind.REGROUPED} | {EventKind.RANKED}  # articles in the site's listings
+# after which other things may wait for moderators
+CHANGES_QUEUES = frozenset(
+    {
+        EventKind.FLAGGED,
+        EventKind.UNFLAGGED,
+        EventKind.APPEALED,
+        EventKind.APPEAL_ANSWERED,
+        EventKind.MODERATED,
+        EventKind.STATE_CHANGED,
+        EventKind.DELETED,
+        EventKind.COMMENT_DELETED,
+        EventKind.COMMENT_STATE_CHANGED,
+    }
+)
+PRIVATE = frozenset(
+    {
+        EventKind.FLAGGED,
+        EventKind.UNFLAGGED,
+        EventKind.FLAGS_DECIDED,
+        EventKind.APPEALED,
+        EventKind.APPEAL_ANSWERED,
+    }
+)  # clients are not sent these entries of the log, and of the events only moderators learn
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -71,6 +119,8 @@ class Event:
     no entry: it says that the article or comment with this number has notified a user, who is its `poster`.
 
     Only events about articles and comments have a number and a poster, and only those about comments an `article`.
+    MODERATED and REDACTED have the number of the action, and the name of the moderator as their `poster`.
+    FLAGGED and UNFLAGGED, and APPEALED and APPEAL_ANSWERED, which have the number of the action, do not say by whom.
     """
 
     kind: EventKind
@@ -124,12 +174,12 @@ def of_posts(group: str | None) -> Topic:
 
 
 def of_new_comments(article: int) -> Topic:
-    """New comments of an article, and its deletion."""
+    """New comments of an article, its deletion, and changes of its state."""
     return "new comments", article
 
 
 def of_comment_changes(article: int) -> Topic:
-    """Changes of the comments of an article, and its deletion."""
+    """Changes of the comments of an article, its deletion, and changes of its state."""
     return "comment changes", article
 
 
@@ -143,42 +193,60 @@ def of_listing(group: str | None) -> Topic:
     return "listing", group
 
 
+def of_moderation(group: str | None) -> Topic:
+    """Actions of moderators: all, or those of one group."""
+    return "moderation", group
+
+
 def of_activity(group: str | None) -> Topic:
     """Changes that may move articles in the listing of the site, or of a group, by their newest comments."""
     return "activity", group
 
 
+QUEUES: Topic = ("queues", None)  # what waits for moderators
 RANKINGS: Topic = ("rankings", None)  # the orders and weights of the store
-ENTRIES: Topic = ("entries", None)  # all changes
-# the beginnings of messages that concern no listener to RANKINGS
-ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in (EventKind.RANKED, EventKind.MISSED))
+STATES: Topic = ("states", None)  # changes of whether articles are shown
+EVERY_ENTRY: Topic = ("entries", None)  # all changes
+RARE_TOPICS = (RANKINGS, STATES, of_moderation(None))  # to which every process listens
+RARE = (EventKind.RANKED, EventKind.STATE_CHANGED, EventKind.MODERATED, EventKind.REDACTED, EventKind.MISSED)
+# the beginnings of messages that concern no listener to RARE_TOPICS
+ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in RARE)
 
 
 def topics(event: Event) -> Iterator[Topic]:
     if event.kind is EventKind.NOTIFIED:
         yield of_inbox(event.poster)
         return
-    yield ENTRIES
+    yield EVERY_ENTRY
+    if event.kind in CHANGES_QUEUES:
+        yield QUEUES
+    if event.kind in PRIVATE:
+        return
+    if event.kind in (EventKind.MODERATED, EventKind.REDACTED):
+        yield from map(of_moderation, (None, *event.groups))
+        return
     if event.kind in OF_COMMENTS:
         yield from _topics_of_comment(event)
         return
-    if event.kind in (EventKind.VOTED, EventKind.EDITED, EventKind.REGROUPED, EventKind.DELETED):
+    if event.kind in CHANGES_ARTICLE:
         yield of_article(event.number)
-    if event.kind is EventKind.DELETED:
+    if event.kind in (EventKind.DELETED, EventKind.STATE_CHANGED):
         yield of_new_comments(event.number)
         yield of_comment_changes(event.number)
     if event.kind is EventKind.POSTED:
         yield from map(of_posts, (None, *event.groups))
     if event.kind is EventKind.RANKED:
         yield RANKINGS
-    if event.kind in (EventKind.POSTED, EventKind.VOTED, EventKind.DELETED, EventKind.IMPORTED, EventKind.RANKED):
+    if event.kind is EventKind.STATE_CHANGED:
+        yield STATES
+    if event.kind in MAY_MOVE:
         yield of_listing(None)
     if event.kind is not EventKind.EDITED:
         yield from map(of_listing, event.groups)
 
 
 def _topics_of_comment(event: Event) -> Iterator[Topic]:
-    if event.kind is EventKind.COMMENTED:
+    if event.kind in (EventKind.COMMENTED, EventKind.COMMENT_ANNOUNCED):
         yield of_new_comments(event.article)
     elif event.kind is not EventKind.COMMENT_IMPORTED:
         yield of_comment_changes(event.article)
@@ -248,8 +316,9 @@ class Events:
             yield mailbox
 
     def receive(self, message: str) -> None:
-        """Dispatch a message. Without listeners to anything but rankings, other messages are not parsed."""
-        if len(self._listeners) > (RANKINGS in self._listeners) or not message.startswith(ABOUT_OTHERS):
+        """Dispatch a message. Without listeners to anything but rare topics, other messages are not parsed."""
+        rare = sum([topic in self._listeners for topic in RARE_TOPICS])
+        if len(self._listeners) > rare or not message.startswith(ABOUT_OTHERS):
             self.dispatch(Event.read(message))
 
     def dispatch(self, event: Event) -> None:

@@ -16,8 +16,11 @@ from store import keys
 from store.listings import Window
 from store.queries import Read
 from store.records import Position, parse_positions
-from store.scripts.registry import ARTICLE_COUNT, FEED_PAGE
+from store.scripts.registry import Script
 from store.site import Site
+
+ARTICLE_COUNT = Script("article_count")
+FEED_PAGE = Script("feed_page")
 
 TIMELINES_PER_CALL = 100  # so that no call takes longer than a millisecond
 NAMES_PER_CALL = 1_000
@@ -27,7 +30,10 @@ UNSEEN_COUNTED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """Articles of some users: those beyond a position, and whether there are any at or behind it."""
+    """
+    Articles of some users, beyond a position in the direction of the page. `behind` says whether these users also have
+    articles at the position or on its other side.
+    """
 
     positions: Sequence[Position]
     behind: bool
@@ -35,7 +41,7 @@ class Pull:
 
 @dataclass(frozen=True, slots=True)
 class PosterSelection:
-    """The users whose timelines a page needs, and whether others have articles behind its position."""
+    """The users whose timelines a page needs. `behind` says the same as in `Pull`, of the users who are left out."""
 
     usernames: Sequence[str]
     behind: bool
@@ -54,7 +60,10 @@ def followed_posters(site: Site, username: str) -> Read[dict[str, float]]:
 
 
 def posters_since(site: Site, position: Position) -> list[Read[dict[str, float]]]:
-    """When each user posted last, of all who posted since a position; at most `MAX_RECENT_POSTERS` + 1 a partition."""
+    """
+    The users who posted at the time of a position or later, each with the time of the last post (unix milliseconds). At
+    most `MAX_RECENT_POSTERS` + 1 of each partition.
+    """
     bounds = (repr(position.value), "+inf", "BYSCORE", "LIMIT", 0, MAX_RECENT_POSTERS + 1, "WITHSCORES")
     return [Read(("ZRANGE", keys.newest_posts(p), *bounds), _times) for p in range(site.partitions)]
 
@@ -125,7 +134,7 @@ def merge(parts: Sequence[Pull], window: Window) -> Pull:
 
 
 def calls(site: Site, usernames: Sequence[str], limit: int) -> list[tuple[int, list[str]]]:
-    """Split users into calls of bounded size, each to one partition."""
+    """Split users into calls of bounded size, each to one partition: pairs of a partition and usernames."""
     homes: defaultdict[int, list[str]] = defaultdict(list)
     for username in usernames:
         homes[site.home_of_user(username)].append(username)

@@ -8,15 +8,17 @@ partition (`effects`).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store import effects, keys
+from store import bans, effects, keys
 from store.client import Command
 from store.effects import NewEntry
 from store.errors import NotFound, SelfFollow, Unauthenticated
 from store.log import Entry
 from store.records import INSTANTS, Position
-from store.scripts.registry import FOLLOW, MARK_SEEN
-from store.sessions import Actor, Session, Sessions, actor_slot
-from store.site import Site
+from store.scripts.registry import Script
+from store.site import Actor, Session, Site, actor_slot
+
+FOLLOW = Script("follow")
+MARK_SEEN = Script("mark_seen")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +29,8 @@ class Followed:
 
 
 class Follows:
-    def __init__(self, site: Site, sessions: Sessions) -> None:
+    def __init__(self, site: Site) -> None:
         self._site = site
-        self._sessions = sessions
 
     async def follow(self, follower: Actor, followee: str) -> Followed:
         """
@@ -40,7 +41,7 @@ class Follows:
         Raises:
             NotFound: there is no such user.
             SelfFollow: you cannot follow yourself.
-            Unauthenticated: the session has ended.
+            Unauthenticated, Banned: the session has ended, or the follower is banned from the site.
         """
         follower, followee = await self._stored_names(follower, followee)
         return await self._set("followed", follower, followee)
@@ -61,7 +62,7 @@ class Follows:
         """
         p = actor_slot(viewer) % self._site.partitions
         mark = (repr(position.value), position.member, INSTANTS[-1])
-        status, *reply = await self._sessions.run(MARK_SEEN, p, viewer, *mark)
+        status, *reply = await self._site.run(MARK_SEEN, p, viewer, *mark)
         if status == "unauthenticated":
             raise Unauthenticated
         username: str = reply[0]
@@ -70,9 +71,10 @@ class Follows:
     async def _stored_names(self, follower: Actor, followee: str) -> tuple[str, str]:
         """Both names as their owners wrote them when they registered."""
         if isinstance(follower, Session):
-            follower = await self._sessions.username(follower)
-        key = keys.user(self._site.home_of_user(followee), followee)
-        name = await self._site.redis.run(("HGET", key, "name"))
+            follower = await self._site.username(follower)
+        own, other = (keys.user(self._site.home_of_user(name), name) for name in (follower, followee))
+        banned, name = await self._site.redis.pipeline([("HGET", own, "bans"), ("HGET", other, "name")])
+        bans.refuse_banned(banned or "", self._site.clock())
         if name is None:
             raise NotFound(f"there is no user:{followee.lower()}", "userId")
         if name == follower:
@@ -95,21 +97,27 @@ async def set_all(site: Site, kind: str, pairs: Sequence[tuple[str, str]]) -> li
     replies = await site.redis.pipeline([_command(site, kind, *pair, now) for pair in pairs])
     entries: list[NewEntry] = []
     for (follower, followee), (status, last, before) in zip(pairs, replies, strict=True):
-        p, q = site.home_of_user(follower), site.home_of_user(followee)
+        partition, target = site.home_of_user(follower), site.home_of_user(followee)
         if status == "changed" and last:
             values = {"followee": followee, "since": str(now)}
-            entry = Entry(p, last, kind, now, follower, f"user:{followee.lower()}", values)
-            entries.append(NewEntry(entry, q, before))
+            entry = Entry(partition, last, kind, now, follower, f"user:{followee.lower()}", values)
+            entries.append(NewEntry(entry, target, before))
         elif last:  # the process that changed it may have died then, or the first reply was lost
-            await effects.apply_missing(site, p, q, last)
+            await effects.apply_missing(site, partition, target, last)
     if entries:
         await effects.apply(site, entries)
     return [status == "changed" for status, _, _ in replies]
 
 
 def _command(site: Site, kind: str, follower: str, followee: str, now: int) -> Command:
-    p, q = site.home_of_user(follower), site.home_of_user(followee)
-    script_keys = [keys.following(p, follower), keys.closed(p), keys.log(p), keys.events(p), keys.effects(p)]
-    if p == q:
-        script_keys.append(keys.followers(q, followee))
-    return FOLLOW.command(script_keys, kind, follower, followee, now, q)
+    partition, target = site.home_of_user(follower), site.home_of_user(followee)
+    script_keys = [
+        keys.following(partition, follower),
+        keys.closed(partition),
+        keys.log(partition),
+        keys.events(partition),
+        keys.effects(partition),
+    ]
+    if partition == target:
+        script_keys.append(keys.followers(target, followee))
+    return FOLLOW.command(script_keys, kind, follower, followee, now, target)

@@ -11,12 +11,16 @@ from store.errors import Unauthenticated
 from store.listings import Window
 from store.queries import Read
 from store.records import Notification, NotificationKind, Position
-from store.scripts.registry import FIND_NOTIFICATIONS, INBOX_PAGE, MARK_INBOX_SEEN
-from store.sessions import Actor, Sessions, actor_slot
-from store.site import Site
+from store.scripts.registry import Script
+from store.site import Actor, Site, actor_slot
+
+FIND_NOTIFICATIONS = Script("find_notifications")
+INBOX_PAGE = Script("inbox_page")
+MARK_INBOX_SEEN = Script("mark_inbox_seen")
 
 SIZE = 1_000  # of an inbox; see notify.lua
-CAUSES = (("reply", "comment"), ("mention", "comment"), ("mention", "article"))  # kinds and types of notifications
+# kinds and types of notifications
+CAUSES = (("reply", "comment"), ("mention", "comment"), ("mention", "article"), ("moderation", "action"))
 
 
 class InboxPage(NamedTuple):
@@ -33,9 +37,8 @@ class InboxPage(NamedTuple):
 
 
 class Inboxes:
-    def __init__(self, site: Site, sessions: Sessions) -> None:
+    def __init__(self, site: Site) -> None:
         self._site = site
-        self._sessions = sessions
 
     async def mark_seen(self, viewer: Actor, position: Position) -> str:
         """
@@ -48,7 +51,7 @@ class Inboxes:
         """
         p = actor_slot(viewer) % self._site.partitions
         mark = (repr(position.value), position.member)
-        status, *reply = await self._sessions.run(MARK_INBOX_SEEN, p, viewer, self._site.partitions, *mark)
+        status, *reply = await self._site.run(MARK_INBOX_SEEN, p, viewer, *mark)
         if status == "unauthenticated":
             raise Unauthenticated
         username: str = reply[0]

@@ -1,31 +1,28 @@
 """
-The text of every key of the store: one function each, and no such text anywhere else. `key_kinds` says what they hold.
+The kinds of keys that several modules use, and the texts that keys are made of. No text of a key is anywhere else.
 
-The tag `{p}` is the partition: all keys of a partition share one slot of Redis Cluster, so that one script may change
-them all.
+Called with a partition and the parts of its key, a kind gives the text: `article(0, 1024)` is `article:{0}:1024`.
 """
 
 from binascii import crc_hqx
-from functools import lru_cache
 
-from caches import memo
+from store.kinds import NEW_LOG, Backup, Check, Kind, Member, Text
+from store.ranking.formulas import ORDERS
 
 SLOTS = 1024
-MAX_MEMOISED = 40  # characters of a name whose slot is memoised: no user has a longer one
-CACHED = ("article:{", "comment:{", "user:{")  # prefixes of the keys that processes cache
-CACHED_VOTES = ("voted:{", "downvoted:{")
+CACHED = ("article:{", "comment:{", "user:{", "action:{", "place:{")  # prefixes of the keys that processes cache
+CACHED_VOTERS = ("voted:{",)
+CACHED_VOTES = (*CACHED_VOTERS, "downvoted:{")
 
 
-def slot(username: str) -> int:
-    """Which of 1 024 shares a user falls in: CRC16 (XMODEM, as in Redis Cluster) of the folded name."""
-    return _slot_of_short(username) if len(username) <= MAX_MEMOISED else _slot(username)
+def slot(name: str) -> int:
+    """Which of 1 024 shares a user or a group falls in: CRC16 (XMODEM, as in Redis Cluster) of the folded name."""
+    return crc_hqx(name.lower().encode(), 0) % SLOTS
 
 
-def _slot(username: str) -> int:
-    return crc_hqx(username.lower().encode(), 0) % SLOTS
-
-
-_slot_of_short = memo(8_192, 350)(_slot)
+def slot_of_number(number: str) -> int:
+    """The slot of the poster of an article, which its number carries, and so do the numbers of its comments."""
+    return int(number) % SLOTS
 
 
 def member(number: int) -> str:
@@ -33,250 +30,601 @@ def member(number: int) -> str:
     return f"{number:016d}"
 
 
-def store() -> str:
-    return "store"
-
-
-def article(p: int, number: int | str) -> str:
-    return f"article:{{{p}}}:{number}"
-
-
-def voted(p: int, number: int | str) -> str:
-    return f"voted:{{{p}}}:{number}"
-
-
-def downvoted(p: int, number: int | str) -> str:
-    return f"downvoted:{{{p}}}:{number}"
-
-
-def sequence(p: int) -> str:
-    return f"sequence:{{{p}}}"
-
-
-def index(p: int, order: str) -> str:
-    return f"{order}:{{{p}}}"
-
-
-def pin(p: int, listing: str, at: int | str) -> str:
-    return f"pin:{{{p}}}:{listing}:{at}"
-
-
-def ranking(p: int) -> str:
-    return f"ranking:{{{p}}}"
-
-
-def next_group(p: int, name: str, order: str) -> str:
-    return f"coming:{{{p}}}:{name}:{order}"
-
-
-def good_articles(p: int) -> str:
-    return f"good:{{{p}}}"
-
-
-def group(p: int, name: str, order: str) -> str:
-    return f"group:{{{p}}}:{name}:{order}"
-
-
-def groups(p: int) -> str:
-    return f"groups:{{{p}}}"
-
-
-def user(p: int, username: str) -> str:
-    return f"user:{{{p}}}:{username.lower()}"
-
-
-def timeline(p: int, username: str) -> str:
-    return f"timeline:{{{p}}}:{username.lower()}"
-
-
-def newest_posts(p: int) -> str:
-    return f"posters:{{{p}}}"
-
-
-def following(p: int, username: str) -> str:
-    return f"following:{{{p}}}:{username.lower()}"
-
-
-def followers(p: int, username: str) -> str:
-    return f"followers:{{{p}}}:{username.lower()}"
-
-
-def session(p: int, digest: str) -> str:
-    return f"session:{{{p}}}:{digest}"
-
-
-def sessions(p: int, username: str) -> str:
-    return f"sessions:{{{p}}}:{username.lower()}"
-
-
-def posted(p: int, username: str, digest: str) -> str:
-    return f"posted:{{{p}}}:{username.lower()}:{digest}"
-
-
-def tried(p: int, digest: str) -> str:
-    return f"tried:{{{p}}}:{digest}"
-
-
-def bucket(p: int, digest: str) -> str:
-    return f"bucket:{{{p}}}:{digest}"
-
-
-def serverkeys(p: int) -> str:
-    return f"serverkeys:{{{p}}}"
-
-
-def imported(p: int) -> str:
-    return f"imported:{{{p}}}"
-
-
-def numbered(p: int) -> str:
-    return f"numbered:{{{p}}}"
-
-
-def mark(p: int | str) -> str:
-    return f"mark:{{{p}}}"
-
-
-def closed(p: int) -> str:
-    return f"closed:{{{p}}}"
-
-
-def lease(p: int, name: str) -> str:
-    return f"lease:{{{p}}}:{name}"
-
-
-def links(p: int, link_digest: str) -> str:
-    return f"links:{{{p}}}:{link_digest}"
-
-
-def comment(p: int, number: int | str) -> str:
-    return f"comment:{{{p}}}:{number}"
-
-
-def replies(p: int, number: int | str, order: str) -> str:
-    return f"replies:{{{p}}}:{number}:{order}"
-
-
-def tree(p: int, number: int | str) -> str:
-    return f"tree:{{{p}}}:{number}"
-
-
-def stubs(p: int, number: int | str) -> str:
-    return f"stubs:{{{p}}}:{number}"
-
-
-def comments(p: int, username: str) -> str:
-    return f"comments:{{{p}}}:{username.lower()}"
-
-
-def inbox(p: int, username: str) -> str:
-    return f"inbox:{{{p}}}:{username.lower()}"
-
-
-def commented(p: int, username: str, digest: str) -> str:
-    return f"commented:{{{p}}}:{username.lower()}:{digest}"
-
-
-def moves(p: int) -> str:
-    return f"moves:{{{p}}}"
-
-
-def pins(p: int, number: int | str) -> str:
-    return f"pins:{{{p}}}:{number}"
-
-
-def pinned(p: int, number: int | str, order: str, moves: int | str) -> str:
-    return f"pinned:{{{p}}}:{number}:{order}:{moves}"
-
-
-def removing(p: int) -> str:
-    return f"removing:{{{p}}}"
-
-
-def events(p: int) -> str:
-    return f"events:{{{p}}}"
-
-
-def log(p: int) -> str:
-    return f"log:{{{p}}}"
-
-
-def effects(p: int) -> str:
-    return f"effects:{{{p}}}"
-
-
-def applied(p: int) -> str:
-    return f"applied:{{{p}}}"
-
-
-def logged(p: int) -> str:
-    return f"logged:{{{p}}}"
-
-
-def consumers(p: int) -> str:
-    return f"consumers:{{{p}}}"
-
-
-def archived(p: int) -> str:
-    return f"archived:{{{p}}}"
-
-
-def moving(p: int) -> str:
-    return f"moving:{{{p}}}"
-
-
-@lru_cache(maxsize=SLOTS)
-def partition_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
-    """
-    All keys of a partition, as scripts get them in KEYS.
-
-    A key of one article, user, group or session is given without its name, which the script appends: only the script
-    reads who the poster of an article is, and which are its groups. Every such key carries the declared tag.
-    """
-    return (
-        article(p, ""),
-        voted(p, ""),
-        downvoted(p, ""),
-        user(p, ""),
-        timeline(p, ""),
-        f"group:{{{p}}}:",
-        groups(p),
-        good_articles(p),
-        sequence(p),
-        session(p, ""),
-        f"posted:{{{p}}}:",
-        imported(p),
-        newest_posts(p),
-        ranking(p),
-        f"coming:{{{p}}}:",
-        *(index(p, order) for order in orders),
-        closed(p),
-        events(p),
-        numbered(p),
-        links(p, ""),
-        log(p),
-        logged(p),
-        archived(p),
-        moving(p),
-        lease(p, "archiver"),
-    )
-
-
-@lru_cache(maxsize=SLOTS)
-def comment_keys(p: int, orders: tuple[str, ...]) -> tuple[str, ...]:
-    """All keys of a partition that scripts about comments get: those of `partition_keys`, then those of comments."""
-    return (
-        *partition_keys(p, orders),
-        comment(p, ""),
-        f"replies:{{{p}}}:",
-        tree(p, ""),
-        stubs(p, ""),
-        f"commented:{{{p}}}:",
-        moves(p),
-        removing(p),
-        comments(p, ""),
-        pins(p, ""),
-        f"pinned:{{{p}}}:",
-        effects(p),
-        inbox(p, ""),
-    )
+def member_of(number: str) -> str:
+    """The member of a number, as in keys."""
+    return member(int(number))
+
+
+def number_of(member: str) -> str:
+    """The number of a member, as in keys."""
+    return str(int(member))
+
+
+NUMBER = Text("N", r"[1-9][0-9]{0,15}", slot_of_number)
+USERNAME = Text("NAME", r"[a-z0-9_-]{2,20}", slot, is_folded=True)
+OWNER = Text("NAME", USERNAME.pattern, is_folded=True)  # of a key that is in the partition of an article
+GROUP = Text("NAME", r"[a-z0-9][a-z0-9_-]{0,49}")
+PLACE = Text("NAME", GROUP.pattern, slot)
+ORDER = Text("ORDER", f"(?:{'|'.join(ORDERS)})")
+REPLY_ORDER = Text("ORDER", "(?:best|votes|time|controversial)")
+PINNED_ORDER = Text("ORDER", "(?:best|votes|controversial)")
+LISTING = Text("LISTING", rf"(?:group:{GROUP.pattern}:)?{ORDER.pattern}(?::since:(?:0|[1-9][0-9]{{0,15}}))?")
+TIME = Text("TIME", "(?:0|[1-9][0-9]{0,15})")
+SCOPE = Text(
+    "SCOPE", rf"(?:all|group:{GROUP.pattern}|(?:article|comment|ban):{NUMBER.pattern}|user:{USERNAME.pattern})"
+)
+ROLE_SCOPE = Text("SCOPE", rf"(?:site|group:{GROUP.pattern})")
+MOVES = Text("MOVES", "(?:0|[1-9][0-9]{0,15})")
+DIGEST = Text("DIGEST", "[0-9a-f]{64}")
+LINK_DIGEST = Text("DIGEST", "[0-9a-f]{32}")
+LEASE = Text("NAME", "[a-z]+")
+
+store = Kind(
+    "store",
+    "hash",
+    None,
+    "number of partitions, good_votes, weights, orders, version of links, active: what the indexes are built "
+    "with; log: a random text that tells this log from others; archived: the id of the archive in the database",
+    written_by="opening, verify, reindex, restore, archive",
+    backup=Backup.COPIED,
+    record="ranking",
+)
+article = Kind(
+    "article",
+    "hash",
+    (NUMBER,),
+    "title, link, link_digest, content, poster, time, up, down, imported, groups, edited, comments, active, "
+    "state, locked, notified, away (1: not in inboxes, as it is not visible)",
+    written_by="post, edit, regroup, vote, delete, comment, import, archive, unarchive",
+    backup=Backup.COPIED,
+    record="article",
+    check=Check.ARTICLE,
+)
+ARTICLE = Member("[0-9]{16}", article, member_of, number_of)
+voted = Kind(
+    "voted",
+    "set",
+    (NUMBER,),
+    "usernames of those who voted up",
+    lifetime="until a minute after voting closes",
+    written_by="post, comment, vote, delete, import",
+    backup=Backup.COPIED,
+    record="article",
+    check=Check.VALUE,
+)
+downvoted = Kind(
+    "downvoted",
+    "set",
+    (NUMBER,),
+    "usernames of those who voted down",
+    lifetime="until a minute after voting closes",
+    written_by="vote, delete",
+    backup=Backup.COPIED,
+    record="article",
+    check=Check.VALUE,
+)
+comment = Kind(
+    "comment",
+    "hash",
+    (NUMBER,),
+    "article, parent, depth, poster, slot (of the poster), content, time, up, down, imported, edited, state, "
+    "replies, path, moves, notified, bare (1: hidden and without visible descendants, so in no thread), away (1: not "
+    "in lists and inboxes, as its article is not visible)",
+    written_by="comment, and all commands on comments",
+    backup=Backup.COPIED,
+    record="comment",
+    check=Check.COMMENT,
+)
+replies = Kind(
+    "replies",
+    "zset",
+    (NUMBER, REPLY_ORDER),
+    "numbers of the replies to a comment or an article, by the value of an order: best, votes, time, controversial",
+    lifetime="while it has replies",
+    written_by="comment, vote, delete",
+    backup=Backup.DERIVED,
+    rebuilt_from="the comments",
+    check=Check.MEMBERS,
+)
+tree = Kind(
+    "tree",
+    "zset",
+    (NUMBER,),
+    "the comments of an article in the lexical order of their branch paths, with which descendants are counted",
+    lifetime="while it has comments",
+    written_by="comment, delete",
+    backup=Backup.DERIVED,
+    record="comment",
+    rebuilt_from="the comments",
+    check=Check.MEMBERS,
+)
+stubs = Kind(
+    "stubs",
+    "zset",
+    (NUMBER,),
+    "the members of `tree` that are not visible: deleted comments with replies, pending and removed ones",
+    lifetime="while it has such comments",
+    written_by="comment, delete, remove, approve",
+    backup=Backup.DERIVED,
+    rebuilt_from="the comments",
+    check=Check.MEMBERS,
+)
+latest = Kind(
+    "latest",
+    "zset",
+    (NUMBER,),
+    "numbers of the visible comments of an article by time, once it has more than 128 comments: when the newest "
+    "is deleted, `ACTIVE` goes back to the one before",
+    lifetime="while it has such comments",
+    written_by="comment, import, delete",
+    backup=Backup.DERIVED,
+    rebuilt_from="the comments",
+    check=Check.MEMBERS,
+)
+comments = Kind(
+    "comments",
+    "zset",
+    (USERNAME,),
+    "the numbers of a user's comments by time",
+    lifetime="while the user has comments",
+    written_by="comment, delete, remove, approve",
+    backup=Backup.DERIVED,
+    rebuilt_from="the comments",
+    check=Check.COMMENTS,
+)
+unlisted = Kind(
+    "unlisted",
+    "zset",
+    (USERNAME,),
+    "the numbers of a user's comments that are pending or removed, or whose article is not visible, by time",
+    lifetime="while the user has such comments",
+    written_by="remove, approve, delete",
+    backup=Backup.DERIVED,
+    rebuilt_from="the comments",
+    check=Check.COMMENTS,
+)
+held_comments = Kind(
+    "heldcomments",
+    "zset",
+    (USERNAME,),
+    "the numbers of a user's comments that are pending or removed, by time",
+    lifetime="while the user has such comments",
+    written_by="remove, approve, delete",
+    backup=Backup.DERIVED,
+    rebuilt_from="the comments",
+    check=Check.COMMENTS,
+)
+inbox = Kind(
+    "inbox",
+    "zset",
+    (USERNAME,),
+    "what notifies a user, by time: number, reply, mention or moderation, and article, comment or action; the "
+    "newest 1,000",
+    lifetime="while the user has notifications",
+    written_by="post, edit, comment, delete, all commands of moderators",
+    backup=Backup.DERIVED,
+    rebuilt_from="the articles, comments and actions",
+    check=Check.INBOX,
+)
+commented = Kind(
+    "commented",
+    "string",
+    (OWNER, DIGEST),
+    "as `posted`, of a comment",
+    lifetime="a minute; a day with an idempotency key",
+    written_by="comment",
+    backup=Backup.COPIED,
+    record="commented",
+    check=Check.VALUE,
+)
+moves = Kind(
+    "moves",
+    "string",
+    (),
+    "how many votes have changed comments: pages of threads tell by it what has moved since a walk began",
+    written_by="vote",
+)
+pins = Kind(
+    "pins",
+    "zset",
+    (NUMBER,),
+    "the pins of the thread of an article, each as its order and the value of `moves` then, by time",
+    lifetime="10 minutes after the last one was made",
+    written_by="pin",
+    rebuilt_from="a thread",
+)
+pinned = Kind(
+    "pinned",
+    "zset",
+    (NUMBER, PINNED_ORDER, MOVES),
+    "as `replies`, the numbers of those that were voted on since a pin was made, with their values at that time",
+    lifetime="20 minutes",
+    written_by="vote, delete",
+    rebuilt_from="a thread",
+)
+removing = Kind(
+    "removing",
+    "zset",
+    (),
+    "numbers of deleted articles whose comments are still to be removed, and of deleted comments that are; of articles "
+    "whose comments leave lists or come back, and of comments that get or lose a place in a thread; by the time",
+    lifetime="until that is done",
+    written_by="delete, remove, approve",
+)
+deleted = Kind(
+    "deleted",
+    "zset",
+    (),
+    "numbers of deleted articles and comments that the database may still have, by the time of their entries in "
+    "the log: a search leaves them out",
+    lifetime="until the database has removed them",
+    written_by="delete, the mirror, the trimming of the log",
+)
+sequence = Kind(
+    "sequence",
+    "string",
+    (),
+    "the sequence of the last number given to a post or a comment",
+    written_by="post, comment",
+    backup=Backup.COPIED,
+    record="sequences",
+    rebuilt_from="the articles",
+    check=Check.PARTITION,
+)
+index = Kind(
+    "index",
+    "zset",
+    (ORDER,),
+    "article numbers by the value of an order: one index for each order",
+    written_by="post, vote, delete, import",
+    backup=Backup.DERIVED,
+    rebuilt_from="the articles",
+    check=Check.MEMBERS,
+    names=ORDERS,
+)
+pin = Kind(
+    "pin",
+    "zset",
+    (LISTING, TIME),
+    "the first 1,000 places of a listing at an instant, for the next pages",
+    lifetime="10 minutes",
+    written_by="pin",
+    rebuilt_from="a listing",
+)
+ranking = Kind(
+    "ranking",
+    "hash",
+    (),
+    "the orders that scripts write, and the weights of groups that have their own",
+    written_by="reindex, ranking set",
+    backup=Backup.COPIED,
+    record="ranking",
+)
+next_group = Kind(
+    "coming",
+    "zset",
+    (GROUP, ORDER),
+    "an index of a group by its new weights, while it is built",
+    lifetime="until it replaces the index of the group",
+    written_by="reindex, then the same as the index of the group",
+    rebuilt_from="the articles",
+    check=Check.MEMBERS,
+)
+good_articles = Kind(
+    "good",
+    "zset",
+    (),
+    "numbers of good articles by time",
+    written_by="post, vote, delete, import",
+    backup=Backup.DERIVED,
+    rebuilt_from="the articles",
+    check=Check.MEMBERS,
+)
+group = Kind(
+    "group",
+    "zset",
+    (GROUP, ORDER),
+    "the same as an index of the whole site, for one group",
+    lifetime="while it has articles",
+    written_by="post, vote, regroup, delete, import",
+    backup=Backup.DERIVED,
+    rebuilt_from="the articles",
+    check=Check.MEMBERS,
+)
+groups = Kind(
+    "groups",
+    "zset",
+    (),
+    "names of the groups that have articles in this partition, and of the listed ones whose place is here; all scores "
+    "are 0",
+    written_by="post, regroup, delete, import, editing a group",
+    backup=Backup.DERIVED,
+    rebuilt_from="the articles and places",
+    check=Check.PARTITION,
+)
+place = Kind(
+    "place",
+    "hash",
+    (PLACE,),
+    "what was written about a group: created, listed (when an admin made the group), title, about",
+    written_by="editing a group",
+    backup=Backup.COPIED,
+    record="place",
+    check=Check.VALUE,
+)
+user = Kind(
+    "user",
+    "hash",
+    (USERNAME,),
+    "name (as written), password (argon2id), joined, karma (of articles), comment_karma, seen, inbox_seen, "
+    "inbox_dropped (the time of the newest notification that left a full inbox), roles, bans, upvoters (ten of those "
+    "who have upvoted the user), flag_outcomes (of the last ten flags: the number of the thing, + upheld or - "
+    "overruled)",
+    written_by="register, seen, and all commands that change karma, notify or moderate",
+    backup=Backup.COPIED,
+    record="user",
+    check=Check.USER,
+)
+action = Kind(
+    "action",
+    "hash",
+    (NUMBER,),
+    "what a moderator did: kind, at, moderator, subject, group, reason, note, until, texts (1: a ban that removes "
+    "them), ban (with which a text is removed), before (the state that it has found), role, reverts, reverted_by, "
+    "notified",
+    written_by="all commands of moderators",
+    backup=Backup.COPIED,
+    record="action",
+    check=Check.ACTION,
+)
+actions = Kind(
+    "actions",
+    "zset",
+    (SCOPE,),
+    "numbers of the actions of moderators by time: all, those of a group, those about an article, a comment or a "
+    "user, and the removals of texts with a ban",
+    written_by="all commands of moderators",
+    backup=Backup.DERIVED,
+    rebuilt_from="the actions",
+    check=Check.ACTIONS,
+)
+moderators = Kind(
+    "moderators",
+    "zset",
+    (ROLE_SCOPE,),
+    "usernames of those who have a role in the whole site, or in a group, by the time of its grant",
+    lifetime="while there are any",
+    written_by="grant, revoke",
+    backup=Backup.DERIVED,
+    rebuilt_from="the roles of users",
+    check=Check.MODERATORS,
+)
+timeline = Kind(
+    "timeline",
+    "zset",
+    (USERNAME,),
+    "the numbers of a user's articles by time",
+    written_by="post, delete, import",
+    backup=Backup.DERIVED,
+    rebuilt_from="the articles",
+    check=Check.MEMBERS,
+)
+held = Kind(
+    "held",
+    "zset",
+    (USERNAME,),
+    "the numbers of a user's articles that are pending or removed, by time",
+    lifetime="while the user has some",
+    written_by="remove, approve, revert, delete",
+    backup=Backup.DERIVED,
+    rebuilt_from="the articles",
+    check=Check.MEMBERS,
+)
+newest_posts = Kind(
+    "posters",
+    "zset",
+    (),
+    "usernames by the time of their newest article",
+    written_by="post, delete, import",
+    backup=Backup.DERIVED,
+    rebuilt_from="the articles",
+    check=Check.PARTITION,
+)
+following = Kind(
+    "following",
+    "zset",
+    (USERNAME,),
+    "usernames that a user follows, by time",
+    written_by="follow, unfollow",
+    backup=Backup.COPIED,
+    record="follows",
+    check=Check.FOLLOWS,
+)
+followers = Kind(
+    "followers",
+    "zset",
+    (USERNAME,),
+    "usernames that follow a user, by time",
+    written_by="follow, unfollow",
+    backup=Backup.DERIVED,
+    rebuilt_from="following",
+    check=Check.FOLLOWS,
+)
+session = Kind(
+    "session",
+    "string",
+    (DIGEST,),
+    "username of the session whose token has this SHA-256, when it ends, and the bans of the user",
+    lifetime="UPVOTE_SESSION_TTL",
+    written_by="sessions, register",
+    backup=Backup.MOVED,
+    record="session",
+    check=Check.VALUE,
+)
+sessions = Kind(
+    "sessions",
+    "zset",
+    (USERNAME,),
+    "the SHA-256 of a user's tokens, by when the sessions end",
+    lifetime="UPVOTE_SESSION_TTL",
+    written_by="sessions, register",
+    backup=Backup.MOVED,
+    record="session",
+)
+posted = Kind(
+    "posted",
+    "string",
+    (USERNAME, DIGEST),
+    "number and time of a post, and a digest of its input or call; by the digest of its idempotency key or input",
+    lifetime="a minute; a day with an idempotency key",
+    written_by="post",
+    backup=Backup.COPIED,
+    record="posted",
+    check=Check.VALUE,
+)
+tried = Kind(
+    "tried",
+    "list",
+    (DIGEST,),
+    "times of recent attempts, the newest first; the digest is of the action and of the user or address",
+    lifetime="up to a day",
+    written_by="rate limits",
+)
+bucket = Kind(
+    "bucket",
+    "string",
+    (DIGEST,),
+    "remaining points, and when they were counted; the digest is of a user, a server key or an address",
+    lifetime="until it is full",
+    written_by="rate limits",
+)
+serverkeys = Kind(
+    "serverkeys",
+    "hash",
+    (),
+    "SHA-256 of the secret of each server key, and when it was created, by name; in partition 0",
+    written_by="key create, key revoke",
+    backup=Backup.COPIED,
+    record="serverkeys",
+    check=Check.PARTITION,
+)
+imported = Kind(
+    "imported",
+    "hash",
+    (),
+    "number of each imported story and comment, by its id in the file",
+    written_by="import",
+    backup=Backup.COPIED,
+    record="imported",
+    check=Check.PARTITION,
+)
+numbered = Kind(
+    "numbered",
+    "zset",
+    (),
+    "the sequence of the number of each imported story and comment, as member and as score",
+    written_by="import",
+    backup=Backup.DERIVED,
+    rebuilt_from="imported",
+    check=Check.PARTITION,
+)
+mark = Kind(
+    "mark",
+    "string",
+    (),
+    "1: written after the writes that replicas have to confirm",
+    lifetime="a second",
+    written_by="every write, with UPVOTE_CONFIRMING_REPLICAS",
+)
+closed = Kind(
+    "closed",
+    "string",
+    (),
+    "1: the partition takes no writes, because the store is being moved or was moved",
+    lifetime="a minute; no limit once it was moved",
+    written_by="move",
+)
+lease = Kind(
+    "lease",
+    "string",
+    (LEASE,),
+    "a random text of the one process that does a task for all; in partition 0, `archiver` in each partition",
+    lifetime="seconds",
+    written_by="the server's tasks, verify",
+)
+links = Kind(
+    "links",
+    "zset",
+    (LINK_DIGEST,),
+    "numbers of the articles with a link, by time; the digest is of the link without tracking parameters",
+    lifetime="while it has articles",
+    written_by="post, edit, delete, import, reindex",
+    backup=Backup.DERIVED,
+    rebuilt_from="the articles",
+    check=Check.MEMBERS,
+)
+log = Kind(
+    "log",
+    "stream",
+    (),
+    "an entry for each change, with the new values",
+    lifetime="UPVOTE_LOG_SECONDS, and until all consumers have them",
+    written_by="every script that changes an article, a user, a follow or a ranking",
+    rebuilt_from=NEW_LOG,
+)
+logged = Kind(
+    "logged",
+    "hash",
+    (),
+    "ids of the entries of the log with texts of an article or a comment, by its number",
+    lifetime="as long as these entries",
+    written_by="post, comment, edit, delete, import",
+    rebuilt_from=NEW_LOG,
+)
+consumers = Kind(
+    "consumers",
+    "hash",
+    (),
+    "id of the last entry of the log that each consumer has taken; trimmed: id of the last one that was removed",
+    written_by="consumers, the trimming of the log",
+    rebuilt_from=NEW_LOG,
+)
+effects = Kind(
+    "effects",
+    "hash",
+    (),
+    "id of the last entry of this partition's log with an effect in another partition, by that partition",
+    written_by="follow, unfollow, post, comment, edit, vote, delete, import",
+)
+applied = Kind(
+    "applied",
+    "hash",
+    (),
+    "id of the last entry of another partition's log whose effect is applied in this partition, by that partition",
+    written_by="the same, and a task of every server",
+)
+archived = Kind(
+    "archived",
+    "hash",
+    (),
+    "of the articles that are in the database only: how many, by group and user, and the greatest value by "
+    "listing; serial, marks: how often articles have left or come back, and were marked in moving",
+    written_by="archive, unarchive, delete, reindex, verify",
+    check=Check.PARTITION,
+)
+moving = Kind(
+    "moving",
+    "set",
+    (),
+    "numbers of articles whose places in the database do not count: they are about to leave Redis, or came back",
+    lifetime="seconds",
+    written_by="archive, unarchive, verify",
+)
+events = Kind(
+    "events",
+    "channel",
+    (),
+    "what changed: kind, number of the article or comment or 0, username or -, id of the log's entry, article of "
+    "a comment, groups",
+    written_by="every script that writes to the log",
+)

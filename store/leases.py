@@ -1,11 +1,18 @@
 """Leases: a process that holds one does what only one of all processes has to do."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from secrets import token_hex
 
 from store import keys
-from store.scripts.registry import END_LEASE, LEASE
+from store.background import repeating
+from store.errors import LeaseTaken
+from store.scripts.registry import Script
 from store.site import Site
+
+END_LEASE = Script("end_lease")
+LEASE = Script("lease")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,22 @@ class Lease:
         """Take the lease, or extend it; False if another process holds it. One round trip."""
         command = LEASE.command([keys.lease(self.p, self.name)], self.token, self.lifetime)
         return bool(await self.site.redis.run(command))
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """
+        Hold the lease as long as the context is open. One round trip, and one for each third of its lifetime.
+
+        Raises:
+            LeaseTaken: another process holds it.
+        """
+        if not await self.extend():
+            raise LeaseTaken(self.name, self.lifetime)
+        try:
+            async with repeating(self.extend, self.lifetime / 3_000, f"extending the lease {self.name} failed"):
+                yield
+        finally:
+            await self.end()
 
     async def take_over(self) -> None:
         """Take the lease from whichever process holds it. One round trip."""

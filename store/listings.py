@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sys import getsizeof
 from typing import Any, NamedTuple
 
-from caches import memo, shared_cache
+from caches import POOL, memo
 from store import keys, links
 from store.client.connection import encoded
 from store.queries import Read
@@ -15,16 +15,20 @@ from store.ranking.formulas import Order
 from store.ranking.gravity import Decay
 from store.ranking.since import Since
 from store.records import PartitionPage, Position, parse_positions
-from store.scripts.registry import LISTING_PAGE
+from store.scripts.registry import Script
 from store.site import Site
+
+LISTING_PAGE = Script("listing_page")
+UNION_PAGE = Script("union_page")
 
 DAY_MS = 86_400_000
 MAX_CACHED_REPLY = 5_000  # characters
 MAX_MEMOISED_PARTITIONS = 16
 MAX_MEMOISED_NAME = 60  # characters
+MAX_MEMOISED_KEY = 120  # characters
 DECODED_BYTES = 8  # memory of a decoded page for each character of the reply
 TIMELINE = "timeline"  # of the listings of a user the one that the archive has, too
-PARTITION_PAGES = shared_cache("places")
+PARTITION_PAGES = POOL.cache("places", microseconds=50)
 
 
 class Listing(NamedTuple):
@@ -33,7 +37,9 @@ class Listing(NamedTuple):
 
     `lowest` and `highest` are bounds of the values as ZCOUNT takes them. `decay` is set if values change with age,
     `by_time` if values are instants, and `since` if it has only articles posted since an instant, by another value.
-    `may_be_archived` says that it has archived articles, too.
+    `may_be_archived` says that it has archived articles, too. `unions` are set if the listing has what is in any of
+    several indexes, for each partition: a member has the same value in all of them. It has no bounds then.
+    `intersections` likewise, if it has what is in all of several indexes.
     """
 
     name: str
@@ -44,6 +50,8 @@ class Listing(NamedTuple):
     by_time: bool = False
     since: Since | None = None
     may_be_archived: bool = True
+    unions: tuple[tuple[str, ...], ...] = ()
+    intersections: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +120,12 @@ def followers(site: Site, username: str) -> Listing:
     return _of_user("followers", keys.followers, site.home_of_user(username), username)
 
 
+def held(site: Site, username: str) -> Listing:
+    """The articles and comments of a user that are pending or removed, by time."""
+    p, own = site.home_of_user(username), _of_user("held", keys.held, site.home_of_user(username), username)
+    return own._replace(indexes=(*own.indexes, keys.held_comments(p, username)), may_be_archived=False)
+
+
 def comments(site: Site, username: str) -> Listing:
     """The comments of a user by time."""
     return _of_user("comments", keys.comments, site.home_of_user(username), username)
@@ -146,9 +160,12 @@ def partition_pages(listing: Listing, window: Window, *, is_whole: bool = True) 
     count, skip = (window.count, window.skip) if is_single else (window.skip + window.count, 0)
     if bound := listing.since:
         return [since.partition_page(bound, keys, window.upwards, count, skip, window.beyond) for keys in bound.keys]
+    if listing.unions:
+        return [_combined("ZUNION", indexes, window, count, skip) for indexes in listing.unions]
+    if listing.intersections:
+        return [_combined("ZINTER", indexes, window, count, skip) for indexes in listing.intersections]
     bounds = (listing.lowest, listing.highest, "up" if window.upwards else "down")
-    range_of = _range if len(listing.name) <= MAX_MEMOISED_NAME else _new_range
-    return [range_of(index, *bounds, count, skip, window.beyond) for index in listing.indexes]
+    return [_range(index, *bounds, count, skip, window.beyond) for index in listing.indexes]
 
 
 def merge(parts: Sequence[PartitionPage], window: Window) -> Page:
@@ -179,11 +196,15 @@ def _ranked(site: Site, order: Order, group: str | None) -> Listing:
 
 def _indexed(site: Site, order: Order, group: str | None) -> Listing:
     """The listing of an order, of the site or of a group, without its decay."""
-    is_small = site.partitions <= MAX_MEMOISED_PARTITIONS and len(group or "") <= MAX_MEMOISED_NAME
-    return (_index_listing if is_small else _new_index_listing)(site.partitions, group, order.value)
+    return _index_listing(site.partitions, group, order.value)
 
 
-def _new_index_listing(partitions: int, group: str | None, order: str) -> Listing:
+def _is_small(partitions: int, group: str | None, order: str) -> bool:
+    return partitions <= MAX_MEMOISED_PARTITIONS and len(group or "") <= MAX_MEMOISED_NAME
+
+
+@memo(3_800, microseconds=5, when=_is_small)
+def _index_listing(partitions: int, group: str | None, order: str) -> Listing:
     by_time = order == Order.TIME.value
     if group is None:
         return Listing(order, tuple(keys.index(p, order) for p in range(partitions)), by_time=by_time)
@@ -191,22 +212,26 @@ def _new_index_listing(partitions: int, group: str | None, order: str) -> Listin
     return Listing(f"group:{group}:{order}", indexes, by_time=by_time)
 
 
-_index_listing = memo(256, 4_000)(_new_index_listing)
-
-
 def _of_user(kind: str, key: Callable[[int, str], str], p: int, username: str) -> Listing:
-    return (_user_listing if len(username) <= MAX_MEMOISED_NAME else _new_user_listing)(kind, key, p, username)
+    return _user_listing(kind, key, p, username)
 
 
-def _new_user_listing(kind: str, key: Callable[[int, str], str], p: int, username: str) -> Listing:
+def _is_short(kind: str, key: Callable[[int, str], str], p: int, username: str) -> bool:
+    return len(username) <= MAX_MEMOISED_NAME
+
+
+@memo(800, microseconds=2, when=_is_short)
+def _user_listing(kind: str, key: Callable[[int, str], str], p: int, username: str) -> Listing:
     index = key(p, username)
     return Listing(f"{kind}:{username.lower()}", (index,), by_time=True, may_be_archived=kind == TIMELINE)
 
 
-_user_listing = memo(1_024, 1_000)(_new_user_listing)
+def _has_short_key(index: str, *_: object) -> bool:
+    return len(index) <= MAX_MEMOISED_KEY
 
 
-def _new_range(
+@memo(2_300, microseconds=5, when=_has_short_key)
+def _range(
     index: str, lowest: str, highest: str, direction: str, count: int, skip: int, beyond: Position | None
 ) -> Read[PartitionPage]:
     position = (repr(beyond.value), beyond.member) if beyond else ("", "")
@@ -215,7 +240,10 @@ def _new_range(
     )
 
 
-_range = memo(1_024, 2_500)(_new_range)
+def _combined(how: str, indexes: Sequence[str], window: Window, count: int, skip: int) -> Read[PartitionPage]:
+    position = (repr(window.beyond.value), window.beyond.member) if window.beyond else ("", "")
+    direction = "up" if window.upwards else "down"
+    return Read(UNION_PAGE.command(indexes, direction, count, skip, *position, how), _partition_page)
 
 
 def _partition_page(reply: str) -> PartitionPage:

@@ -10,21 +10,27 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from store import keys, records
+from store import events, keys, records
 from store.background import repeating
 from store.client import Command
 from store.errors import StoreError
 from store.queries import Read
 from store.records import Comment
-from store.scripts.registry import LOG_LAG, LOG_RANKED, TRIM_LOG
+from store.scripts.registry import Script
 from store.site import Site
+
+LOG_LAG = Script("log_lag")
+LOG_RANKED = Script("log_ranked")
+TRIM_LOG = Script("trim_log")
 
 START = "0-0"  # the position before the first entry
 IDENTITY_FIELD = "log"  # of the settings of the store: a random text, another one after a restore or a move
 TRIMMED_FIELD = "trimmed"  # of `consumers`: the last entry that was removed. No consumer has this name
 CONSUMER = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}")
 FOREIGN = "foreign"  # the kind of entries that another program has appended by mistake
-DELETIONS = ("deleted", "comment_deleted")  # kinds of entries that name others, which they have removed
+PRIVATE = frozenset(kind.value for kind in events.PRIVATE)  # kinds of entries that clients are not sent
+# kinds of entries that name others, which they have removed
+DELETIONS = ("deleted", "comment_deleted", "redacted", "purged")
 TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
 MAX_LAG = 10_000  # entries that are counted
 READ_AT_ONCE = 1_000  # entries
@@ -262,7 +268,7 @@ async def _was_deleted(site: Site, p: int, id: str) -> bool:
 
 
 def _trim(p: int, kept_ms: int, max_entries: int, removable: str) -> Command:
-    script_keys = [keys.log(p), keys.consumers(p), keys.logged(p)]
+    script_keys = [keys.log(p), keys.consumers(p), keys.logged(p), keys.deleted(p)]
     return TRIM_LOG.command(script_keys, kept_ms, max_entries, TRIMMED_AT_ONCE, removable)
 
 

@@ -7,23 +7,27 @@ from functools import partial
 from sys import getsizeof
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from caches import shared_cache
+from caches import POOL, Cache, Pool
 from store import keys, records
 from store.client import Command
 from store.client.tracking_cache import TrackingCache
 from store.records import VOTES_BY_VALUE, Vote
-from store.scripts.registry import VOTER_VOTES
+from store.scripts.registry import Script
 from store.site import Site
+
+VOTER_VOTES = Script("voter_votes")
 
 T = TypeVar("T")
 
 ANY_TIME = float("-inf")
-SORTED_NAMES = shared_cache("names")
+SORTED_NAMES = POOL.cache("names", microseconds=4)
 MAX_CACHED_VOTERS = 200  # of an article: longer lists are not cached
 NUMBER_IN_KEY = re.compile(r"[0-9]{1,16}")
-VOTE_BYTES = 120
-VOTER_BYTES = 250  # of a voter, beside the votes
-VOTED_ARTICLE_BYTES = 350  # of an article, beside its votes or names
+VOTES_MICROSECONDS = 200  # to read and decode the votes of a voter on a page
+VOTERS_MICROSECONDS = 20  # to read and decode the voters of an article
+VOTE_BYTES = 400  # with the article by which it is found, if no other vote on it is cached
+VOTER_BYTES = 350  # of a voter, beside the votes
+VOTED_ARTICLE_BYTES = 200  # of an article, beside the names of its voters
 NAME_BYTES = 110
 NO_VOTES: dict[int, Vote] = {}
 
@@ -51,9 +55,11 @@ class RecordType(NamedTuple, Generic[T]):
     decode: Callable[[Any, dict[str, str]], T | None]
 
 
-ARTICLES = RecordType(Site.home_of_article, keys.article, records.article)
-COMMENTS = RecordType(Site.home_of_article, keys.comment, records.comment)
-PROFILES = RecordType(Site.home_of_user, keys.user, records.profile)
+ARTICLES = RecordType(Site.home_of_article, keys.article.text, records.article)
+COMMENTS = RecordType(Site.home_of_article, keys.comment.text, records.comment)
+ACTIONS = RecordType(Site.home_of_article, keys.action.text, records.moderation_action)
+PROFILES = RecordType(Site.home_of_user, keys.user.text, records.profile)
+PLACES = RecordType(Site.home_of_group, keys.place.text, records.place)
 
 
 def hash_of(site: Site, kind: RecordType[Any], id: Any) -> Read[dict[str, str]]:
@@ -79,7 +85,7 @@ def cached_votes(site: Site, numbers: Sequence[int], voter: str, since: float) -
 
 
 def cached_voters(site: Site, numbers: Sequence[int], since: float) -> list[tuple[str, ...] | None]:
-    """Like `cached`: the sorted names of the voters of each article."""
+    """Like `cached`: the sorted names of those who voted each article up."""
     known = _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.replies(VoterCache).find(part))
     return [_by_name(names) if names else None for names in known]
 
@@ -121,12 +127,12 @@ def votes(site: Site, numbers: Sequence[int], voter: str) -> list[Read[dict[int,
 
 
 def voters(site: Site, number: int) -> Read[tuple[str, ...]]:
-    """The sorted names of the voters of an article, up or down. Empty once voting is closed."""
-    p = site.home_of_article(number)
-    return Read(("SUNION", keys.voted(p, number), keys.downvoted(p, number)), _by_name)
+    """The sorted names of those who voted an article up. Empty once voting is closed."""
+    return Read(("SMEMBERS", keys.voted(site.home_of_article(number), number)), _by_name)
 
 
 def groups(p: int) -> Read[list[str]]:
+    """The groups that have articles in a partition, and the listed ones whose place is there."""
     return Read(("ZRANGE", keys.groups(p), 0, -1), list)
 
 
@@ -157,77 +163,81 @@ class VoteCache:
 
     prefixes: tuple[str, ...] = keys.CACHED_VOTES
 
-    def __init__(self) -> None:
-        self.entries = 0
-        self._votes: dict[str, dict[int, Vote]] = {}  # by voter, by article
-        self._voters: dict[int, list[str]] = {}  # by article: those of whom a vote is cached
-
-    @property
-    def bytes(self) -> int:
-        return VOTE_BYTES * self.entries + VOTER_BYTES * len(self._votes) + VOTED_ARTICLE_BYTES * len(self._voters)
+    def __init__(self, pool: Pool = POOL) -> None:
+        self._votes: Cache[str, dict[int, Vote]] = pool.cache("votes", VOTES_MICROSECONDS, self._forget)  # by voter
+        self._voters: dict[int, set[str]] = {}  # by article: those of whom a vote is cached
 
     def find(self, numbers: Sequence[int], voter: str) -> list[Vote | None]:
         """A voter's votes on articles, None where nothing is cached."""
-        return list(map(self._votes.get(voter, NO_VOTES).get, numbers))
+        return list(map((self._votes.get(voter) or NO_VOTES).get, numbers))
 
     def add(self, command: Command, reply: list[Any]) -> bool:
         if command[0] != "EVALSHA" or command[1] != VOTER_VOTES.digest:
             return False
         voter, *numbers = command[5:]
-        votes = self._votes.setdefault(str(voter), {})
-        for number, value in zip(map(int, numbers), reply, strict=True):
-            if number not in votes:
-                self._voters.setdefault(number, []).append(str(voter))
-                self.entries += 1
-            votes[number] = VOTES_BY_VALUE[value]
+        self._add(
+            str(voter), {int(number): VOTES_BY_VALUE[value] for number, value in zip(numbers, reply, strict=True)}
+        )
         return True
+
+    def _add(self, voter: str, votes: dict[int, Vote]) -> None:
+        entry = self._votes.entries.get(voter)
+        known = entry.value if entry else {}
+        new = votes.keys() - known.keys()
+        known.update(votes)
+        for number in new:
+            self._voters.setdefault(number, set()).add(voter)
+        if entry:
+            self._votes.grow(voter, known, VOTE_BYTES * len(new))
+        else:
+            self._votes.put(voter, known, VOTER_BYTES + VOTE_BYTES * len(new))
 
     def discard(self, key: str) -> None:
         number = article_of(key)
         for voter in self._voters.pop(number, ()):
-            votes = self._votes[voter]
+            votes = self._votes.entries[voter].value
             del votes[number]
-            self.entries -= 1
+            self._votes.grow(voter, votes, -VOTE_BYTES)
             if not votes:
-                del self._votes[voter]
+                self._votes.discard(voter)
 
     def clear(self) -> None:
         self._votes.clear()
         self._voters.clear()
-        self.entries = 0
+
+    def _forget(self, voter: str, votes: dict[int, Vote]) -> None:
+        """Drop what finds the votes of a voter whose votes are not cached any more."""
+        for number in votes:
+            voters = self._voters.get(number, set())
+            voters.discard(voter)
+            if not voters:
+                self._voters.pop(number, None)
 
 
 class VoterCache:
-    """All voters of articles that have few, from the replies of SUNION."""
+    """Those who voted articles up, of articles that have few, from the replies of SMEMBERS."""
 
-    prefixes: tuple[str, ...] = keys.CACHED_VOTES
+    prefixes: tuple[str, ...] = keys.CACHED_VOTERS
 
-    def __init__(self) -> None:
-        self.entries = self.bytes = 0
-        self._voters: dict[int, list[str]] = {}  # by article
+    def __init__(self, pool: Pool = POOL) -> None:
+        self._voters: Cache[int, list[str]] = pool.cache("voters", VOTERS_MICROSECONDS)  # by article
 
     def find(self, numbers: Sequence[int]) -> list[list[str] | None]:
-        """The voters of articles, in any order, None where nothing is cached."""
-        return list(map(self._voters.get, numbers))
+        """Those who voted each article up, in any order, None where nothing is cached."""
+        return self._voters.get_all(numbers)
 
     def add(self, command: Command, reply: list[Any]) -> bool:
-        if command[0] != "SUNION" or not 0 < len(reply) <= MAX_CACHED_VOTERS:
+        key = str(command[1])
+        if command[0] != "SMEMBERS" or not key.startswith(self.prefixes) or not 0 < len(reply) <= MAX_CACHED_VOTERS:
             return False
-        self.discard(str(command[1]))
-        self._voters[article_of(str(command[1]))] = reply
-        self.entries += len(reply)
-        self.bytes += VOTED_ARTICLE_BYTES + NAME_BYTES * len(reply)
+        self._voters.put(article_of(key), reply, VOTED_ARTICLE_BYTES + NAME_BYTES * len(reply))
         return True
 
     def discard(self, key: str) -> None:
-        names = self._voters.pop(article_of(key), None)
-        if names:
-            self.entries -= len(names)
-            self.bytes -= VOTED_ARTICLE_BYTES + NAME_BYTES * len(names)
+        self._voters.discard(article_of(key))
 
     def clear(self) -> None:
         self._voters.clear()
-        self.entries = self.bytes = 0
 
 
 def article_of(key: str) -> int:

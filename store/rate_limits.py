@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from store import keys
 from store.client import Command
 from store.errors import RateLimited
-from store.scripts.registry import RATE_LIMIT
+from store.scripts.registry import Script
 from store.site import Site
+
+RATE_LIMIT = Script("rate_limit")
 
 MAX_BUCKETS = 100  # in one call of the script, which blocks its server
 
@@ -42,24 +44,24 @@ class Attempts:
         Raises:
             RateLimited: a window is full. The attempt then counts in none of them. One more round trip.
         """
-        replies = await self._site.redis.pipeline([self._counting(window) for window in windows])
+        replies = await self._site.redis.pipeline([self._count_command(window) for window in windows])
         counted = [window for window, (status, *_) in zip(windows, replies, strict=True) if status == "counted"]
-        taking_back: list[Command] = [("LPOP", self._key(window)) for window in counted]
+        undo: list[Command] = [("LPOP", self._key(window)) for window in counted]
         if len(counted) < len(windows):
-            await self.take_back(taking_back)
+            await self.take_back(undo)
             raise RateLimited(max(free_at for status, *free in replies if status == "full" for free_at in free))
-        return taking_back
+        return undo
 
     async def take_back(self, commands: Sequence[Command]) -> None:
         """Run the commands that `count` returned: each removes the newest attempt of a window. One round trip."""
         await self._site.redis.pipeline(commands)
 
-    def _counting(self, window: SlidingWindow) -> Command:
+    def _count_command(self, window: SlidingWindow) -> Command:
         times = (self._site.clock(), window.seconds * 1000)
         return RATE_LIMIT.command([self._key(window)], "window", *times, window.limit)
 
     def _key(self, window: SlidingWindow) -> str:
-        """The text that is hashed is that of 0.1.0, so that its counts go on."""
+        """The key of a window's attempts. Version 0.1.0 hashed the same text, so that its counts are still valid."""
         text = f"LIMITER/{window.subject!r}/{window.limit}/{window.seconds}/second"
         return keys.tried(*self._site.partition_and_digest(text))
 
@@ -73,8 +75,11 @@ class TokenBuckets:
     refill: float
 
     async def take(self, taken: Mapping[str, float]) -> dict[str, float]:
-        """Take points, and return the points left in each, which may be below 0. One round trip."""
-        subjects_of: dict[int, dict[str, str]] = defaultdict(dict)  # by key, by partition
+        """
+        Take points from buckets. `taken` has the points to take from each subject; returned are the points that each
+        subject then has left, which may be below 0. One round trip.
+        """
+        subjects_of: dict[int, dict[str, str]] = defaultdict(dict)  # for each partition: the subject of each key
         for subject in taken:
             p, digest = self.site.partition_and_digest(subject)
             subjects_of[p][keys.bucket(p, digest)] = subject
@@ -83,14 +88,14 @@ class TokenBuckets:
             for pairs in (list(subjects.items()) for subjects in subjects_of.values())
             for start in range(0, len(pairs), MAX_BUCKETS)
         ]
-        replies = await self.site.redis.pipeline([self._taking(batch, taken) for batch in batches])
+        replies = await self.site.redis.pipeline([self._take_command(batch, taken) for batch in batches])
         return {
             subject: float(left)
             for batch, reply in zip(batches, replies, strict=True)
             for subject, left in zip(batch.values(), reply, strict=True)
         }
 
-    def _taking(self, batch: Mapping[str, str], taken: Mapping[str, float]) -> Command:
+    def _take_command(self, batch: Mapping[str, str], taken: Mapping[str, float]) -> Command:
         points = [taken[subject] for subject in batch.values()]
         settings = (self.site.clock(), self.capacity, self.refill / 1000)
         return RATE_LIMIT.command(list(batch), "buckets", *settings, *points)

@@ -19,8 +19,16 @@ ARTICLE_NUMBER = re.compile(r"[1-9][0-9]{0,15}")
 ENTRY_ID = re.compile(r"([0-9]+)-([0-9]+)")  # of the log
 CACHEABLE_LENGTH = 1_000  # characters of content
 INSTANTS = range(253_402_300_800_000)  # unix milliseconds to the end of the year 9999, the range of a DateTime
-NOTIFIED = re.compile(r"(reply|mention):([a-z0-9_-]{2,20}):([0-9]{1,4}):([0-9]{1,15})")
+NOTIFIED = re.compile(r"(reply|mention|moderation):([a-z0-9_-]{2,20}):([0-9]{1,4}):([0-9]{1,15})")
 SEEN_MARK = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")
+PLACE = rf"(?:site|group:{keys.GROUP.pattern})"
+BANS = re.compile(rf"(?:{PLACE}=[0-9]{{1,15}}(?: {PLACE}=[0-9]{{1,15}})*)?")  # unix milliseconds, 0 for good
+GRANTED = re.compile(rf"(admin|moderator)(?::({keys.GROUP.pattern}))?=([0-9]{{1,15}})")
+GRANT = rf"(?:admin|moderator(?::{keys.GROUP.pattern})?)=[0-9]{{1,15}}"
+ROLES = re.compile(rf"(?:{GRANT}(?: {GRANT})*)?")
+UPVOTERS = re.compile(r"[A-Za-z0-9_-]{2,20}(?: [A-Za-z0-9_-]{2,20}){0,9}")
+UPHELD, OVERRULED = "+", "-"  # flags, after the number of the thing
+FLAG_OUTCOMES = re.compile(r"[1-9][0-9]{0,15}[+-](?: [1-9][0-9]{0,15}[+-]){0,9}")
 ARTICLE_BYTES = 1_200  # of an article's record without its title, link and content
 COMMENT_BYTES = 1_000  # of a comment's record without its content
 
@@ -125,10 +133,25 @@ class Comment(NamedTuple):
     imported: int  # upvotes of an imported comment whose voters are unknown
     reply_count: int
     state: ContentState
+    is_bare: bool = False  # neither visible nor above visible ones, so that no thread has it
 
     @property
     def id(self) -> str:
         return f"comment:{self.number}"
+
+    @property
+    def as_shown(self) -> "Comment | None":
+        """
+        What everybody may read of it, if its article is visible: of one that is hidden its place above visible ones.
+        """
+        if self.state is ContentState.VISIBLE:
+            return self
+        return None if self.is_bare else self.as_hidden
+
+    @property
+    def as_hidden(self) -> "Comment":
+        """Its place, without poster and content."""
+        return self._replace(poster=None, content=None)
 
     @property
     def votes(self) -> int:
@@ -146,6 +169,22 @@ class Comment(NamedTuple):
 
 class UncachedComment(Comment):
     """The comment in the reply to a write. Nothing reads this record again, so its JSON is not cached."""
+
+    __slots__ = ()
+    is_cacheable = False
+
+
+class HiddenComment(UncachedComment):
+    """A comment that is not visible, or whose article is not, for its poster and for moderators of the place."""
+
+    __slots__ = ()
+
+
+class HiddenArticle(Article):
+    """
+    An article that is not visible. It has a class of its own so that a page can look for one without a look at each
+    article.
+    """
 
     __slots__ = ()
     is_cacheable = False
@@ -170,14 +209,29 @@ class User:
         object.__setattr__(self, "id", f"user:{self.username.lower()}")
 
 
+class Role(Enum):
+    ADMIN = "admin"
+    MODERATOR = "moderator"
+
+
+class RoleGrant(NamedTuple):
+    """A role of a user, in a group or of the whole site, since an instant (unix milliseconds)."""
+
+    role: Role
+    group: str | None
+    granted_at: int
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The hash of a user without the password."""
+    """The hash of a user without the password. `bans` are the words of the field: see `BANS`."""
 
     username: str
     joined_at: int
     karma: int
     seen: Position | None = None  # the newest position of the feed that is marked as seen
+    roles: tuple[RoleGrant, ...] = ()
+    bans: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +245,53 @@ class Feed:
         return f"feed:{self.username.lower()}"
 
 
+class ModerationKind(Enum):
+    """What an action of a moderator does."""
+
+    REMOVE = "remove"
+    APPROVE = "approve"
+    LOCK = "lock"
+    BAN = "ban"
+    GRANT_ROLE = "grant_role"
+    REVOKE_ROLE = "revoke_role"
+    REVERT = "revert"
+    PURGE = "purge"
+
+
+class ModerationAction(NamedTuple):
+    """
+    What a moderator has done. `subject_id` is the id of an article, a comment or a user; `group` is None for the whole
+    site. `expires_at` is the end of a ban, None if it is for good. `reverts` and `reverted_by` are numbers of actions,
+    and so is `ban`, with which a text was removed. `removes_texts` says that a ban removes all texts of its user.
+    """
+
+    number: int
+    kind: ModerationKind
+    at: int
+    moderator: str
+    subject_id: str
+    group: str | None
+    reason: str
+    note: str | None
+    expires_at: int | None
+    role: Role | None
+    reverts: int | None
+    reverted_by: int | None
+    ban: int | None
+    removes_texts: bool
+
+    @property
+    def id(self) -> str:
+        return f"action:{self.number}"
+
+    @property
+    def is_cacheable(self) -> bool:
+        """Never: the note is for moderators."""
+        return False
+
+
 class NotificationKind(Enum):
-    """Why a user is notified. Nothing moderates yet."""
+    """Why a user is notified."""
 
     REPLY = "reply"
     MENTION = "mention"
@@ -200,7 +299,7 @@ class NotificationKind(Enum):
 
 
 class Notified(NamedTuple):
-    """Whom an article or a comment notifies: the name in lower case, and when it did so (unix milliseconds)."""
+    """Whom an article, a comment or an action notifies: the name in lower case, and when (unix milliseconds)."""
 
     kind: str
     username: str
@@ -209,7 +308,7 @@ class Notified(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Inbox:
-    """What concerns a user: replies to them, and mentions of them."""
+    """What concerns a user: replies to them, mentions of them, and what moderators do about them."""
 
     username: str
 
@@ -220,7 +319,7 @@ class Inbox:
 
 class Notification(NamedTuple):
     """
-    An article or a comment, `type`, with this number, that notifies a user. `at` is in unix milliseconds.
+    An article, a comment or an action, `type`, with this number, that notifies a user. `at` is in unix milliseconds.
     """
 
     username: str
@@ -249,13 +348,26 @@ class Group:
         object.__setattr__(self, "id", f"group:{self.name}")
 
 
+@dataclass(frozen=True, slots=True)
+class GroupPlace:
+    """
+    What was written about a group. `created_at` is when that was first done, `listed_at` when an admin made the group;
+    None if none has.
+    """
+
+    title: str | None
+    about: str | None
+    created_at: int
+    listed_at: int | None
+
+
 # Pages show the same users and groups many times, so their records are memoised.
-@memo(8_192, 450)
+@memo(250)
 def user(username: str) -> User:
     return User(username)
 
 
-@memo(512, 450)
+@memo(250)
 def group(name: str) -> Group:
     return Group(name)
 
@@ -264,7 +376,7 @@ def article(number: int, fields: Mapping[str, str]) -> Article | None:
     """Decode the hash of an article; None if it is empty."""
     if not fields:
         return None
-    return Article(
+    read = Article(
         number,
         fields["title"],
         fields.get("link"),
@@ -281,6 +393,7 @@ def article(number: int, fields: Mapping[str, str]) -> Article | None:
         fields.get("locked") == "1",
         _active_at(fields),
     )
+    return read if read.state is ContentState.VISIBLE else HiddenArticle(*read)
 
 
 def _active_at(fields: Mapping[str, str]) -> int | None:
@@ -306,6 +419,7 @@ def comment(number: int, fields: Mapping[str, str]) -> Comment | None:
         int(fields.get("imported", 0)),
         int(fields.get("replies", 0)),
         ContentState(fields.get("state", "visible")),
+        "bare" in fields,
     )
 
 
@@ -410,17 +524,61 @@ def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
     if not fields:
         return None
     karma = int(fields["karma"]) + int(fields.get("comment_karma", 0))
-    return Profile(fields["name"], int(fields["joined"]), karma, parse_seen_mark(fields.get("seen", "")))
+    seen, roles = parse_seen_mark(fields.get("seen", "")), parse_roles(fields.get("roles", ""))
+    return Profile(fields["name"], int(fields["joined"]), karma, seen, roles, fields.get("bans", ""))
+
+
+def parse_roles(text: str) -> tuple[RoleGrant, ...]:
+    """Decode the field `roles` of a user: words such as `admin=MS`, `moderator=MS` or `moderator:GROUP=MS`."""
+    words = [GRANTED.fullmatch(word) for word in text.split()]
+    return tuple(RoleGrant(Role(match[1]), match[2], int(match[3])) for match in words if match)
+
+
+def moderation_action(number: int, fields: Mapping[str, str]) -> "ModerationAction | None":
+    """Decode the hash of an action; None if it is empty."""
+    if not fields:
+        return None
+    return ModerationAction(
+        number,
+        ModerationKind(fields["kind"]),
+        int(fields["at"]),
+        fields["moderator"],
+        fields["subject"],
+        fields.get("group") or None,
+        fields["reason"],
+        fields.get("note") or None,
+        int(fields["until"]) or None if "until" in fields else None,
+        Role(fields["role"]) if "role" in fields else None,
+        int(fields["reverts"]) if "reverts" in fields else None,
+        int(fields["reverted_by"]) if "reverted_by" in fields else None,
+        int(fields["ban"]) if "ban" in fields else None,
+        "texts" in fields,
+    )
+
+
+def action_number(id: str) -> int | None:
+    """The number in the id of an action; None for any other text."""
+    return _number("action", id)
+
+
+def place(name: str, fields: Mapping[str, str]) -> GroupPlace | None:
+    """Decode what was written about a group; None if it is empty."""
+    if not fields:
+        return None
+    listed_at = int(fields["listed"]) if "listed" in fields else None
+    return GroupPlace(fields.get("title"), fields.get("about"), int(fields["created"]), listed_at)
 
 
 def notified(text: str) -> list[Notified]:
-    """Decode the field `notified` of an article, a comment or an entry. What is malformed is left out."""
+    """Decode the field `notified` of an article, a comment, an action or an entry. What is malformed is left out."""
     words = [NOTIFIED.fullmatch(word) for word in text.split()]
     return [Notified(match[1], match[2], int(match[4])) for match in words if match]
 
 
 def notification_member(number: int, kind: str, type: str) -> str:
-    """A notification as a member of an inbox. `type` is what notifies, article or comment, and `number` names it."""
+    """
+    A notification as a member of an inbox. `type` is what notifies, article, comment or action; `number` names it.
+    """
     return f"{keys.member(number)} {kind} {type}"
 
 

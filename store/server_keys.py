@@ -12,8 +12,10 @@ from hashlib import sha256
 from hmac import compare_digest
 
 from store import keys
-from store.scripts.registry import SERVER_KEY
+from store.scripts.registry import Script
 from store.site import Site
+
+SERVER_KEY = Script("server_key")
 
 SECRET_BYTES = 32
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")

@@ -1,5 +1,5 @@
 """
-Sessions, named by opaque random tokens, and the scripts that act for them. The store holds only the SHA-256 of a token.
+Sessions, named by opaque random tokens: opened, read, renewed and ended. The store holds only the SHA-256 of a token.
 """
 
 import re
@@ -9,34 +9,22 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, NamedTuple
 
 from caches import memo
 from store import keys
-from store.client import Argument
 from store.client.connection import encoded
 from store.errors import BadCredentials, StoreUnavailable, Unauthenticated
 from store.queries import Read
-from store.scripts.registry import END_SESSION, OPEN_SESSION, RENEW_SESSION, Script
-from store.site import Site
+from store.scripts.registry import Script
+from store.site import Login, Session, Site, parse_login
+
+END_SESSION = Script("end_session")
+OPEN_SESSION = Script("open_session")
+RENEW_SESSION = Script("renew_session")
 
 SECRET_BYTES = 32
 RENEWALS_IN_A_LIFETIME = 24
 TOKEN = re.compile(r"[A-Za-z0-9_-]{46}", re.ASCII)  # base64 of 34 bytes, which leaves four bits unused
-
-
-class Session(NamedTuple):
-    """The parts of a token: its SHA-256, and the slot of its user. The session may not exist."""
-
-    digest: str
-    slot: int
-
-
-class Login(NamedTuple):
-    """The user of a session, and when it ends (unix milliseconds)."""
-
-    username: str
-    expires_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +35,12 @@ class NewSession:
     login: Login
 
 
-Actor = str | Session  # the user who acts: a verified username, or a session that the script checks
-
-
-def actor_slot(actor: Actor) -> int:
-    """The slot of the actor, which names the home partition."""
-    return actor.slot if isinstance(actor, Session) else keys.slot(actor)
-
-
 def parse_token(token: str) -> Session | None:
     """The session of a token; None if the text is not a token. Only the canonical base64 of a token is accepted."""
     return _session_of(token) if TOKEN.fullmatch(token) else None
 
 
-@memo(2_048, 800)
+@memo(600, microseconds=3)
 def _session_of(token: str) -> Session | None:
     raw = urlsafe_b64decode(token + "==")
     if _token(raw) != token:
@@ -82,7 +62,7 @@ class Sessions:
         self._site = site
 
     def read(self, session: Session) -> Read[Login | None]:
-        return _read(self._key(session))
+        return _read(self._site.session_key(session))
 
     async def open(self, username: str, password_hash: str = "") -> NewSession:
         """
@@ -94,7 +74,12 @@ class Sessions:
         """
         opened, session = self.generate(username)
         p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
-        script_keys = [keys.user(p, username), self._key(session), keys.sessions(p, username), keys.closed(p)]
+        script_keys = [
+            keys.user(p, username),
+            self._site.session_key(session),
+            keys.sessions(p, username),
+            keys.closed(p),
+        ]
         times = (self._site.clock(), opened.login.expires_at, lifetime)
         (status,) = await self._site.redis.run(
             OPEN_SESSION.command(script_keys, password_hash, username, session.digest, *times)
@@ -112,7 +97,7 @@ class Sessions:
             StoreUnavailable: the store is closed for writes, because it is being moved or was moved; the session is
                 still open in the other store.
         """
-        script_keys = [self._key(session), keys.closed(session.slot % self._site.partitions)]
+        script_keys = [self._site.session_key(session), keys.closed(session.slot % self._site.partitions)]
         (status,) = await self._site.redis.run(END_SESSION.command(script_keys, self._site.clock()))
         if status == "missing":
             raise Unauthenticated
@@ -128,8 +113,9 @@ class Sessions:
 
         If the store takes no writes, or the session has just ended, it is returned as it was.
         """
-        renewed, p = self.login(login.username), session.slot % self._site.partitions
-        script_keys = [self._key(session), keys.sessions(p, login.username), keys.closed(p)]
+        renewed = login._replace(expires_at=self.login(login.username).expires_at)
+        p = session.slot % self._site.partitions
+        script_keys = [self._site.session_key(session), keys.sessions(p, login.username), keys.closed(p)]
         lifetime = self._site.session_lifetime * 1000
         command = RENEW_SESSION.command(script_keys, login.username, session.digest, renewed.expires_at, lifetime)
         with suppress(StoreUnavailable):
@@ -137,42 +123,12 @@ class Sessions:
             return renewed if status == "renewed" else login
         return login
 
-    async def username(self, session: Session) -> str:
-        """
-        The username of a session. One round trip.
-
-        Raises:
-            Unauthenticated: the session has ended, or there is none.
-        """
-        read = self.read(session)
-        login = read.result(await self._site.redis.run(read.command))
-        if login is None or login.expires_at < self._site.clock():
-            raise Unauthenticated
-        return login.username
-
     async def usernames(self, sessions: Sequence[Session]) -> list[str | None]:
         """The usernames of sessions; None where there is none, or it has ended. One round trip."""
         reads = [self.read(session) for session in sessions]
         replies = await self._site.redis.pipeline([read.command for read in reads])
         logins, now = [read.result(reply) for read, reply in zip(reads, replies, strict=True)], self._site.clock()
         return [login.username if login and login.expires_at >= now else None for login in logins]
-
-    async def run(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
-        """
-        Run a script that begins with `prelude.lua` in partition `p` for an actor, and return its reply.
-
-        One round trip: the script checks that the session has not ended. One more before it if the session is stored in
-        another partition, where the script cannot see it.
-
-        Raises:
-            Unauthenticated: a session of another partition has ended. For others the script replies so.
-        """
-        site = self._site
-        if isinstance(actor, Session):
-            if actor.slot % site.partitions == p:
-                return await site.redis.run(site.command(script, p, *arguments, session_digest=actor.digest))
-            actor = await self.username(actor)
-        return await site.redis.run(site.command(script, p, *arguments, username=actor))
 
     def generate(self, username: str) -> tuple[NewSession, Session]:
         """A new session for a user, not stored yet: what its user gets, and what the store gets."""
@@ -184,17 +140,7 @@ class Sessions:
     def login(self, username: str) -> Login:
         return Login(username, self._site.clock() + self._site.session_lifetime * 1000)
 
-    def _key(self, session: Session) -> str:
-        return keys.session(session.slot % self._site.partitions, session.digest)
 
-
-@memo(2_048, 1_000)
+@memo(800, microseconds=2)
 def _read(key: str) -> Read[Login | None]:
-    return Read(encoded(("GET", key)), _login)
-
-
-def _login(reply: str | None) -> Login | None:
-    if reply is None:
-        return None
-    username, expires_at = reply.split()
-    return Login(username, int(expires_at))
+    return Read(encoded(("GET", key)), parse_login)

@@ -1,22 +1,58 @@
-"""What all modules of the store share: Redis client, partitions, policy, clock, and the commands of scripts."""
+"""What all modules of the store share: Redis client, partitions, policy, clock, and how scripts run for who acts."""
 
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from hashlib import sha256
+from typing import Any, NamedTuple
 
 from store import keys
 from store.client import Argument, Command
 from store.client.client import RedisClient
 from store.client.replication import MARK_LIFETIME
+from store.errors import StoreUnavailable, Unauthenticated, banned_by
 from store.ranking.config import Rankings
-from store.ranking.formulas import ORDERS, Policy
+from store.ranking.formulas import Policy
+from store.rules import NO_RULES, Rules
 from store.scripts.registry import Script
 
 MAX_MENTIONS = 10  # of a text that notify
 MAX_PROBED = 16  # partitions that `write_error` tries
+
+
+class Session(NamedTuple):
+    """The parts of a token: its SHA-256, and the slot of its user. The session may not exist."""
+
+    digest: str
+    slot: int
+
+
+class Login(NamedTuple):
+    """
+    The user of a session, and when it ends (unix milliseconds). `bans` are the words of the user's field of this name:
+    `site=UNTIL` or `group:NAME=UNTIL` (unix milliseconds, 0 for good), of which some may have ended.
+    """
+
+    username: str
+    expires_at: int
+    bans: str = ""
+
+
+Actor = str | Session  # the user who acts: a verified username, or a session that the script checks
+
+
+def actor_slot(actor: Actor) -> int:
+    """The slot of the actor, which names the home partition."""
+    return actor.slot if isinstance(actor, Session) else keys.slot(actor)
+
+
+def parse_login(stored: str | None) -> Login | None:
+    """What the key of a session holds; None if there is no such key."""
+    if stored is None:
+        return None
+    username, expires_at, *bans = stored.split(" ", 2)
+    return Login(username, int(expires_at), *bans)
 
 
 def unix_milliseconds() -> int:
@@ -37,8 +73,10 @@ class Site:
     session_lifetime: int
     rankings: Rankings = field(default_factory=Rankings)
     max_mentions: int = MAX_MENTIONS
+    rules: Rules = NO_RULES
     pin_expiries: deque[int] = field(default_factory=deque)  # of pins that this process made, in unix milliseconds
     thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pins of threads
+    serials: dict[int, str | None] = field(default_factory=dict)  # of moves, by partition: see `archive/moments.py`
 
     def policy_of(self, group: str | None) -> Policy:
         """The policy of the site, with the weights of a group if it has its own."""
@@ -52,16 +90,87 @@ class Site:
     def home_of_user(self, username: str) -> int:
         return keys.slot(username) % self.partitions
 
+    def home_of_group(self, name: str) -> int:
+        """The partition of what is written about a group. Its articles are in those of their posters."""
+        return keys.slot(name) % self.partitions
+
+    def session_key(self, session: Session) -> str:
+        return keys.session(session.slot % self.partitions, session.digest)
+
+    async def run(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
+        """
+        Run a script that requires `prelude.lua` in partition `p` for an actor, and return its reply.
+
+        One round trip: the script checks that the session has not ended. One more before it if the session is stored in
+        another partition, where the script cannot see it.
+
+        Raises:
+            Unauthenticated: a session of another partition has ended. For others the script replies so.
+            Banned: the script has refused what a banned user may not do.
+        """
+        if not isinstance(actor, Session):
+            bans = "" if self.home_of_user(actor) == p else await self._bans(actor)
+            command = self.command(script, p, *arguments, username=actor, bans=bans)
+        elif actor.slot % self.partitions == p:
+            command = self.command(script, p, *arguments, session_digest=actor.digest)
+        else:
+            login = await self.login(actor)
+            command = self.command(script, p, *arguments, username=login.username, bans=login.bans)
+        try:
+            (reply,) = await self.redis.pipeline([command])
+        except StoreUnavailable as error:
+            raise (banned_by(error) or error) from error.__cause__
+        return reply
+
+    async def reply(self, command: Command) -> Any:
+        """
+        The reply of a script that may refuse a banned user. One round trip.
+
+        Raises:
+            Banned: the script has refused what a banned user may not do.
+        """
+        try:
+            (reply,) = await self.redis.pipeline([command])
+        except StoreUnavailable as error:
+            raise (banned_by(error) or error) from error.__cause__
+        return reply
+
+    async def _bans(self, username: str) -> str:
+        key = keys.user(self.home_of_user(username), username)
+        return await self.redis.run(("HGET", key, "bans")) or ""
+
+    async def username(self, session: Session) -> str:
+        """
+        The username of a session. One round trip.
+
+        Raises:
+            Unauthenticated: the session has ended, or there is none.
+        """
+        return (await self.login(session)).username
+
+    async def login(self, session: Session) -> Login:
+        """
+        A session as it is stored. One round trip.
+
+        Raises:
+            Unauthenticated: the session has ended, or there is none.
+        """
+        login = parse_login(await self.redis.run(("GET", self.session_key(session))))
+        if login is None or login.expires_at < self.clock():
+            raise Unauthenticated
+        return login
+
     def command(
-        self, script: Script, p: int, *arguments: Argument, username: str = "", session_digest: str = ""
+        self, script: Script, p: int, *arguments: Argument, username: str = "", session_digest: str = "", bans: str = ""
     ) -> Command:
         """
-        The command of a script that begins with `prelude.lua`: it gets all keys of a partition and the policy.
+        The command of a script that requires `prelude.lua`: it gets the keys that it names, and the policy.
 
-        It acts for a user whose name is verified, or for a session, which the script checks; else for nobody.
+        It acts for a user whose name is verified, with the words of the user's bans, or for a session, which the script
+        checks; else for nobody.
         """
-        script_keys = (keys.comment_keys if script.with_comments else keys.partition_keys)(p, ORDERS)
-        return script.command(script_keys, username, session_digest, self.clock(), *weights(self.policy), *arguments)
+        common = (username, bans if username else session_digest, self.clock(), *self.policy.script_arguments)
+        return (*script.beginning(p), *common, *arguments)
 
     async def write_error(self) -> str | None:
         """
@@ -78,10 +187,3 @@ class Site:
         """A partition and the SHA-256 of a text from a client, so that the text itself never becomes part of a key."""
         digest = sha256(subject.encode("utf-8", "replace")).hexdigest()
         return int(digest[:8], 16) % self.partitions, digest
-
-
-@lru_cache
-def weights(policy: Policy) -> tuple[Argument, ...]:
-    """ARGV 4 to 6 of `prelude.lua`; the voting window in milliseconds."""
-    of_orders = f"{policy.vote_score!r} {policy.hot_seconds!r} {policy.best_z!r}"
-    return (of_orders, policy.good_votes, policy.voting_ms)

@@ -1,6 +1,6 @@
 """Opens a store. It holds the settings it was created with; each start compares them with its own settings."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -9,7 +9,7 @@ from store.articles import Articles
 from store.client import Command
 from store.client.client import RedisClient
 from store.client.replication import Replication
-from store.client.tracking_cache import DEFAULT_CACHED_KEYS, CacheOptions, TrackingCaches
+from store.client.tracking_cache import DEFAULT_CACHED_KEYS, CacheOptions
 from store.comments import Comments
 from store.errors import StoreMismatch
 from store.follows import Follows
@@ -17,10 +17,13 @@ from store.inboxes import Inboxes
 from store.log import IDENTITY_FIELD, new_identity
 from store.maintenance.restore import RESTORING_FIELD
 from store.passwords import Passwords
+from store.places import GroupRules, Places
 from store.queries import VoteCache, VoterCache
 from store.ranking.config import ACTIVE_FIELD, LINKS_FIELD, ORDERS_FIELD, Rankings, orders_to_write
 from store.ranking.formulas import Order, Policy
 from store.rate_limits import Attempts
+from store.reserved_names import ReservedNames
+from store.rules import NO_RULES, Rules
 from store.server_keys import ServerKeys
 from store.sessions import Sessions
 from store.site import MAX_MENTIONS, Site, unix_milliseconds
@@ -34,6 +37,7 @@ class Store:
     site: Site
     sessions: Sessions
     articles: Articles
+    places: Places
     comments: Comments
     inboxes: Inboxes
     users: Users
@@ -52,9 +56,11 @@ class Store:
         clock: Callable[[], int] = unix_milliseconds,
         session_lifetime: int = SESSION_LIFETIME,
         max_mentions: int = MAX_MENTIONS,
+        reserved_names: Iterable[str] = (),
+        only_listed_groups: bool = False,
+        rules: Rules = NO_RULES,
         confirming_replicas: int = 0,
         cached_keys: int = DEFAULT_CACHED_KEYS,
-        tracking_caches: TrackingCaches | None = None,
         strict: bool = True,
         bounded_hashing: bool = True,
     ) -> Self:
@@ -63,16 +69,18 @@ class Store:
         it. `orders` are used only to create it; `reindex` changes them.
 
         Writes wait for `confirming_replicas` replicas. Up to `cached_keys` articles and users of each server are cached
-        in this process, in `tracking_caches`. `clock` returns unix milliseconds; `session_lifetime` is in seconds.
-        At most `max_mentions` mentions of a text notify. Without `strict`, a store created with another policy is
-        opened, too: `verify` rebuilds its indexes. Without `bounded_hashing`, passwords wait to be hashed for any time,
-        and none is refused.
+        in this process. `clock` returns unix milliseconds; `session_lifetime` is in seconds. At most `max_mentions`
+        mentions of a text notify. `reserved_names` cannot be registered, beside those that are reserved everywhere, and
+        name no new group. With `only_listed_groups` articles are added only to groups that an admin has made.
+        `rules` are those by which texts are hidden without a moderator.
+        Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
+        `bounded_hashing`, passwords wait to be hashed for any time, and none is refused.
 
         Raises:
             StoreMismatch: it was created with other settings, or a restore into it has not finished.
             StoreUnavailable: Redis does not answer.
         """
-        policy, redis = policy or Policy(), _client(url, confirming_replicas, cached_keys, tracking_caches)
+        policy, redis = policy or Policy(), _client(url, confirming_replicas, cached_keys)
         try:
             partitions = await _agree_on_settings(redis, policy, partitions, orders, strict)
             rankings = Rankings()
@@ -80,21 +88,22 @@ class Store:
         except BaseException:
             await redis.close()
             raise
-        site = Site(redis, partitions, policy, clock, session_lifetime, rankings, max_mentions)
-        return cls._of(site, bounded_hashing)
+        site = Site(redis, partitions, policy, clock, session_lifetime, rankings, max_mentions, rules)
+        groups = GroupRules(only_listed_groups, ReservedNames(reserved_names))
+        return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), groups)
 
     @classmethod
-    def _of(cls, site: Site, bounded_hashing: bool) -> Self:
-        sessions, attempts = Sessions(site), Attempts(site)
-        passwords = Passwords(site.clock, is_bounded=bounded_hashing)
+    def _of(cls, site: Site, passwords: Passwords, groups: GroupRules) -> Self:
+        sessions, attempts, places = Sessions(site), Attempts(site), Places(site, groups)
         return cls(
             site=site,
             sessions=sessions,
-            articles=Articles(site, sessions),
-            comments=Comments(site, sessions),
-            inboxes=Inboxes(site, sessions),
-            users=Users(site, sessions, attempts, passwords),
-            follows=Follows(site, sessions),
+            articles=Articles(site, places),
+            places=places,
+            comments=Comments(site),
+            inboxes=Inboxes(site),
+            users=Users(site, sessions, attempts, passwords, groups.reserved),
+            follows=Follows(site),
             attempts=attempts,
             server_keys=ServerKeys(site),
         )
@@ -104,9 +113,9 @@ class Store:
         await self.site.redis.close()
 
 
-def _client(url: str, confirming_replicas: int, cached_keys: int, caches: TrackingCaches | None) -> RedisClient:
+def _client(url: str, confirming_replicas: int, cached_keys: int) -> RedisClient:
     replication = Replication(confirming_replicas, keys.mark) if confirming_replicas else None
-    caching = CacheOptions(cached_keys, keys.CACHED, (VoteCache, VoterCache), caches or TrackingCaches())
+    caching = CacheOptions(cached_keys, keys.CACHED, (VoteCache, VoterCache))
     return RedisClient(url, replication, caching if cached_keys else None)
 
 

@@ -15,8 +15,14 @@ from store.errors import StoreUnavailable
 from store.listings import PARTITION_PAGES, Listing, Window
 from store.queries import Read
 from store.records import PartitionPage, Position
-from store.scripts.registry import ANCESTORS, DESCENDANT_COUNTS, IS_UNDER, PIN_THREAD, THREAD_PAGE
+from store.scripts.registry import Script
 from store.site import Site
+
+ANCESTORS = Script("ancestors")
+DESCENDANT_COUNTS = Script("descendant_counts")
+IS_UNDER = Script("is_under")
+PIN_THREAD = Script("pin_thread")
+THREAD_PAGE = Script("thread_page")
 
 MAX_PLACES = 500  # of a page
 MAX_ANCESTORS = 1_000
@@ -50,7 +56,7 @@ class CommentOrder(Enum):
         return self is CommentOrder.OLDEST
 
 
-class Level(NamedTuple):
+class ThreadLevel(NamedTuple):
     """A comment on the way to a place, with the value that it had when the page was read."""
 
     depth: int
@@ -69,7 +75,7 @@ class ThreadPosition(NamedTuple):
     `moves` is from that time, `newest` the highest number of a comment that the walk shows.
     """
 
-    levels: tuple[Level, ...]
+    levels: tuple[ThreadLevel, ...]
     moves: int
     newest: int | None = None
 
@@ -83,7 +89,7 @@ class ThreadWindow:
     beyond: ThreadPosition | None = None
 
 
-class Place(NamedTuple):
+class ThreadPlace(NamedTuple):
     """`depth` counts from where the thread begins. `hidden` counts visible descendants that are too deep to show."""
 
     number: int
@@ -100,7 +106,7 @@ class ThreadPage:
     `is_pinned` is False, too, if the pin of the position has expired: the page has the present order.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[ThreadPlace, ...]
     has_before: bool
     has_after: bool
     is_pinned: bool = False
@@ -242,20 +248,20 @@ def _new_thread_page(newest: int | None, reply: str) -> ThreadPage:
     is_pinned = pinned == "1"
     end = 3 * int(known)
     path = [
-        Level(int(depth), Position(float(value), member))
+        ThreadLevel(int(depth), Position(float(value), member))
         for depth, value, member in zip(flat[0:end:3], flat[1:end:3], flat[2:end:3], strict=True)
     ]
     places = []
     for depth, value, member, hidden in zip(*(flat[end + i :: 4] for i in range(4)), strict=True):
         while path and path[-1].depth >= int(depth):
             path.pop()
-        path.append(Level(int(depth), Position(float(value), member)))
+        path.append(ThreadLevel(int(depth), Position(float(value), member)))
         position = ThreadPosition(_kept(path), int(moves), newest if is_pinned else None)
-        places.append(Place(int(member), int(depth), int(hidden), position))
+        places.append(ThreadPlace(int(member), int(depth), int(hidden), position))
     return ThreadPage(tuple(places), before == "1", after == "1", is_pinned)
 
 
-def _kept(path: Sequence[Level]) -> tuple[Level, ...]:
+def _kept(path: Sequence[ThreadLevel]) -> tuple[ThreadLevel, ...]:
     if len(path) <= OUTER_LEVELS + INNER_LEVELS:
         return tuple(path)
     return (*path[:OUTER_LEVELS], *path[-INNER_LEVELS:])

@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 
-from store import keys, validation
+from store import bans, keys, validation
 from store.errors import BadCredentials, RateLimited, StoreUnavailable, UsernameTaken
 from store.passwords import Passwords, refuse_common
 from store.rate_limits import Attempts, SlidingWindow
-from store.scripts.registry import CHANGE_PASSWORD, REGISTER
-from store.sessions import NewSession, Session, Sessions
-from store.site import Site
+from store.reserved_names import ReservedNames
+from store.scripts.registry import Script
+from store.sessions import NewSession, Sessions
+from store.site import Session, Site
 from store.validation import Faults
+
+CHANGE_PASSWORD = Script("change_password")
+REGISTER = Script("register")
 
 FAILURES_WINDOW = 15 * 60
 FAILURES_OF_NAME_AND_ADDRESS = 10
@@ -18,8 +22,16 @@ FAILURES_OF_NAME = 100
 
 
 class Users:
-    def __init__(self, site: Site, sessions: Sessions, attempts: Attempts, passwords: Passwords) -> None:
+    def __init__(
+        self,
+        site: Site,
+        sessions: Sessions,
+        attempts: Attempts,
+        passwords: Passwords,
+        reserved_names: ReservedNames,
+    ) -> None:
         self._site = site
+        self._reserved_names = reserved_names
         self._sessions = sessions
         self._passwords = passwords
         self._attempts = attempts
@@ -35,14 +47,14 @@ class Users:
         password count as an attempt.
 
         Raises:
-            Invalid: the name or the password breaks a rule, or the password is one of the commonest; `others` has a
-                second fault.
+            Invalid: the name or the password breaks a rule, the name is reserved, or the password is one of the
+                commonest; `others` has a second fault.
             UsernameTaken: the name exists; case does not matter.
             RateLimited: too many passwords wait to be hashed, or a window is full.
         """
         faults = Faults()
         with faults:
-            validation.username(username)
+            self._reserved_names.check(validation.username(username))
         with faults:
             validation.password(password)
             await refuse_common(password)
@@ -74,19 +86,21 @@ class Users:
         Three round trips, the last is `change_password.lua`. With an address, whose failures are counted, five.
 
         Raises:
-            Unauthenticated: the session has ended.
+            Unauthenticated, Banned: the session has ended, or the user is banned from the site.
             Invalid: the new password breaks a rule, or is one of the commonest.
             BadCredentials, RateLimited: as `log_in`.
         """
         validation.password(new, "newPassword")
         await refuse_common(new, "newPassword")
-        username, known = await self._authenticate(await self._sessions.username(session), current, address)
+        login = await self._site.login(session)
+        bans.refuse_banned(login.bans, self._site.clock())
+        username, known = await self._authenticate(login.username, current, address)
         p = self._site.home_of_user(username)
         script_keys = [keys.user(p, username), keys.sessions(p, username), keys.session(p, ""), keys.closed(p)]
         script_keys += [keys.log(p), keys.events(p)]
         hashed = await self._passwords.hashed(new)
         arguments = (known, hashed, session.digest, username, self._site.clock())
-        (status,) = await self._site.redis.run(CHANGE_PASSWORD.command(script_keys, *arguments))
+        (status,) = await self._site.reply(CHANGE_PASSWORD.command(script_keys, *arguments))
         if status == "changed":  # the stored password, after it was verified
             raise BadCredentials
         return username

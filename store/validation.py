@@ -13,8 +13,13 @@ TITLE_LENGTH = 300
 LINK_LENGTH = 2_000
 CONTENT_LENGTH = 40_000
 COMMENT_LENGTH = 10_000
+REASON_LENGTH = 1_000
+NOTE_LENGTH = 5_000
+APPEAL_LENGTH = 5_000
 IDEMPOTENCY_KEY_LENGTH = 200
 GROUP_LENGTH = 50
+GROUP_TITLE_LENGTH = 100
+GROUP_ABOUT_LENGTH = 5_000
 PASSWORD_LENGTHS = range(8, 129)
 MAX_LISTED = 10  # invalid names of groups in one refusal
 MAX_SHOWN = 60  # characters of an invalid name in a message
@@ -29,6 +34,9 @@ IGNORABLE = (
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 BLANK = re.compile(rf"[\s\u2800{IGNORABLE}]*")  # U+2800 is a Braille cell without dots
+# No title or link begins or ends with white space, or with what has neither width nor meaning there. Joiners, marks of
+# direction and variation selectors stay: they are parts of emojis and of words.
+TRIMMED = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u00ad\u180e\u200b\u2060\ufeff"
 BIDI_CONTROL = re.compile("[\u202a-\u202e\u2066-\u2069]")  # embeddings, overrides and isolates
 
 
@@ -62,19 +70,20 @@ class Faults:
             raise first
 
 
-def title(text: str) -> str:
+def title(text: str, most: int = TITLE_LENGTH) -> str:
     text = text.strip()
-    if not 1 <= len(text) <= TITLE_LENGTH:
-        raise Invalid(f"a title has 1 to {TITLE_LENGTH} characters, this one {len(text)}", "title")
+    text = text and _visible(text, "title").strip(TRIMMED)
+    if not 1 <= len(text) <= most:
+        raise Invalid(f"a title has 1 to {most} characters, this one {len(text)}", "title")
     if found := BIDI_CONTROL.search(text):
         code = f"U+{ord(found[0]):04X}"
         raise Invalid(f"a title does not change the direction of text: {code} at place {found.start() + 1}", "title")
-    return _visible(_printable(text, "title"), "title")
+    return _printable(text, "title")
 
 
 def link(text: str) -> str:
     """An absolute http or https URL, checked by a WHATWG parser and stored as written."""
-    text = text.strip()
+    text = text.strip(TRIMMED)
     if len(text) > LINK_LENGTH:
         raise Invalid(f"a link has at most {LINK_LENGTH} characters, this one {len(text)}", "link")
     if any(unicodedata.category(character) == "Cf" for character in text):
@@ -102,6 +111,30 @@ def comment(text: str) -> str:
     return content(text)
 
 
+def reason(text: str) -> str:
+    """The reason of a moderator, which everybody reads."""
+    text = text.strip()
+    if not 1 <= len(text) <= REASON_LENGTH:
+        raise Invalid(f"a reason has 1 to {REASON_LENGTH:,} characters, this one {len(text):,}", "reason")
+    return _visible(_printable(text, "reason", allowed=WHITESPACE), "reason")
+
+
+def appeal(text: str) -> str:
+    """What somebody says against an action of a moderator."""
+    text = text.strip()
+    if not 1 <= len(text) <= APPEAL_LENGTH:
+        raise Invalid(f"an appeal has 1 to {APPEAL_LENGTH:,} characters, this one {len(text):,}", "text")
+    return _visible(_printable(text, "text", allowed=WHITESPACE), "text")
+
+
+def note(text: str | None) -> str:
+    """The note of a moderator for other moderators; "" without one."""
+    text = (text or "").strip()
+    if len(text) > NOTE_LENGTH:
+        raise Invalid(f"a note has at most {NOTE_LENGTH:,} characters, this one {len(text):,}", "note")
+    return _printable(text, "note", allowed=WHITESPACE)
+
+
 def link_or_content(link: str, content: str) -> None:
     if not link and not content:
         raise Invalid("an article has a link, content or both", "link")
@@ -117,6 +150,18 @@ def groups(names: Iterable[str], field: str) -> list[str]:
             break
     faults.raise_any()
     return list(dict.fromkeys(valid))
+
+
+def group_title(text: str) -> str:
+    return title(text, GROUP_TITLE_LENGTH)
+
+
+def group_about(text: str) -> str:
+    if len(text) > GROUP_ABOUT_LENGTH:
+        raise Invalid(
+            f"a text about a group has at most {GROUP_ABOUT_LENGTH} characters, this one {len(text)}", "about"
+        )
+    return _visible(_printable(text, "about", allowed=WHITESPACE | {"\u2028", "\u2029"}), "about")
 
 
 def group(name: str, field: str) -> str:

@@ -85,12 +85,14 @@ def starting_no_services() -> Iterator[None]:
 
 
 def run(*command: str) -> None:
+    """Run a command; if it fails, the test is skipped or fails."""
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         missing(f"{' '.join(command)} failed: {done.stderr.strip()[-300:]}")
 
 
 def missing(reason: str) -> NoReturn:
+    """Skip the test, or fail it on CI, because a program is missing."""
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)

@@ -1,6 +1,5 @@
 """The documentation: the site builds, its links lead to existing pages, and its tables agree with the code."""
 
-import inspect
 import os
 import re
 import shutil
@@ -11,6 +10,8 @@ from pathlib import Path
 import pytest
 from graphql import build_schema, parse
 
+from database.database import SEARCH_TIMEOUT
+from database.words import PHRASE_WORDS, QUERY_WORDS
 from engine.endpoint import STATUSES
 from engine.errors import Code
 from engine.interfaces import Options
@@ -19,40 +20,32 @@ from engine.limits.documents import Limits
 from engine.websocket import CloseCode
 from resolvers import changes
 from resolvers.arguments import MAX_IDS, SIZES
+from resolvers.search import QUERY_LENGTH
 from resolvers.subscriptions import MOST_COMMENTS, MOST_PENDING
 from schema.enums import UserErrorCode
 from schema.schema import FILE, SCHEMA
 from server import app, limits
 from server.cli.main import COMMANDS, main
-from server.http_limits.connections import ConnectionLimiter
-from server.http_limits.slow_clients import SlowClients
+from server.http.connections import ConnectionLimiter
+from server.http.slow_clients import SlowClients
 from server.settings import PREFIX, Settings
-from store import key_kinds, users
+from store import kinds, users
 from store.ranking.formulas import FRONT_PAGE_SIZE, PAGE_SIZE, Order
+from store.reserved_names import RESERVED
 from store.threads import MAX_PLACES, CommentOrder
 
 ROOT = Path(__file__).parents[1]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+CODES = re.compile(r"  # ((?:[A-Z][0-9]{1,2}(?:,? |$))+)$", re.MULTILINE)  # of behaviours, after the name of a test
 WORD = re.compile(r"[a-z]+|%")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[\w-]+)?\)")
 FIRST_TABLE = re.compile(r"^\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
 LOADED = re.compile(r"""<(?:script|img|iframe|source)\b[^>]*\bsrc=["']?([^"'\s>]+)|<link\b([^>]*)>""")
 FAR = re.compile(r"https?:|//")
-NAMES = {  # how the table of keys shows the parameters of a key
-    "p": "p",
-    "number": "N",
-    "order": "ORDER",
-    "name": "NAME",
-    "username": "NAME",
-    "digest": "DIGEST",
-    "link_digest": "DIGEST",
-    "listing": "LISTING",
-    "at": "TIME",
-    "moves": "MOVES",
-}
 WITHOUT_STATUS = {
     "CURSOR_GONE",
+    "NOT_A_MODERATOR",
     "NOT_FOUND",
     "SUBSCRIBER_TOO_SLOW",
     Code.TOO_MANY_OPERATIONS,
@@ -76,6 +69,10 @@ FIXED = {  # limits without a setting
     "bytes of all headers": CONNECTIONS.max_header_bytes,
     "headers": CONNECTIONS.max_headers,
     "seconds for an execution": LIMITS.seconds,
+    "seconds for a search": SEARCH_TIMEOUT,
+    "characters of a search query": QUERY_LENGTH,
+    "words of a search query; the rest is ignored": QUERY_WORDS,
+    "words of a phrase in a search query; a longer one is cut": PHRASE_WORDS,
     "seconds for a request to arrive": CONNECTIONS.request_seconds,
     "seconds that a client may read nothing of a response": SlowClients().seconds,
     "seconds that a connection may be idle": CONNECTIONS.idle_seconds,
@@ -143,7 +140,7 @@ def test_settings_table_is_complete():
 
 
 def test_settings_that_are_named_exist():
-    named = {name for page in PAGES for name in re.findall(rf"\b{PREFIX}[A-Z_]+", page.read_text())}
+    named = {name for page in PAGES for name in re.findall(rf"\b{PREFIX}[A-Z0-9_]+", page.read_text())}
 
     assert named
     assert named <= {PREFIX + name.upper() for name in Settings.model_fields}
@@ -189,6 +186,22 @@ def test_codes_of_errors_are_complete_with_their_statuses():
     assert shown == expected
     assert {code for code, statuses in shown.items() if not statuses} == WITHOUT_STATUS
     assert list(shown) == sorted(shown)
+
+
+def test_each_behaviour_is_proved_by_a_test_that_names_it():
+    rows = set(re.findall(r"^\| ([A-Z][0-9]+) \|", (DOCS / "behaviours.md").read_text(), re.MULTILINE))
+    tests = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    named = {code for codes in CODES.findall(tests) for code in re.split(",? ", codes)}
+
+    assert rows
+    assert rows - named == set(), "these rows have no test"
+    assert named - rows == set(), "these codes have no row"
+
+
+def test_reserved_usernames_are_complete():
+    _, _, listed = (DOCS / "errors.md").read_text().partition("make no difference:\n\n")
+
+    assert set(re.findall(r"`([a-z]+)`", listed.partition("\n\n")[0])) == RESERVED
 
 
 def test_limits_are_those_of_the_code_and_the_settings():
@@ -281,10 +294,10 @@ def settings_rows() -> list[str]:
 
 def key_rows() -> list[str]:
     rows = []
-    for kind in key_kinds.DECLARED:
-        key = kind.build(*(NAMES[name] for name in inspect.signature(kind.build).parameters))
+    for kind in kinds.declared():
+        key = kind() if kind.parts is None else kind("p", *(part.shown for part in kind.parts))
         key = key.replace(":name", ":NAME")  # keys have usernames in lower case
-        cells = (kind.type, kind.members, kind.lifetime, kind.written_by, kind.backup.value)
+        cells = (kind.type, kind.holds, kind.lifetime, kind.written_by, kind.backup.value)
         rows.append(f"| `{key}` | {' | '.join(cells)} |")
     return rows
 

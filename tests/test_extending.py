@@ -6,20 +6,27 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "extending.md"
-PACKAGES = ("caches", "database", "engine", "resolvers", "schema", "server", "store", "tests")
+PACKAGES = ("archive", "caches", "database", "engine", "resolvers", "schema", "server", "store", "tests")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", "static", "clients", "soak")
 DUMPS = "tests/store/maintenance/test_dump_and_restore.py"
+MOST_FILES = 7  # of a list of a user, beside the printed contract and the table of keys
 AFFECTED = (
     "tests/schema/test_contract.py",
-    "tests/store/test_key_kinds.py",
+    "tests/store/test_kinds.py",
     "tests/test_layers.py",
     f"{DUMPS}::test_records_are_those_that_are_declared",
     f"{DUMPS}::test_restored_store_has_the_kinds_that_are_declared_so",
+    f"{DUMPS}::test_restored_store_is_the_same_but_for_sessions_pins_and_limits",
+    f"{DUMPS}::test_other_number_of_partitions_changes_neither_ids_nor_orders",
+    "tests/store/test_scripts.py",
 )
 
 
+@pytest.mark.slow
 def test_patches_of_the_page_apply_and_their_tests_pass(tmp_path):
     copy = copied(tmp_path / "upvote")
     patches = re.findall(r"\(extending/(\w+\.patch)\)", PAGE.read_text())
@@ -29,8 +36,16 @@ def test_patches_of_the_page_apply_and_their_tests_pass(tmp_path):
     (copy / "schema" / "schema.graphql").write_text(contract)
 
     added = re.findall(r"^\+\+\+ b/(tests/.*/test_\w+\.py)$", "".join(map(text_of, patches)), re.MULTILINE)
-    assert [Path(test).name for test in added] == ["test_word_count.py", "test_bookmarks.py", "test_bookmarks.py"]
+    assert [Path(test).name for test in added] == ["test_word_count.py", "test_bookmarks.py"]
     run(copy, sys.executable, "-m", "pytest", "-x", "-q", *added, *AFFECTED)
+
+
+def test_list_of_a_user_takes_seven_files_that_the_page_names():
+    files = re.findall(r"^diff --git a/(\S+)", text_of("bookmarks.patch"), re.MULTILINE)
+    named = re.findall(r"^\| `(.+?)` \|", PAGE.read_text(), re.MULTILINE)
+
+    assert len(files) <= MOST_FILES
+    assert sorted(named) == sorted(files)
 
 
 def test_all_patches_are_shown_on_the_page():
@@ -44,7 +59,7 @@ def test_code_of_the_page_is_that_of_the_patch():
     shown = [line for line in block.splitlines() if line.strip() not in ("", "...")]
     added = re.findall(r"^\+(.*)", text_of("word_count.patch"), re.MULTILINE)
 
-    assert set(shown) <= {*added, *(ROOT / "schema" / "types.py").read_text().splitlines()}
+    assert set(shown) <= {*added, *(ROOT / "schema" / "articles.py").read_text().splitlines()}
 
 
 def copied(folder: Path) -> Path:

@@ -33,11 +33,12 @@ def folder(tmp_path):
     (tmp_path / "path").mkdir()
     for name in ("Makefile", "requirements.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
-    for name in ("server", "store", "database", "resolvers", "caches"):
+    for name in ("server", "store", "database", "archive", "resolvers", "caches"):
         (tmp_path / name).symlink_to(ROOT / name)
     return tmp_path
 
 
+@pytest.mark.slow
 def test_incomplete_environment_is_created_again(folder):
     stand_in(folder, "python3", WITHOUT_PIP.format(python=REAL))
     refused = run(folder, "make", "serve")

@@ -12,12 +12,13 @@ import pytest
 import schema
 
 ROOT = Path(__file__).parents[1]
-LAYERS = ["server", "engine", "schema", "resolvers", "database", "store", "caches"]
+LAYERS = ["server", "engine", "schema", "resolvers", "archive", "database", "store", "caches"]
 MAY_IMPORT = {
-    "server": {"engine", "schema", "resolvers", "database", "store", "caches"},
+    "server": {"engine", "schema", "resolvers", "archive", "database", "store", "caches"},
     "engine": {"caches"},
     "schema": {"resolvers", "store", "caches", "engine"},
-    "resolvers": {"database", "store", "caches"},
+    "resolvers": {"archive", "database", "store", "caches"},
+    "archive": {"database", "store", "caches"},
     "database": {"store", "caches"},
     "store": {"caches"},
     "caches": set(),
@@ -60,6 +61,19 @@ def test_engine_does_not_mention_upvote():
     assert [path.name for path in modules("engine") if words.search(path.read_text())] == []
 
 
+@pytest.mark.parametrize("layer", ["resolvers", "archive"])
+def test_functions_import_nothing(layer):
+    functions = [
+        (path.name, node.name)
+        for path in modules(layer)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and any(isinstance(part, ast.Import | ast.ImportFrom) for part in ast.walk(node))
+    ]
+
+    assert functions == []
+
+
 @pytest.mark.parametrize("layer", LAYERS)
 def test_packages_are_imported_in_their_layers_only(layer):
     found = []
@@ -74,6 +88,14 @@ def test_packages_are_imported_in_their_layers_only(layer):
     assert found == []
 
 
+def test_tests_do_not_import_each_other():
+    """What several tests use is in `tests/support`, or in a module of their folder."""
+    found = {path: [name for name in imports(path) if ".test_" in name] for path in modules("tests")}
+
+    assert found
+    assert [(path.name, names) for path, names in found.items() if names] == []
+
+
 def test_redis_client_imports_nothing_of_the_rest_of_the_store():
     client = modules("store/client")
 
@@ -86,7 +108,9 @@ def test_redis_client_imports_nothing_of_the_rest_of_the_store():
     ] == []
 
 
-@pytest.mark.parametrize("module", ["server.app", "server.settings", "server.cli.main", "database.database"])
+@pytest.mark.parametrize(
+    "module", ["server.app", "server.settings", "server.cli.main", "database.database", "archive.maintenance"]
+)
 def test_sqlalchemy_is_not_imported_before_a_database_is_opened(module):
     program = (
         f"import sys, {module}; print([name for name in ('sqlalchemy', 'alembic', 'psycopg') if name in sys.modules])"
@@ -104,7 +128,7 @@ def test_redis_packages_are_imported_by_the_redis_client_only():
     ] == []
 
 
-@pytest.mark.parametrize("layer", ["engine", "schema", "resolvers", "database", "store", "caches"])
+@pytest.mark.parametrize("layer", ["engine", "schema", "resolvers", "archive", "database", "store", "caches"])
 def test_environment_is_read_in_the_server_only(layer):
     readers = [path.name for path in modules(layer) if "environ" in path.read_text() or "getenv" in path.read_text()]
 
@@ -125,10 +149,10 @@ def test_schema_is_imported_from_this_project():
     assert Path(schema.__file__).parent == ROOT / "schema"
 
 
-def test_texts_of_keys_are_in_one_module_only():
+def test_kinds_alone_make_texts_of_keys():
     key_in_python, key_in_lua = re.compile(r"[a-z]+:\{\{"), re.compile(r"\"[a-z]+:\{")
     python = [path for layer in LAYERS for path in modules(layer) if key_in_python.search(path.read_text())]
-    scripts = [path for path in (ROOT / "store" / "scripts").glob("*.lua") if key_in_lua.search(path.read_text())]
+    scripts = [path for path in (ROOT / "store" / "scripts").rglob("*.lua") if key_in_lua.search(path.read_text())]
 
-    assert [path.name for path in python] == ["keys.py"]
+    assert python == []
     assert scripts == []

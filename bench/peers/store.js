@@ -93,7 +93,7 @@ async function readRanges(asked) {
 }
 
 async function readVoters(numbers) {
-  const sets = await piped(numbers.map((number) => ["sunion", key("voted", number), key("downvoted", number)]));
+  const sets = await piped(numbers.map((number) => ["smembers", key("voted", number)]));
   return sets.map((names) => names.sort((one, other) => (one.toLowerCase() < other.toLowerCase() ? -1 : 1)));
 }
 

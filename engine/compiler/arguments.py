@@ -6,7 +6,6 @@ fit, graphql-core coerces all of them, and has the right message.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -35,27 +34,25 @@ from graphql import (
     is_required_input_field,
     print_ast,
 )
-from graphql.execution.get_variable_signature import GraphQLVariableSignature, get_variable_signature
-from graphql.execution.values import (
+
+from engine.bridge import (
+    Convert,
+    GraphQLVariableSignature,
+    StrawberryArgument,
+    StrawberryField,
     VariableValues,
     VariableValueSource,
+    coerce_default_value,
+    converter,
     get_argument_values,
+    get_variable_signature,
     get_variable_values,
     input_is_nested_too_deeply,
 )
-from graphql.utilities.coerce_input_value import coerce_default_value
-from strawberry.relay import GlobalID
-from strawberry.scalars import is_scalar
-from strawberry.types.arguments import StrawberryArgument, convert_argument
-from strawberry.types.base import StrawberryList, StrawberryMaybe, StrawberryOptional, get_object_definition
-from strawberry.types.enum import StrawberryEnumDefinition, has_enum_definition
-from strawberry.types.field import StrawberryField
-
 from engine.compiler.plan import Arguments, NotCompilable
 
 PLAIN: dict[GraphQLType, type] = {GraphQLString: str, GraphQLID: str, GraphQLInt: int, GraphQLBoolean: bool}
 MAX_BITS = 31  # of an Int
-Convert = Callable[[Any], Any]
 Coerce = Callable[[Any], Any]  # returns Undefined if a value does not fit
 
 
@@ -76,13 +73,15 @@ class ResolverArguments(NamedTuple):
     variables: tuple[VariableArgument, ...]
     mixed: tuple[Callable[[VariableValues], Arguments], ...]
 
+    @property
+    def is_constant(self) -> bool:
+        return not self.variables and not self.mixed
+
     def values(self, variables: VariableValues) -> Arguments:
         """
         Raises:
             GraphQLError: they do not fit; graphql-core has the right message.
         """
-        if not self.variables and not self.mixed:
-            return self.constant
         values, coerced = dict(self.constant), variables.coerced
         for name, variable, default, convert, is_nullable in self.variables:
             if variable not in coerced:
@@ -103,6 +102,7 @@ class CoreArguments(NamedTuple):
 
     definition: GraphQLField
     node: FieldNode
+    is_constant: bool = False  # each row may change its own
 
     def values(self, variables: VariableValues) -> Arguments:
         return get_argument_values(self.definition, self.node, variables)
@@ -121,7 +121,7 @@ def resolver_arguments(
     for argument in own.arguments:
         name = schema.config.name_converter.from_argument(argument)
         single = GraphQLField(definition.type, {name: definition.args[name]})
-        convert = _converter(schema, argument.type)
+        convert = converter(schema, argument.type)
         coerced = partial(_coerced, single, node, name, argument, convert)
         written = given[name].value if name in given else None
         if isinstance(written, VariableNode) and not argument.is_maybe:
@@ -159,62 +159,6 @@ def _default(
         return _coerced(single, FieldNode(name=node.name), name, argument, convert, None)
     except GraphQLError:
         return {}
-
-
-def _converter(schema: strawberry.Schema, type_: Any, within: frozenset[type] = frozenset()) -> Convert:
-    """
-    How Strawberry converts a coerced value that is not null; a `Maybe` is also converted if it is null.
-
-    `within` are the input types around it.
-    """
-    while type(type_) is StrawberryOptional:
-        type_ = type_.of_type
-    if _is_leaf(schema, type_):
-        return _unchanged
-    if type(type_) is StrawberryList:
-        return partial(_each, _converter(schema, type_.of_type, within))
-    definition = get_object_definition(type_)
-    if definition and definition.is_input and definition.from_input is None and definition.origin not in within:
-        within |= {definition.origin}
-        types = {field: field.resolve_type(type_definition=definition) for field in definition.fields}
-        if not any(isinstance(each, StrawberryMaybe) for each in types.values()):
-            name_of = schema.config.name_converter.from_field
-            parts = {
-                name_of(field): (field.python_name, _converter(schema, each, within)) for field, each in types.items()
-            }
-            defaults = {field.python_name: None for field in types if _has_no_default(field)}
-            return partial(_converted_object, definition.origin, defaults, parts)
-    convert: Convert = partial(
-        convert_argument, type_=type_, scalar_registry=schema.schema_converter.scalar_registry, config=schema.config
-    )
-    return convert
-
-
-def _is_leaf(schema: strawberry.Schema, type_: Any) -> bool:
-    is_enum = isinstance(type_, StrawberryEnumDefinition) or has_enum_definition(type_)
-    return is_enum or (type_ is not GlobalID and is_scalar(type_, schema.schema_converter.scalar_registry))
-
-
-def _has_no_default(field: StrawberryField) -> bool:
-    return field.default_value is MISSING and field.default_factory is MISSING
-
-
-def _unchanged(value: Any) -> Any:
-    return value
-
-
-def _each(convert: Convert, values: list[Any]) -> list[Any]:
-    return [None if value is None else convert(value) for value in values]
-
-
-def _converted_object(
-    type_: Callable[..., Any], defaults: Arguments, parts: Mapping[str, tuple[str, Convert]], value: Mapping[str, Any]
-) -> Any:
-    given = dict(defaults)
-    for name, part in value.items():
-        python_name, convert = parts[name]
-        given[python_name] = None if part is None else convert(part)
-    return type_(**given)
 
 
 class Variable(NamedTuple):

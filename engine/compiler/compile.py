@@ -30,10 +30,20 @@ from graphql import (
     is_list_type,
     is_non_null_type,
 )
-from graphql.execution.collect_fields import FieldDetails, FragmentDetails, collect_fields, collect_subfields
-from graphql.execution.values import VariableValues
-from strawberry.types.field import StrawberryField
 
+from engine.bridge import (
+    FieldDetails,
+    FragmentDetails,
+    StrawberryField,
+    VariableValues,
+    attribute_of,
+    collect_fields,
+    collect_subfields,
+    core_schema,
+    declared_field,
+    has_resolver,
+    origin_of,
+)
 from engine.compiler.arguments import CoreArguments, resolver_arguments
 from engine.compiler.completion import (
     AbstractCompletion,
@@ -86,7 +96,9 @@ def compile_operation(
     if operation.kind is not OperationType.QUERY and not is_single:
         raise NotCompilable(operation.kind.value)
     level = compiler.level(root, collected.grouped_field_set, is_root=True)
-    return Plan(level, compiler.arguments, len(compiler.fields))
+    constants = [each.values(variables) if each.is_constant else {} for each in compiler.arguments]
+    computed = [(place, each) for place, each in enumerate(compiler.arguments) if not each.is_constant]
+    return Plan(level, constants, computed, len(compiler.fields))
 
 
 @dataclass
@@ -99,7 +111,7 @@ class Compiler:
     fields: list[Field] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.core = self.schema._schema
+        self.core = core_schema(self.schema)
         definitions = self.operation.document.definitions
         nodes = [node for node in definitions if isinstance(node, FragmentDefinitionNode)]
         self.fragment_nodes = {node.name.value: node for node in nodes}
@@ -111,7 +123,7 @@ class Compiler:
         first = len(self.fields)
         fields = [self._field(parent, key, details, is_root) for key, details in grouped.items()]
         level = Level(tuple(fields), row_builder(list(grouped)), row_bytes(list(grouped)))
-        is_cacheable = getattr(_origin(parent), "is_cacheable", None)
+        is_cacheable = getattr(origin_of(parent), "is_cacheable", None)
         if is_cacheable is None:
             return level
         below = {each.number: each for each in self.fields[first:]}
@@ -137,11 +149,11 @@ class Compiler:
         """How a field is resolved, and whether it is pure."""
         node = details[0].node
         definition = parent.fields[node.name.value]
-        own = definition.extensions.get("strawberry-definition")
+        own = declared_field(definition)
         if type(own) is not StrawberryField or own.permission_classes or own.extensions:
             return self._row_resolver(parent, root_key, details), False
-        if own.base_resolver is None and self.schema.config.default_resolver is getattr:
-            return partial(resolve_attributes, attrgetter(own.python_name)), True
+        if not has_resolver(own) and self.schema.config.default_resolver is getattr:
+            return partial(resolve_attributes, attrgetter(attribute_of(own))), True
         declared = declared_resolver(own)
         if declared is None:
             return self._row_resolver(parent, root_key, details), False
@@ -185,8 +197,8 @@ class Compiler:
         if is_abstract_type(type_):
             possible = self.core.get_possible_types(type_)
             types = [(each.is_type_of, self._below(each, details)) for each in possible]
-            origins = Counter(map(_origin, possible))  # types of one generic class have one origin
-            classes = {_origin(each): place for place, each in enumerate(possible) if origins[_origin(each)] == 1}
+            origins = Counter(map(origin_of, possible))  # types of one generic class have one origin
+            classes = {origin_of(each): place for place, each in enumerate(possible) if origins[origin_of(each)] == 1}
             return AbstractCompletion(tuple(types), classes, nullable)
         assert isinstance(type_, GraphQLObjectType)
         return ObjectCompletion(self._below(type_, details), nullable, type_.is_type_of)
@@ -201,9 +213,3 @@ def _is_pure(declared: DeclaredResolver, own: StrawberryField) -> bool:
     if not isinstance(declared, BatchResolver) or iscoroutinefunction(declared.function):
         return False
     return declared.is_pure and not own.arguments
-
-
-def _origin(type_: GraphQLObjectType) -> type:
-    """The class that a GraphQL type was made from."""
-    origin: type = type_.extensions["strawberry-definition"].origin
-    return origin

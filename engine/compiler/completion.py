@@ -8,15 +8,16 @@ JSON of immutable records is cached as templates, with placeholders for values t
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count, repeat
+from itertools import count, islice, repeat
 from math import isfinite
+from operator import attrgetter
 from typing import Any
 
 import orjson
 from graphql import GraphQLBoolean, GraphQLFloat, GraphQLID, GraphQLInt, GraphQLLeafType, GraphQLString
-from strawberry.execution import optimized_is_awaitable
 
-from caches import Usage
+from caches import POOL, Cache, Pool
+from engine.bridge import optimized_is_awaitable
 from engine.compiler.plan import (
     MARK,
     Budget,
@@ -36,7 +37,7 @@ from engine.compiler.plan import (
 TypeTest = Callable[[Any, Any], Any]  # graphql-core's `is_type_of(value, info)`; compiled objects get no info
 Fill = Callable[[Sequence["JsonTemplate"], Iterable[int], Sequence[Column]], Column]  # with the columns of these fields
 INTS = range(-(2**31), 2**31)
-MAX_TEMPLATES = 32_000_000  # bytes of all templates, unless a cache budget says otherwise
+TEMPLATE_MICROSECONDS = 20  # to make a template
 TEMPLATE_SIZE = 600  # bytes of a template beside its text and its record, and of each of its placeholders
 
 
@@ -63,9 +64,12 @@ class LeafCompletion:
 
 @dataclass(frozen=True, slots=True)
 class ObjectCompletion:
+    """Objects of one type. `known` are the classes of values that are of this type: each is checked once."""
+
     level: Rows
     nullable: bool
     is_type_of: TypeTest | None = None
+    known: set[type] = field(default_factory=set, compare=False)
 
     def __call__(self, values: Column, run: Run) -> Pending:
         present = values
@@ -74,21 +78,23 @@ class ObjectCompletion:
             present = [value for value in values if value is not None]
         if not present:
             return values
-        self._check(_one_of_each_class(present))
+        if not self.known.issuperset(map(type, present)):
+            self._check(present)
         rows = self.level.rows(present, run)
         if not isinstance(rows, list):
             return run.expect(self._awaited(values, rows))
         return rows if present is values else _with_nulls(values, rows)
 
-    def _check(self, values: Iterable[Any]) -> None:
+    def _check(self, values: Column) -> None:
         """Raise an exception that a resolver returned in place of a parent's value."""
-        for value in values:
+        for value in _one_of_each_class(values):
             if isinstance(value, Exception):
                 raise value
             if optimized_is_awaitable(value):
                 raise NotCompilable("awaitable")
             if self.is_type_of and self.is_type_of(value, None) is not True:
                 raise NotCompilable("type")
+            self.known.add(type(value))
 
     async def _awaited(self, values: Column, rows: Awaitable[Column]) -> Column:
         return _with_nulls(values, await rows)
@@ -168,10 +174,11 @@ class JsonTemplate:
     """
     The JSON of an object. Between each two of its `texts` the value of a field is inserted, whose number is in `order`.
 
-    `own_field` is that number if there is one placeholder, which is for a field of the object itself.
+    `own_field` is that number if there is one placeholder, which is for a field of the object itself; `only_field` if
+    all placeholders are for one field.
     """
 
-    __slots__ = ("fragment", "length", "order", "own_field", "placeholders", "record", "size", "texts")
+    __slots__ = ("fragment", "length", "only_field", "order", "own_field", "placeholders", "record", "size", "texts")
 
     def __init__(self, record: Any, row: Mapping[str, Any], placeholders: Placeholders) -> None:
         text = bytes(memoryview(orjson.dumps(row)))  # a copy: orjson's own keeps its buffer of some kB
@@ -181,6 +188,7 @@ class JsonTemplate:
         self.placeholders = placeholders
         self.texts = pieces[::2]
         self.order = [int(number) for number in pieces[1::2]]
+        self.only_field = self.order[0] if len(placeholders) == 1 else None
         is_own = len(self.order) == 1 and placeholders[self.order[0]][0] is record
         self.own_field = self.order[0] if is_own else None
         self.length = len(text)
@@ -190,39 +198,31 @@ class JsonTemplate:
     def filled(self, values: Mapping[int, Iterator[bytes]]) -> orjson.Fragment:
         pieces = [b""] * (len(self.texts) + len(self.order))
         pieces[::2] = self.texts
-        pieces[1::2] = [next(values[number]) for number in self.order]
+        if self.only_field is None:
+            pieces[1::2] = [next(values[number]) for number in self.order]
+        else:
+            pieces[1::2] = islice(values[self.only_field], len(self.order))
         return orjson.Fragment(b"".join(pieces))
 
 
-@dataclass(slots=True)
-class TemplateCache:
-    """Templates by level and record, evicted in the order in which they were added."""
+FRAGMENT, LENGTH, OWN_FIELD, PLACEHOLDERS = map(attrgetter, ("fragment", "length", "own_field", "placeholders"))
 
-    max_size: int = MAX_TEMPLATES
-    levels: "count[int]" = field(default_factory=count)  # numbers of levels: each is used once
-    _templates: dict[tuple[int, int], JsonTemplate] = field(default_factory=dict)
-    _size: int = 0
-    _evictions: int = 0
+
+class TemplateCache:
+    """Templates by level and record."""
+
+    def __init__(self, pool: Pool = POOL) -> None:
+        self.levels = count()  # numbers of levels: each is used once
+        self._cache: Cache[tuple[int, int], JsonTemplate] = pool.cache("templates", TEMPLATE_MICROSECONDS)
 
     def __len__(self) -> int:
-        return len(self._templates)
-
-    @property
-    def usage(self) -> Usage:
-        return Usage(self._size, len(self._templates), self._evictions)
+        return len(self._cache.entries)
 
     def find(self, level: int, records: Column) -> list[JsonTemplate | None]:
-        return list(map(self._templates.get, zip(repeat(level), map(id, records), strict=False)))
+        return self._cache.get_all(zip(repeat(level), map(id, records), strict=False))
 
     def keep(self, level: int, template: JsonTemplate) -> None:
-        key = level, id(template.record)
-        if known := self._templates.pop(key, None):  # made twice for one result, or concurrently
-            self._size -= known.size
-        self._templates[key] = template
-        self._size += template.size
-        while self._size > self.max_size:
-            self._size -= self._templates.pop(next(iter(self._templates))).size
-            self._evictions += 1
+        self._cache.put((level, id(template.record)), template, template.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,17 +244,17 @@ class CachedLevel:
         if run.placeholders is None and not self.is_cacheable(parents[0]):
             return self.level.rows(parents, run)
         templates = self._templates(parents, run)
-        run.budget.add(sum([template.length for template in templates]))
+        run.budget.add(sum(map(LENGTH, templates)))
         if run.placeholders is not None:
             _collect(templates, run.placeholders)
-            return [template.fragment for template in templates]
-        own_fields = {template.own_field for template in templates}
+            return list(map(FRAGMENT, templates))
+        own_fields = set(map(OWN_FIELD, templates))
         if len(own_fields) == 1 and (number := own_fields.pop()) is not None:
             return self._filled(templates, {number: parents}, run, _with_own_values)
         placeholders: Placeholders = {}
         _collect(templates, placeholders)
         if not placeholders:
-            return [template.fragment for template in templates]
+            return list(map(FRAGMENT, templates))
         return self._filled(templates, placeholders, run, _with_values)
 
     def _filled(
@@ -321,8 +321,8 @@ def _allow_null(nullable: bool) -> None:
 
 def _collect(templates: Sequence[JsonTemplate], placeholders: Placeholders) -> None:
     """Add the placeholders of templates, in the order of their texts."""
-    for template in templates:
-        for number, parents in template.placeholders.items():
+    for each in filter(None, map(PLACEHOLDERS, templates)):
+        for number, parents in each.items():
             placeholders.setdefault(number, []).extend(parents)
 
 

@@ -1,6 +1,5 @@
 """Executes valid operations: by their plans, or else by graphql-core, as Strawberry's `Schema.execute` calls it."""
 
-from asyncio import gather
 from collections.abc import AsyncIterable, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -18,17 +17,15 @@ from graphql import (
     create_source_event_stream,
     visit,
 )
-from graphql.execution.values import VariableValues
-from strawberry.execution import optimized_is_awaitable
-from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
+from engine.bridge import Executor, VariableValues, core_schema, has_own_executor
 from engine.compiler.arguments import VariableCoercion
 from engine.compiler.compile import compile_operation
 from engine.compiler.completion import TemplateCache
 from engine.compiler.plan import Budget, NotCompilable, Outcomes, Plan, dispose
 from engine.documents import MAX_ERRORS, Operation
 from engine.errors import AnswerTooLarge, Code, Refused
-from engine.interfaces import Context
+from engine.interfaces import OperationContext
 from engine.limits.documents import MAX_ANSWER
 
 Variables: TypeAlias = dict[str, Any]
@@ -47,7 +44,7 @@ class EventSource:
     """The events of a subscription, and the executor that makes a result of each."""
 
     events: AsyncIterable[Any]
-    executor: "Executor"
+    executor: Executor
 
 
 class PlanResult(NamedTuple):
@@ -83,18 +80,18 @@ class Execution:
     ) -> None:
         if schema.extensions or schema.directives or schema.config.enable_experimental_incremental_execution:
             raise ValueError("schema extensions, operation directives and incremental delivery are not served")
-        if schema.execution_context_class is not StrawberryGraphQLCoreExecutionContext:
+        if has_own_executor(schema):
             raise ValueError("a schema with an executor of its own is not served")
         self._strawberry = schema
         self._max_answer = max_answer
-        self._schema = schema._schema
+        self._schema = core_schema(schema)
         self._templates = TemplateCache() if templates is None else templates
         self._grew = grew
         self._plans: WeakKeyDictionary[Operation, PlanCache] = WeakKeyDictionary()  # a PlanCache refers to no operation
         self._hide_suggestions = schema.config.disable_field_suggestions
 
     async def execute(
-        self, operation: Operation, variables: Variables, context: Context, outcomes: Outcomes | None = None
+        self, operation: Operation, variables: Variables, context: OperationContext, outcomes: Outcomes | None = None
     ) -> Executed:
         """
         Execute a query or a mutation.
@@ -122,7 +119,7 @@ class Execution:
         return Executed(await self.execute_by_graphql_core(operation, variables, context, outcomes), reason)
 
     async def execute_by_graphql_core(
-        self, operation: Operation, variables: Variables, context: Context, outcomes: Outcomes
+        self, operation: Operation, variables: Variables, context: OperationContext, outcomes: Outcomes
     ) -> ExecutionResult:
         """Execute by graphql-core. Root fields of a mutation that have an outcome are not executed again."""
         executor = self._executor(operation, variables, context, outcomes)
@@ -132,7 +129,7 @@ class Execution:
         return PlanCache(self._strawberry, operation, self._templates, self._grew)
 
     async def subscribe(
-        self, operation: Operation, variables: Variables, context: Context
+        self, operation: Operation, variables: Variables, context: OperationContext
     ) -> EventSource | ExecutionResult:
         """Open the source of a subscription's events. If that fails, return a result with the errors."""
         executor = self._executor(operation, variables, context)
@@ -140,7 +137,7 @@ class Execution:
         events = await created if isinstance(created, Awaitable) else created
         return events if isinstance(events, ExecutionResult) else EventSource(events, executor)
 
-    async def execute_event(self, source: EventSource, event: Any, context: Context) -> ExecutionResult:
+    async def execute_event(self, source: EventSource, event: Any, context: OperationContext) -> ExecutionResult:
         """Execute one event with its own context: data loaded for an older event may be out of date."""
         executor = source.executor.build_per_event_executor(event)
         executor.context_value = context
@@ -151,8 +148,8 @@ class Execution:
         return result
 
     def _executor(
-        self, operation: Operation, variables: Variables, context: Context, outcomes: Outcomes | None = None
-    ) -> "Executor":
+        self, operation: Operation, variables: Variables, context: OperationContext, outcomes: Outcomes | None = None
+    ) -> Executor:
         is_mutation = operation.kind is OperationType.MUTATION
         executor: Any = Executor.build(
             self._schema,
@@ -162,7 +159,8 @@ class Execution:
             operation_name=operation.name,
             max_coercion_errors=MAX_ERRORS,
             middleware=[ResolveRootOnce(outcomes)] if outcomes is not None and is_mutation else None,
-            outcomes=outcomes,
+            before_await=outcomes.check_timeout if outcomes is not None else None,
+            dispose=dispose,
             hide_suggestions=self._hide_suggestions,
             operation_extensions=None,
         )
@@ -192,7 +190,7 @@ class PlanCache:
         self._executions = 0
         self._failures = 0
         definitions = operation.node.variable_definitions or ()
-        self._variables = VariableCoercion(schema._schema, definitions)
+        self._variables = VariableCoercion(core_schema(schema), definitions)
         self._deciding = deciding_variables(operation)
         self._by_case: dict[tuple[Any, ...], Plan | str] = {}
         grew(operation, ENTRY_SIZE + VARIABLE_SIZE * len(definitions))
@@ -246,7 +244,7 @@ def size_of(plan: Plan | str) -> int:
     """The bytes of a plan."""
     if isinstance(plan, str):
         return FIELD_SIZE
-    return FIELD_SIZE * (1 + plan.fields) + ARGUMENTS_SIZE * len(plan.arguments)
+    return FIELD_SIZE * (1 + plan.fields) + ARGUMENTS_SIZE * len(plan.constants)
 
 
 def deciding_variables(operation: Operation) -> list[str]:
@@ -265,69 +263,6 @@ class DecidingVariables(Visitor):
         for argument in node.arguments or ():
             if isinstance(argument.value, VariableNode):
                 self.names.add(argument.value.name.value)
-
-
-class Executor(StrawberryGraphQLCoreExecutionContext):
-    """
-    graphql-core's executor with two additions. After the timeout of a mutation it awaits no further values. When
-    `execute` ends, it cancels background tasks and closes coroutines that were never awaited; graphql-core keeps them.
-    """
-
-    def __init__(self, *given: Any, outcomes: Outcomes | None, **options: Any) -> None:
-        super().__init__(*given, **options)
-        self._outcomes = outcomes
-        self._track_awaitables()
-
-    async def execute(self, *, serially: bool | None = None) -> ExecutionResult:
-        try:
-            result: Any = self.execute_operation(serially)
-            return result if isinstance(result, ExecutionResult) else await result
-        finally:
-            self._dispose()
-
-    def build_per_event_executor(self, payload: Any) -> "Executor":
-        executor: Executor = super().build_per_event_executor(payload)  # type: ignore[assignment]  # a copy of this
-        executor._track_awaitables()
-        return executor
-
-    async def with_abort_signal(self, awaitable: Awaitable[Any]) -> Any:
-        """Called by graphql-core for every awaitable value."""
-        if self._outcomes is not None:
-            self._outcomes.check_timeout()
-        return await awaitable
-
-    def complete_list_item_value(self, item: Any, results: list[Any], *rest: Any) -> bool:
-        is_awaitable = super().complete_list_item_value(item, results, *rest)
-        if is_awaitable:
-            self._awaitables.append(results[-1])
-        return is_awaitable
-
-    def complete_awaitable_list_item_value(self, *given: Any) -> Awaitable[Any]:  # type: ignore[override]  # it is awaited
-        value = super().complete_awaitable_list_item_value(*given)
-        self._awaitables.append(value)
-        return value
-
-    def _track_awaitables(self) -> None:
-        self._awaitables: list[Any] = []  # values that graphql-core awaits later
-        self.background_futures = set()
-        self.is_awaitable = self._is_awaitable  # type: ignore[assignment]  # it returns bool, not TypeGuard
-
-    def _is_awaitable(self, value: Any) -> bool:
-        """Return and record whether a value is awaitable: graphql-core calls this before it awaits one."""
-        if not optimized_is_awaitable(value):
-            return False
-        self._awaitables.append(value)
-        return True
-
-    def _dispose(self) -> None:
-        """Cancel graphql-core's background tasks first: they may still start other coroutines."""
-        left = list(self.background_futures)
-        if not left:
-            dispose(self._awaitables)
-            return
-        for future in left:
-            future.cancel()
-        gather(*left, return_exceptions=True).add_done_callback(lambda _: dispose(self._awaitables))
 
 
 class ResolveRootOnce:

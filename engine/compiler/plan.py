@@ -7,13 +7,14 @@ from asyncio import CancelledError, Future, ensure_future, gather
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import CORO_CREATED, getcoroutinestate, isawaitable
+from itertools import repeat
 from types import CoroutineType
 from typing import Any, Protocol
 
 import orjson
 from graphql import GraphQLError
-from graphql.execution.values import VariableValues
 
+from engine.bridge import VariableValues
 from engine.errors import AnswerTooLarge, Code
 from engine.limits.documents import MAX_ANSWER
 
@@ -27,11 +28,18 @@ MIN_CHARACTERS = 4_096  # of a column of texts; only beyond that are its UTF-8 b
 
 
 class NotCompilable(Exception):
-    """This execution is left to graphql-core. The message is a reason from a fixed set: it becomes a metric label."""
+    """
+    This execution is left to graphql-core. The message is from a fixed set, as it becomes the label of a metric,
+    such as "length": a batch resolver returned too few or too many values.
+    """
 
 
 class FieldArguments(Protocol):
     """The arguments of a field, as a function of the operation's variables."""
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether they are the same for all variables."""
 
     def values(self, variables: VariableValues) -> Arguments: ...
 
@@ -141,11 +149,18 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A compiled operation. `arguments` are those of its fields, in the order of `Run.arguments`."""
+    """
+    A compiled operation.
+
+    `constants` has the arguments of each field, by the field's place in `Run.arguments`. Arguments that depend on
+    variables are in `computed` instead, with their place: they are computed for each execution. `level` is the level of
+    the root fields, `fields` the number of all fields.
+    """
 
     level: "Rows"
-    arguments: Sequence[FieldArguments]
-    fields: int  # how many
+    constants: Sequence[Arguments]
+    computed: Sequence[tuple[int, FieldArguments]]
+    fields: int
 
     async def data(self, context: Any, variables: VariableValues, budget: Budget, outcomes: Outcomes) -> dict[str, Any]:
         """
@@ -155,7 +170,9 @@ class Plan:
             NotCompilable, or any exception of a resolver or scalar: graphql-core has to execute the operation.
             AnswerTooLarge: the result exceeds the budget.
         """
-        arguments = [each.values(variables) for each in self.arguments]
+        arguments = [*self.constants]
+        for place, each in self.computed:
+            arguments[place] = each.values(variables)
         run = Run(context, arguments, outcomes, budget=budget, variables=variables.coerced)
         try:
             rows = self.level.rows([None], run)
@@ -174,7 +191,7 @@ class Run:
 
     `outcomes` records the results of a mutation's root fields, and `budget` counts the bytes of the result. With
     `placeholders` only pure fields are resolved, to make a JSON template; other fields add their parents there.
-    `expected` lists what is awaited, to be disposed of after a failure.
+    `expected` lists all awaitables of the run: after a failure those that are not done are closed or cancelled.
     """
 
     context: Any
@@ -191,7 +208,7 @@ class Run:
 
 
 class Rows(Protocol):
-    """All objects of one type at one place of an operation."""
+    """Makes the rows of a level: the dict of the result for each of its objects, which have one type. See `Level`."""
 
     def rows(self, parents: Column, run: Run) -> Pending: ...
 
@@ -206,7 +223,7 @@ class Completion(Protocol):
 class Field:
     """`resolve` returns the values of a level's parents, or an awaitable of them. `is_pure`: as in `BatchResolver`."""
 
-    number: int  # of the fields of a plan
+    number: int  # the field's number in its plan
     key: str
     resolve: Callable[[Column, Run], Pending]
     complete: Completion
@@ -216,7 +233,9 @@ class Field:
         values = self.resolve(parents, run)
         if isinstance(values, list):
             return self.complete(values, run)
-        return run.expect(self._awaited(run.expect(values), run))
+        awaited = self._awaited(values, run)
+        run.expected += values, awaited
+        return awaited
 
     def column_or_placeholders(self, parents: Column, run: Run) -> Pending:
         if self.is_pure:
@@ -297,7 +316,7 @@ def row_builder(keys: Sequence[str]) -> Callable[[Sequence[Column]], Column]:
 
 def all_ready(columns: Sequence[Any]) -> bool:
     """Whether none of these columns has to be awaited."""
-    return all([isinstance(column, list) for column in columns])
+    return all(map(isinstance, columns, repeat(list)))
 
 
 async def gather_columns(columns: Sequence[Any]) -> list[Column]:

@@ -23,11 +23,8 @@ from graphql import (
     GraphQLSchema,
     OperationDefinitionNode,
 )
-from graphql.pyutils import Path
-from graphql.type.definition import GraphQLResolveInfoHelpers
-from strawberry.execution import optimized_is_awaitable
-from strawberry.types.field import StrawberryField
 
+from engine.bridge import GraphQLResolveInfoHelpers, Path, StrawberryField, optimized_is_awaitable
 from engine.compiler.plan import Column, NotCompilable, Pending, Run, gather_all
 
 RESOLVER = "resolver"  # the key in `StrawberryField.metadata`

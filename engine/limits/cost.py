@@ -6,8 +6,9 @@ of nested fields is multiplied by the length of their list. Fields without a res
 of an edge, are free. So are scalars, except those with points in `Weights.texts`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
@@ -27,18 +28,20 @@ from graphql import (
     OperationDefinitionNode,
     SelectionNode,
     SelectionSetNode,
+    StringValueNode,
     ValueNode,
     VariableNode,
     get_named_type,
     get_nullable_type,
     is_leaf_type,
 )
-from strawberry.types.field import StrawberryField
 
+from engine.bridge import StrawberryField, declared_field, has_resolver
 from engine.errors import Code, Refused
 
 Values: TypeAlias = Mapping[str, Any]
 TypedSelection: TypeAlias = tuple[GraphQLNamedType, SelectionSetNode]
+Measure: TypeAlias = Callable[[Any], int | None]  # of an argument, given as a literal or a variable's value
 
 INTROSPECTION = ("__schema", "__type")
 PAGE_ARGUMENTS = ("first", "last")
@@ -48,13 +51,15 @@ MAX_CACHED_SIZE = 2**31  # costs of larger sizes are not cached: a huge integer 
 
 
 class PageSize(NamedTuple):
-    """How many items a page has without a size, and how many at most: `Weights` says what a larger one costs."""
+    """
+    How many items a page has if no argument gives its size, and the largest size that its resolver accepts (None: any).
+    """
 
     default: int
     largest: int | None = None
 
     def items(self, sizes: Sequence[int]) -> int:
-        """Return how many items a page counts as, given its size arguments."""
+        """Return as how many items a page counts, given its size arguments. One that is too large counts as none."""
         if not sizes:
             return self.default
         largest = max(0, *sizes)
@@ -66,16 +71,18 @@ class Weights:
     """
     The points of fields.
 
-    A page without a size counts as `page` items, any other list as `items`, or as `lists` says by type and field.
-    `introspection` is the cost of each introspection field. `texts` gives the points of long texts by type and field,
-    `flags` those of boolean arguments that are true, by name, or by type, field and name, and `arguments` those of
-    other arguments that are given and not null. A response costs at least one point for every `bytes_per_point` bytes.
-    A page that is selected by number costs one point for every `skipped_per_point` items before it.
-
-    A resolver refuses pages of more than `largest_page` items with an error of its own. Fields below such a page count
-    nothing, so that the client gets that error and not one about the cost. `pages` has the sizes of pages for which
-    other numbers hold, by type and field; `sizes` names arguments beside `first` and `last` that give the size of a
-    page.
+    - `page`: the items of a page without a size argument. `pages` has other sizes, by type and field.
+    - `items`: the items of any other list. `lists` has other numbers, by type and field.
+    - `introspection`: the cost of each introspection field.
+    - `texts`: the points of long texts, by type and field.
+    - `flags`: the points of boolean arguments that are true, by argument, or by type, field and argument.
+    - `arguments`: the points of other arguments that are given and not null, by argument.
+    - `strings`: functions that compute the points of a string argument from its value, by argument.
+    - `bytes_per_point`: a response costs at least one point for so many bytes.
+    - `skipped_per_point`: a page that is selected by number costs one point for so many items before it.
+    - `sizes`: arguments beside `first` and `last` that give the size of a page.
+    - `largest_page`: resolvers refuse larger pages with an error of their own. Fields below such a page count nothing,
+      so that the client gets that error and not one about the cost.
     """
 
     page: int = 50
@@ -84,6 +91,7 @@ class Weights:
     texts: Mapping[tuple[str, str], int] = field(default_factory=dict)
     flags: Mapping[str | tuple[str, str, str], int] = field(default_factory=dict)
     arguments: Mapping[str, int] = field(default_factory=dict)
+    strings: Mapping[str, Callable[[str], int]] = field(default_factory=dict)
     bytes_per_point: int = 10_000
     skipped_per_point: int = 100
     largest_page: int | None = None
@@ -100,7 +108,7 @@ class Weights:
 class SizeArgument:
     """An argument that determines a size: the value of a variable, or else the literal in the document."""
 
-    measure: Callable[[Any], int | None]
+    measure: Measure
     variable: str | None
     literal: ValueNode | None
 
@@ -114,10 +122,10 @@ class FieldCost:
     """
     The cost of one field: its own points, and those of its nested fields for each item of its list.
 
-    `sizes`, `flags` and `page_number` hold indexes into the operation's size arguments. `sizes` are the arguments that
-    give the length of the page or of the list, `items` the length of a list without these, `flags` the other arguments
-    that cost points, with these points, and `page_number` is the argument `page`: the items before that page are
-    skipped, which costs a part of a point.
+    `sizes`, `flags` and `page_number` hold indexes into `Cost.sizes`, the arguments of the operation that determine its
+    cost. `sizes` are those that give the length of the page or of the list; without them a list has `items` items.
+    `flags` are the other arguments that cost points, each with the points of one unit. `page_number` is the argument
+    `page`: the items before that page are skipped, which costs a part of a point for each.
     """
 
     own: int
@@ -130,14 +138,20 @@ class FieldCost:
     page_number: int | None = None
 
     def points(self, sizes: Sequence[int | None], weights: Weights, page: int | None) -> int:
-        """Return the points with these sizes; `page` is the number of items if the field belongs to a page."""
+        """
+        Return the points of this field and the nested ones.
+
+        `sizes` are the values of `Cost.sizes`. `page` is the number of items of the page that this field belongs to;
+        None outside of pages.
+        """
         given = [size for index in self.sizes if (size := sizes[index]) is not None]
         size = max(0, *given) if given else None
         items = self.page.items(given) if self.page else None
-        own = self.own + sum([points for index, points in self.flags if sizes[index]])
-        own, times = own + self._skipped(sizes, weights, items), 1
-        if self.is_list and page is not None:
-            own, times = page, page
+        own = self.own + sum([points * (sizes[index] or 0) for index, points in self.flags])
+        own += self._skipped(sizes, weights, items)
+        times = 1
+        if self.is_list and page is not None:  # the `nodes` or `edges` of the page
+            own = times = page
         elif self.is_list:
             times = self.items if size is None else size
             own = own if size is None else size
@@ -245,13 +259,20 @@ class CostReader:
     def _flags(self, parent: str, node: FieldNode) -> tuple[tuple[int, int], ...]:
         found = []
         for argument in node.arguments or ():
-            name, flags = argument.name.value, self.weights.flags
-            flag = flags.get((parent, node.name.value, name), flags.get(name))
-            for points, measure in ((flag, flag_value), (self.weights.arguments.get(name), given_value)):
-                if points:
-                    found.append((len(self.sizes), points))
-                    self.sizes.append(self._size(measure, argument.value))
+            for points, measure in self._measures(parent, node.name.value, argument.name.value):
+                found.append((len(self.sizes), points))
+                self.sizes.append(self._size(measure, argument.value))
         return tuple(found)
+
+    def _measures(self, parent: str, field: str, name: str) -> Iterator[tuple[int, Measure]]:
+        """How an argument is measured, with the points of each unit."""
+        weights = self.weights
+        if points := weights.flags.get((parent, field, name), weights.flags.get(name)):
+            yield points, flag_value
+        if points := weights.arguments.get(name):
+            yield points, given_value
+        if points_of := weights.strings.get(name):
+            yield 1, partial(string_points, points_of)
 
     def _page_number(self, node: FieldNode, is_page: bool) -> int | None:
         for argument in node.arguments or ():
@@ -260,7 +281,7 @@ class CostReader:
                 return len(self.sizes) - 1
         return None
 
-    def _size(self, measure: Callable[[Any], int | None], value: ValueNode) -> SizeArgument:
+    def _size(self, measure: Measure, value: ValueNode) -> SizeArgument:
         if isinstance(value, VariableNode):
             return SizeArgument(measure, value.name.value, self.defaults.get(value.name.value))
         return SizeArgument(measure, None, value)
@@ -295,8 +316,8 @@ class CostReader:
 
 
 def is_resolved(definition: GraphQLField) -> bool:
-    own = definition.extensions.get("strawberry-definition")
-    return not isinstance(own, StrawberryField) or own.base_resolver is not None
+    own = declared_field(definition)
+    return not isinstance(own, StrawberryField) or has_resolver(own)
 
 
 def check_cost(points: int, max_points: int) -> None:
@@ -332,6 +353,12 @@ def flag_value(value: Any) -> int | None:
 def given_value(value: Any) -> int | None:
     """Return 1 if an argument, as a literal or a variable's value, is given and not null."""
     return None if value is None or isinstance(value, NullValueNode) else 1
+
+
+def string_points(points: Callable[[str], int], value: Any) -> int | None:
+    """Return the points of a string, given as a literal or a variable's value."""
+    text = value.value if isinstance(value, StringValueNode) else value
+    return points(text) if isinstance(text, str) else None
 
 
 def length(value: Any) -> int | None:

@@ -72,7 +72,7 @@ class Limits:
         refuse_beyond(self.directives, directives, "directives")
 
 
-class Level(NamedTuple):
+class SelectionLevel(NamedTuple):
     """Selection sets that are merged in the result, and how deep they may be nested."""
 
     sets: Sequence[SelectionSetNode]
@@ -95,27 +95,27 @@ class LimitChecker:
         levels, depth = self._nested(top, max_depth), 1
         while levels:
             depth += 1
-            levels = [nested for level in levels for nested in self._next(level, depth)]
+            levels = [nested for level in levels for nested in self._levels_below(level, depth)]
 
     def _check_root(self, kind: OperationType, top: dict[str, list[FieldNode]]) -> None:
         refuse_beyond(self.limits.root_fields, len(top), "root fields")
         if kind is OperationType.MUTATION:
             refuse_beyond(self.limits.mutations, len(top), "mutations")
-            single = sum(nodes[0].name.value in self.limits.exclusive for nodes in top.values())
-            refuse_beyond(1, single, f"mutations of {', '.join(sorted(self.limits.exclusive))}")
+            exclusive = sum(nodes[0].name.value in self.limits.exclusive for nodes in top.values())
+            refuse_beyond(1, exclusive, f"mutations of {', '.join(sorted(self.limits.exclusive))}")
 
-    def _next(self, level: Level, depth: int) -> list[Level]:
+    def _levels_below(self, level: SelectionLevel, depth: int) -> list[SelectionLevel]:
         if depth > level.max_depth:
             raise too_much(f"fields are nested more than {level.max_depth} deep")
         return self._nested(self._fields(level.sets), level.max_depth)
 
-    def _nested(self, fields: dict[str, list[FieldNode]], max_depth: int) -> list[Level]:
+    def _nested(self, fields: dict[str, list[FieldNode]], max_depth: int) -> list[SelectionLevel]:
         levels = []
         for nodes in fields.values():
             sets = [node.selection_set for node in nodes if node.selection_set]
             if sets:
                 is_introspection = nodes[0].name.value in INTROSPECTION
-                levels.append(Level(sets, self.limits.introspection_depth if is_introspection else max_depth))
+                levels.append(SelectionLevel(sets, self.limits.introspection_depth if is_introspection else max_depth))
         return levels
 
     def _fields(self, sets: Sequence[SelectionSetNode]) -> dict[str, list[FieldNode]]:

@@ -16,8 +16,8 @@ from math import ceil
 from typing import NamedTuple, TypeAlias
 
 from caches import Usage
+from engine.clients import IPV6_PREFIX, Client, network_of
 from engine.errors import Code, Refused
-from engine.requests import Client
 
 MAX_BUCKETS = 10_000
 BUCKET_SIZE = 900  # bytes of a bucket, the points taken from it and one cached token
@@ -183,7 +183,8 @@ class Charge:
 @dataclass
 class RateLimiter:
     """
-    A bucket for each user, server key and address, by the policies of these kinds. `clock` returns seconds.
+    A bucket for each user, server key and address, by the policies of these kinds. `clock` returns seconds. IPv6
+    addresses of visitors count by their networks with a prefix of `ipv6_prefix` bits, as all others do.
 
     A request is allowed while its bucket has a point left. It may take more than there is, so that an expensive
     operation is possible at all; the next requests then wait until the bucket is positive again.
@@ -196,6 +197,7 @@ class RateLimiter:
     policies: Mapping[str, RatePolicy] = field(default_factory=lambda: DEFAULT_POLICIES)
     clock: Callable[[], float] = time.time
     max_buckets: int = MAX_BUCKETS
+    ipv6_prefix: int = IPV6_PREFIX
     _buckets: OrderedDict[BucketKey, tuple[float, float]] = field(default_factory=OrderedDict)  # points, at what time
     _taken: dict[BucketKey, float] = field(default_factory=dict)  # since the last synchronization
     _evictions: int = 0
@@ -316,7 +318,7 @@ class RateLimiter:
         """
         assert client.key is not None
         if key is not None and key.name is not None:
-            return client._replace(address=visitor_address(client))
+            return client._replace(address=network_of(visitor_address(client), self.ipv6_prefix))
         if key is not None and key.is_certain:
             self.take(of_address(client), COST_OF_A_WRONG_KEY)
             raise Refused(Code.UNAUTHENTICATED, "there is no such server key, or it was revoked")

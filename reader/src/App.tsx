@@ -2,7 +2,7 @@ import { Suspense } from "react";
 import { Route, Switch, useLocation } from "wouter";
 import { Boundary } from "./components/Boundary";
 import { Frame } from "./components/Frame";
-import { Loading } from "./components/Page";
+import { Pending } from "./components/Pending";
 import { FrontPage } from "./pages/FrontPage";
 import { NotFound } from "./pages/NotFound";
 import { PAGES } from "./routes";
@@ -12,7 +12,7 @@ export function App() {
   return (
     <Frame>
       <Boundary path={path}>
-        <Suspense fallback={<Loading />}>
+        <Suspense fallback={<Pending />}>
           <Switch>
             <Route path="/" component={FrontPage} />
             {PAGES.map(([pattern, Page]) => (

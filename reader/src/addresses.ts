@@ -29,6 +29,9 @@ export const userPath = (username: string): string => `/user/${encodeURIComponen
 
 export const groupPath = (name: string): string => `/group/${encodeURIComponent(name)}`;
 
+/** The log of moderation: all of it, or what is about an article, a comment or a user, or was done in a group. */
+export const logPath = (of: { subject?: string; group?: string } = {}): string => withQuery("/log", of);
+
 /** A path with its query; parameters without a value are left out. */
 export function withQuery(path: string, parameters: Record<string, string | number | null | undefined>): string {
   const query = new URLSearchParams();

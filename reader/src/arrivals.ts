@@ -19,14 +19,19 @@ interface List {
   /** Whether that is the first page, where new ones are. */
   isFirst: boolean;
   /** Reads it again. */
-  retry: (options: { requestPolicy: "network-only" }) => void;
+  renew: () => Promise<unknown>;
+}
+
+export interface Arrivals {
+  count: number;
+  show: () => Promise<void>;
 }
 
 /** How many new items a list does not show, as nothing is pushed into it, and what shows them. */
 export function useArrivals<Arrival, Missed>(
   { subscription, idOf, missed, idsOf }: Source<Arrival, Missed>,
-  { path, items, isFirst, retry }: List,
-): { count: number; show: () => void } {
+  { path, items, isFirst, renew }: List,
+): Arrivals {
   const client = useClient();
   const [, navigate] = useLocation();
   const [ids, setIds] = useState<readonly string[]>([]);
@@ -42,9 +47,9 @@ export function useArrivals<Arrival, Missed>(
 
   useLive(subscription, {}, { onData: (data) => note([idOf(data)]), onGap: () => void catchUp() });
 
-  function show() {
+  async function show() {
     setIds([]);
-    if (isFirst) retry({ requestPolicy: "network-only" });
+    if (isFirst) await renew();
     else navigate(path);
   }
 

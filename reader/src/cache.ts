@@ -21,14 +21,15 @@ const WITHOUT_ID = [
   ...["ArticleConnection", "CommentConnection", "GroupConnection", "NotificationConnection", "SearchConnection"],
   ...["ThreadConnection", "UserConnection", "ArticleEdge", "CommentEdge", "GroupEdge", "NotificationEdge"],
   ...["SearchEdge", "ThreadEdge", "UserEdge", "PageInfo", "RankingChange", "RankingMove", "RateLimit", "Session"],
-  ...["Standing", "StandingTerm"],
+  ...["Standing", "StandingTerm", "RoleGrant", "Flag", "QueueConnection", "QueueEdge"],
+  ...["ModerationActionConnection", "ModerationActionEdge", "VotableConnection", "VotableEdge"],
 ];
 
 /** With these, fields of other types are neither read nor written: without them the cache guesses by their names. */
 const POSSIBLE_TYPES = {
-  Node: ["Article", "Comment", "Feed", "Group", "Inbox", "Notification", "User"],
+  Node: ["Article", "Comment", "Feed", "Group", "Inbox", "ModerationAction", "Notification", "User"],
   SearchResult: ["Article", "Comment", "User"],
-  UserError: ["RateLimited", "Refusal", "VotingClosed"],
+  UserError: ["Banned", "RateLimited", "Refusal", "VotingClosed"],
   Votable: ["Article", "Comment"],
 };
 
@@ -143,5 +144,5 @@ function empty(cache: Cache, id: string | null | undefined): void {
 /** A node that the cache may have from elsewhere. */
 function known(id: string): { __typename: string; id: string } {
   const type = id.slice(0, id.indexOf(":"));
-  return { __typename: type.charAt(0).toUpperCase() + type.slice(1), id };
+  return { __typename: type === "action" ? "ModerationAction" : type.charAt(0).toUpperCase() + type.slice(1), id };
 }

@@ -1,9 +1,9 @@
 import { useEffect, useRef } from "react";
-import { useClient, type AnyVariables, type TypedDocumentNode } from "urql";
+import { useClient, type AnyVariables, type OperationResult, type TypedDocumentNode } from "urql";
 import { graphql } from "./gql";
 import { useLive } from "./live";
 
-const ARTICLES_CHANGED = graphql(`
+export const ARTICLES_CHANGED = graphql(`
   subscription ArticlesChanged($ids: [ID!]!) {
     articlesChanged(ids: $ids) {
       id
@@ -29,7 +29,7 @@ const RENEWAL_PAUSE = 1_000;
  * Keeps listed articles, at most 100, as they are now: the cache takes each change. `renew` reads the list again, if its
  * order depends on votes; it is called once for all changes of a second.
  */
-export function useArticleChanges(articles: readonly { id: string }[], renew?: () => void): void {
+export function useArticleChanges(articles: readonly { id: string }[], renew?: () => unknown): void {
   const ids = articles.map(({ id }) => id).sort();
   const isEmpty = ids.length === 0;
   const catchUp = useRenewal(MISSED_CHANGES, { ids });
@@ -46,7 +46,7 @@ export function useArticleChanges(articles: readonly { id: string }[], renew?: (
 
   function onGap() {
     if (renew) renew();
-    else if (!isEmpty) catchUp();
+    else if (!isEmpty) void catchUp();
   }
 
   useLive(ARTICLES_CHANGED, isEmpty ? null : { ids }, { onData, onGap });
@@ -56,7 +56,7 @@ export function useArticleChanges(articles: readonly { id: string }[], renew?: (
 export function useRenewal<Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
   variables: Variables,
-): () => void {
+): () => Promise<OperationResult<Data, Variables>> {
   const client = useClient();
-  return () => void client.query(query, variables, { requestPolicy: "network-only" }).toPromise();
+  return () => client.query(query, variables, { requestPolicy: "network-only" }).toPromise();
 }

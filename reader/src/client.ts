@@ -2,11 +2,13 @@ import type { Client as Socket } from "graphql-ws";
 import { Client, fetchExchange, mapExchange, subscriptionExchange, type OperationResult } from "urql";
 import { cache } from "./cache";
 import { ENDPOINT } from "./addresses";
+import { file } from "./files";
 import { reconnections } from "./live";
+import { pause } from "./network";
 import { currentSession, endSession, type Session } from "./session";
 import { sayProblem } from "./status";
 
-const LONGEST_PAUSE = 30_000;
+const socketClient = file(async () => (await import("graphql-ws")).createClient); // nothing else of it is built
 
 /** A client with a cache of its own, as what a viewer sees is for nobody else. */
 export function connect(session: Session | null): Client {
@@ -47,7 +49,7 @@ function live(headers: Record<string, string>) {
 }
 
 async function openSocket(connectionParams: Record<string, string>): Promise<Socket> {
-  const { createClient } = await import("graphql-ws");
+  const createClient = await socketClient.load();
   const url = new URL(ENDPOINT);
   url.protocol = url.protocol.replace("http", "ws");
   return createClient({
@@ -58,22 +60,6 @@ async function openSocket(connectionParams: Record<string, string>): Promise<Soc
     retryWait: pause,
     shouldRetry: () => true,
     on: { connected: (_socket, _payload, isAgain) => isAgain && reconnections.set(reconnections.get() + 1) },
-  });
-}
-
-/** Waits before another attempt to connect, longer each time. It ends when the network is back or the page is looked at. */
-function pause(attempts: number): Promise<void> {
-  const longest = Math.min(1_000 * 2 ** attempts, LONGEST_PAUSE);
-  return new Promise((resolve) => {
-    const ended = new AbortController();
-    const end = () => {
-      ended.abort();
-      resolve();
-    };
-    const endIfVisible = () => document.visibilityState === "visible" && end();
-    setTimeout(end, longest * (0.5 + Math.random() / 2)); // so that not all pages of a site come at once
-    window.addEventListener("online", end, ended);
-    document.addEventListener("visibilitychange", endIfVisible, ended);
   });
 }
 

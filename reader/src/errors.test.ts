@@ -14,3 +14,13 @@ test("a refusal because of the rate says when to try again", () => {
   expect(explainRefusal({ ...refusal, retryAt })).toMatch(/^This was too often\. Try again at 2:05:09.PM\.$/);
   expect(explainRefusal(refusal)).toBe("This was too often. Try again later.");
 });
+
+test("a refusal because of a ban says until when", () => {
+  const refusal = { code: "BANNED", message: "you are banned from the group lua" };
+  const until = new Date(2026, 10, 30, 14, 5).toISOString();
+
+  expect(explainRefusal({ ...refusal, until })).toMatch(
+    /^You are banned from the group lua until November 30, 2026 at 2:05.PM\.$/,
+  );
+  expect(explainRefusal({ ...refusal, until: null })).toBe("You are banned from the group lua.");
+});

@@ -1,6 +1,6 @@
 import type { CombinedError } from "urql";
 import { graphql } from "./gql";
-import { clock } from "./times";
+import { clockTime, fullTime } from "./times";
 
 /** What forms show of a refusal. */
 export const REFUSED = graphql(`
@@ -10,6 +10,9 @@ export const REFUSED = graphql(`
     message
     ... on RateLimited {
       retryAt
+    }
+    ... on Banned {
+      until
     }
   }
 `);
@@ -21,6 +24,8 @@ export interface Refusal {
   field?: string[] | null;
   /** Of a mutation that was sent too often, if the document asks for it. */
   retryAt?: string;
+  /** When a ban ends, if the document asks for it; null if it is for good. */
+  until?: string | null;
 }
 
 /** Why a request failed, in a sentence. */
@@ -37,7 +42,9 @@ export function explain(error: CombinedError): string {
 export function explainRefusal(refusal: Refusal): string {
   if (refusal.code === "UNAUTHENTICATED") return "Your session has ended. Log in again.";
   if (refusal.code === "RATE_LIMITED") return `This was too often. ${when(refusal.retryAt)}`;
-  return sentence(refusal.message);
+  const { code, message, until } = refusal;
+  if (code === "BANNED" && until) return sentence(`${message} until ${fullTime(Date.parse(until))}`);
+  return sentence(message);
 }
 
 /** Why a mutation did not do what it was sent for, in a sentence; null if it did. */
@@ -56,7 +63,7 @@ function explainNetwork({ response }: CombinedError): string {
 
 function when(instant: unknown): string {
   const date = new Date(typeof instant === "string" || typeof instant === "number" ? instant : NaN);
-  return Number.isNaN(date.getTime()) ? "Try again later." : `Try again at ${clock(date)}.`;
+  return Number.isNaN(date.getTime()) ? "Try again later." : `Try again at ${clockTime(date)}.`;
 }
 
 function sentence(text: string): string {

@@ -5,8 +5,11 @@ import { PAGE_SIZE } from "./components/RankedArticles";
 import { askBeforeRendering } from "./frame";
 import { FRONT_PAGE } from "./pages/FrontPage";
 
-/** Waits for the data of the front page: the server has sent its HTML, which is shown until then. */
-export async function dataOfFirstPage(client: Client): Promise<void> {
+/**
+ * Loads the data of the front page into the cache of the client, if that is the page: the server has sent its HTML, which
+ * is shown until then.
+ */
+export async function loadFirstPage(client: Client): Promise<void> {
   const ranking = location.pathname === `${BASE_PATH}/` ? rankingOf(location.search) : null;
   if (ranking) await askBeforeRendering(client, FRONT_PAGE, { ...ranking, first: PAGE_SIZE });
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import {
   useQuery,
   type AnyVariables,
@@ -7,8 +7,10 @@ import {
   type TypedDocumentNode,
   type UseQueryResponse,
 } from "urql";
+import { noteBan } from "./bans";
 import { graphql, readFragment, type FragmentType } from "./gql";
 import { Observable, useObservable } from "./observable";
+import { noteRoles } from "./roles";
 
 /** What the header shows. Each page asks for it with its own data, so a page takes one request. */
 export const FRAME = graphql(`
@@ -16,6 +18,15 @@ export const FRAME = graphql(`
     viewer {
       id
       username
+      isBanned
+      bannedUntil
+      roles {
+        role
+        group {
+          id
+          name
+        }
+      }
     }
     inbox {
       id
@@ -34,6 +45,25 @@ export const NOTIFICATION = graphql(`
 `);
 
 const unseen = new Observable(0);
+const marks = new Observable(0);
+const otherTabs = new BroadcastChannel("upvote-inbox");
+otherTabs.addEventListener("message", () => marks.set(marks.get() + 1));
+
+/** After something of the inbox was marked as seen: all tabs ask for what they show of it. */
+export function announceMark(): void {
+  marks.set(marks.get() + 1);
+  otherTabs.postMessage(null);
+}
+
+/** Calls `renew` each time that something was marked as seen, in this tab or another one. */
+export function useMarks(renew: () => unknown): void {
+  const current = useObservable(marks);
+  const known = useRef(current);
+  useEffect(() => {
+    if (known.current !== current) void renew();
+    known.current = current;
+  }, [current]);
+}
 
 export const useUnseenCount = (): number => useObservable(unseen);
 
@@ -67,5 +97,10 @@ export function usePageQuery<Data extends WithFrame, Variables extends AnyVariab
   useEffect(() => {
     if (count !== undefined) unseen.set(count);
   }, [count]);
+  useEffect(() => {
+    if (!frame) return;
+    noteRoles(frame.viewer);
+    noteBan(frame.viewer);
+  }, [frame]);
   return response;
 }

@@ -18,8 +18,8 @@ const positions = new Map<string, number>(stored());
 const visit = new Observable<Visit>({ key: "", by: "address" });
 let arrived = "";
 
-/** Starts to keep the positions. Wouter sends the events of `pushState` and `replaceState`. */
-export function keepPositions(): void {
+/** Starts to keep the scroll positions. Wouter sends the events of `pushState` and `replaceState`. */
+export function keepScrollPositions(): void {
   history.scrollRestoration = "manual";
   visit.set(keyOfState() ? { key: keyOfState(), by: "history" } : { key: mark(newKey()), by: "address" });
   window.addEventListener("pagehide", remember);

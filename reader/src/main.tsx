@@ -6,8 +6,8 @@ import { Router } from "wouter";
 import { BASE_PATH } from "./addresses";
 import { App } from "./App";
 import { connect } from "./client";
-import { dataOfFirstPage } from "./first-page";
-import { keepPositions } from "./history";
+import { loadFirstPage } from "./first-page";
+import { keepScrollPositions } from "./history";
 import { currentSession, useSession } from "./session";
 
 const firstSession = currentSession();
@@ -26,7 +26,7 @@ function Reader() {
 }
 
 async function start(root: HTMLElement) {
-  await dataOfFirstPage(firstClient);
+  await loadFirstPage(firstClient); // into the cache of the client, so that the first rendering has it
   createRoot(root).render(
     <StrictMode>
       <Reader />
@@ -34,7 +34,7 @@ async function start(root: HTMLElement) {
   );
 }
 
-keepPositions();
+keepScrollPositions();
 
 const root = document.getElementById("root");
 if (root) void start(root);

@@ -106,3 +106,21 @@ test.each([
 ])("a long text of %s is rendered", { timeout: 20_000 }, (_, text) => {
   expect(render(text).textContent).not.toBe("");
 });
+
+test("tables have a bounded number of columns", () => {
+  const table = (columns: number) => `${"|a".repeat(columns)}|\n${"|-".repeat(columns)}|\n${"|b".repeat(columns)}|`;
+
+  expect(render(table(19)).querySelectorAll("td").length).toBe(19);
+  expect(render(table(40)).querySelector("table")).toBeNull();
+  expect(render(table(40)).textContent?.trim()).toBe(table(40));
+});
+
+test.each([
+  ["a table", `${"|".repeat(20)}\n${"|-".repeat(19)}|\n${"|\n".repeat(15_000)}`],
+  ["references", `[a]: https://example.com/${"x".repeat(20_000)}\n\n${"[a] ".repeat(4_000)}`],
+])("what becomes too large is shown as it was written: %s", (_, text) => {
+  const fragment = render(text);
+
+  expect([...fragment.children].map((element) => element.localName)).toEqual(["pre"]);
+  expect(fragment.textContent).toBe(text);
+});

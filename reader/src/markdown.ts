@@ -10,6 +10,8 @@ const ELEMENTS = [
   ...["p", "br", "hr", "strong", "em", "del", "span", "code", "pre", "blockquote", "ul", "ol", "li", "a"],
   ...["table", "thead", "tbody", "tr", "th", "td"],
 ];
+const MAX_COLUMNS = 20; // of a table: each of its rows gets as many cells
+const MAX_HTML = 400_000; // characters, ten for each of the longest text, as in server/markdown_html.py
 const ADDRESSES = /^(?:https?:\/\/|mailto:)[^\s]/i;
 const MENTION = /(?<![\p{L}\p{N}@/.+\-=&#%\\])@([A-Za-z0-9_-]{2,20})(?![A-Za-z0-9_@-])/gu; // as in store/mentions.py
 
@@ -17,6 +19,7 @@ const marked = new Marked({
   tokenizer: {
     html: () => undefined,
     tag: () => undefined,
+    table: (source) => (columns(source) > MAX_COLUMNS ? undefined : false),
   },
   renderer: {
     // The outline of a page is not its users': their headings are paragraphs.
@@ -52,13 +55,21 @@ export function render(text: string): DocumentFragment {
   return fragment;
 }
 
+/** The HTML of a text; one that would be too large, or is nested deeper than the stack, is shown as it was written. */
 function html(text: string): string {
   try {
-    return marked.parse(text, { async: false });
+    const rendered = marked.parse(text, { async: false });
+    if (rendered.length <= MAX_HTML) return rendered;
   } catch (error) {
-    if (error instanceof RangeError) return `<pre>${escape(text)}</pre>`; // nested deeper than the stack
-    throw error;
+    if (!(error instanceof RangeError)) throw error;
   }
+  return `<pre>${escape(text)}</pre>`;
+}
+
+/** The columns of a table that may begin here, at most: those of its first line. */
+function columns(source: string): number {
+  const end = source.indexOf("\n");
+  return source.slice(0, end < 0 ? undefined : end).split("|").length - 1;
 }
 
 function restrict(link: HTMLAnchorElement): void {

@@ -1,20 +1,38 @@
-import { lazy } from "react";
+import { lazy, type ComponentType } from "react";
+import { file, renderer } from "./files";
 
-/** Each page but the first is a file of its own. Patterns are those of wouter; the first that matches is shown. */
+/** All pages but the first are in one file. Patterns are those of wouter; the first that matches is shown. */
 export const PAGES = [
-  ["/top/:period", lazy(() => import("./pages/TopPage"))],
-  ["/good", lazy(() => import("./pages/GoodPage"))],
-  ["/groups", lazy(() => import("./pages/GroupsPage"))],
-  ["/group/:name", lazy(() => import("./pages/GroupPage"))],
-  ["/user/:username/:part?", lazy(() => import("./pages/UserPage"))],
-  ["/feed", lazy(() => import("./pages/FeedPage"))],
-  ["/inbox", lazy(() => import("./pages/InboxPage"))],
-  ["/search", lazy(() => import("./pages/SearchPage"))],
-  ["/log-in", lazy(() => import("./pages/LogInPage"))],
-  ["/register", lazy(() => import("./pages/RegisterPage"))],
-  ["/settings", lazy(() => import("./pages/SettingsPage"))],
-  ["/article/:number", lazy(() => import("./pages/ArticlePage"))],
-  ["/article/:article/comment/:number", lazy(() => import("./pages/CommentPage"))],
-  ["/article/:number/edit", lazy(() => import("./pages/EditPage"))],
-  ["/post", lazy(() => import("./pages/PostPage"))],
+  ["/top/:period", page(() => import("./pages/TopPage"))],
+  ["/good", page(() => import("./pages/GoodPage"))],
+  ["/groups", page(() => import("./pages/GroupsPage"))],
+  ["/group/:name", page(() => import("./pages/GroupPage"))],
+  ["/user/:username/:part?", withTexts(() => import("./pages/UserPage"))],
+  ["/feed", page(() => import("./pages/FeedPage"))],
+  ["/inbox", withTexts(() => import("./pages/InboxPage"))],
+  ["/held", withTexts(() => import("./pages/HeldPage"))],
+  ["/log", page(() => import("./pages/LogPage"))],
+  ["/moderation/roles", page(() => import("./pages/RolesPage"))],
+  ["/search", page(() => import("./pages/SearchPage"))],
+  ["/log-in", page(() => import("./pages/LogInPage"))],
+  ["/register", page(() => import("./pages/RegisterPage"))],
+  ["/settings", page(() => import("./pages/SettingsPage"))],
+  ["/article/:number", withTexts(() => import("./pages/ArticlePage"))],
+  ["/article/:article/comment/:number", withTexts(() => import("./pages/CommentPage"))],
+  ["/article/:number/edit", page(() => import("./pages/EditPage"))],
+  ["/moderation", page(() => import("./pages/QueuePage"))],
+  ["/moderation/:id", withTexts(() => import("./pages/SubjectPage"))],
+  ["/post", page(() => import("./pages/PostPage"))],
 ] as const;
+
+function page<Module extends { default: ComponentType }>(load: () => Promise<Module>) {
+  return lazy(file(load).load);
+}
+
+/** A page with texts of users: what renders them is loaded beside it. */
+function withTexts<Module extends { default: ComponentType }>(load: () => Promise<Module>) {
+  return page(() => {
+    void renderer.load();
+    return load();
+  });
+}

@@ -15,7 +15,8 @@ function pages(...lines: string[]): Pages<Comment> {
 }
 
 function thread(lines: string[], rest: Partial<Thread<Comment>> = {}): Thread<Comment> {
-  const empty = { nextDepth: 0, branches: new Map(), posted: [], collapsed: new Set<string>(), isOldestFirst: false };
+  const none = new Set<string>();
+  const empty = { nextDepth: 0, branches: new Map(), posted: [], collapsed: none, kept: none, isOldestFirst: false };
   return { pages: pages(...lines), ...empty, ...rest };
 }
 
@@ -136,6 +137,10 @@ test("a posted reply to what is not loaded is out of sight", () => {
 
 test("a deleted comment stays for its replies only", () => {
   expect(shown(thread(["a DELETED", " b", "c DELETED", " d DELETED", "e"]))).toEqual(["a", " b", "e"]);
+});
+
+test("a deleted comment stays while one points at the thread", () => {
+  expect(shown(thread(["a", " b DELETED", "c DELETED"], { kept: new Set(["b"]) }))).toEqual(["a", " b"]);
 });
 
 test("a deleted comment stays while its replies have not been loaded", () => {

@@ -38,6 +38,8 @@ export interface Thread<C extends Comment> {
   /** The ids of comments without their replies. */
   readonly collapsed: ReadonlySet<string>;
   readonly isOldestFirst: boolean;
+  /** The ids of comments that were deleted while one pointed at them: they keep their places. */
+  readonly kept: ReadonlySet<string>;
 }
 
 /** A row of the thread on the screen. `under` is null for the pages of the thread itself. */
@@ -50,7 +52,7 @@ type CommentRow<C extends Comment> = Extract<Row<C>, { kind: "comment" }>;
 
 /** The rows of a thread, in order: comments, and where more can be loaded. */
 export function rows<C extends Comment>(thread: Thread<C>): Row<C>[] {
-  const all = withoutStubs(withPosted(loaded(thread), thread));
+  const all = withoutStubs(withPosted(loaded(thread), thread), thread.kept);
   return withParents(folded(all, thread.collapsed));
 }
 
@@ -133,14 +135,15 @@ function endOf<C extends Comment>(rows: readonly Row<C>[], index: number): numbe
 }
 
 /** Leave out deleted comments that have nothing below them: the server keeps them for their replies only. */
-function withoutStubs<C extends Comment>(rows: Row<C>[]): Row<C>[] {
-  const kept: Row<C>[] = [];
+function withoutStubs<C extends Comment>(rows: Row<C>[], kept: ReadonlySet<string>): Row<C>[] {
+  const left: Row<C>[] = [];
   for (const row of rows.toReversed()) {
-    const next = kept.at(-1);
+    const next = left.at(-1);
     const hasReplies = next !== undefined && (next.depth > row.depth || (next.kind === "more" && next.under === null));
-    if (row.kind !== "comment" || row.comment.state !== "DELETED" || hasReplies) kept.push(row);
+    const isStub = row.kind === "comment" && row.comment.state === "DELETED" && !kept.has(row.comment.id);
+    if (!isStub || hasReplies) left.push(row);
   }
-  return kept.reverse();
+  return left.reverse();
 }
 
 function folded<C extends Comment>(rows: Row<C>[], collapsed: ReadonlySet<string>): Row<C>[] {

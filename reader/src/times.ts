@@ -1,7 +1,8 @@
 import { useEffect } from "react";
 import { Observable, useObservable } from "./observable";
 
-const TICK = 15_000;
+const TICK = 15_000; // milliseconds
+// Their lengths in seconds.
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["year", 365 * 86_400],
   ["month", 30 * 86_400],
@@ -10,20 +11,20 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60],
 ];
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
-const whole = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "short" });
-const time = new Intl.DateTimeFormat("en", { hour: "numeric", minute: "2-digit", second: "2-digit" });
+const relativeFormat = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+const fullFormat = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "short" });
+const clockFormat = new Intl.DateTimeFormat("en", { hour: "numeric", minute: "2-digit", second: "2-digit" });
 const now = new Observable(Date.now());
 
-let users = 0;
+let mounted = 0; // components that show the time
 let timer: ReturnType<typeof setInterval> | undefined;
 
 /** The time, renewed every 15 seconds. All components share one timer. */
 export function useNow(): number {
   useEffect(() => {
-    if (users++ === 0) timer = setInterval(() => now.set(Date.now()), TICK);
+    if (mounted++ === 0) timer = setInterval(() => now.set(Date.now()), TICK);
     return () => {
-      if (--users === 0) clearInterval(timer);
+      if (--mounted === 0) clearInterval(timer);
     };
   }, []);
   return useObservable(now);
@@ -33,9 +34,11 @@ export function useNow(): number {
 export function ago(instant: number, now: number): string {
   const seconds = Math.floor((now - instant) / 1000);
   const unit = UNITS.find(([, length]) => seconds >= length);
-  return unit ? relative.format(-Math.floor(seconds / unit[1]), unit[0]) : "just now";
+  return unit ? relativeFormat.format(-Math.floor(seconds / unit[1]), unit[0]) : "just now";
 }
 
-export const fullTime = (instant: number): string => whole.format(instant);
+/** Date and time of an instant in unix milliseconds. */
+export const fullTime = (instant: number): string => fullFormat.format(instant);
 
-export const clock = (instant: Date): string => time.format(instant);
+/** Only the time of day, to the second. */
+export const clockTime = (instant: Date): string => clockFormat.format(instant);

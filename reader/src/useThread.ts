@@ -84,6 +84,8 @@ interface Options {
   first: FragmentType<typeof THREAD_PLACES>;
   /** The comment whose branch this is, and comments above it; empty for the whole thread. */
   above: readonly ThreadComment[];
+  /** Deleted comments that keep their places. */
+  kept: ReadonlySet<string>;
 }
 
 export interface LiveThread {
@@ -113,13 +115,13 @@ export function useThread(options: Options, onAdded: (ids: readonly string[]) =>
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
   const fold = useCallback((id: string) => setCollapsed((all) => toggled(all, id)), []);
 
-  const { above, order } = options;
+  const { above, order, kept } = options;
   const pages = pagesOf(null);
   const thread = {
     pages: { ...pages, places: [...above.map((comment) => ({ comment, hiddenReplyCount: 0 })), ...pages.places] },
     nextDepth: (above.at(-1)?.depth ?? -1) + 1,
     branches: new Map(branches.map((under) => [under, pagesOf(under)])),
-    ...{ posted, collapsed, isOldestFirst: order === "OLDEST" },
+    ...{ posted, collapsed, kept, isOldestFirst: order === "OLDEST" },
   };
   return {
     ...{ rows: rows(thread), outOfSight: outOfSight(thread).size },

@@ -58,11 +58,13 @@ interface VoteButtonsProps {
   subject: Subject;
   /** What a screen reader calls it: the title of an article, or "comment by alice". */
   name: string;
+  /** Why it takes no votes; by default the end of voting. */
+  closed?: string | undefined;
 }
 
 /** The votes of an article or a comment between a button for an upvote and one for a downvote. */
-export function VoteButtons({ subject, name }: VoteButtonsProps) {
-  const vote = useVote(subject);
+export function VoteButtons({ subject, name, closed = "Voting has closed" }: VoteButtonsProps) {
+  const vote = useVote(subject, closed);
   const own = subject.viewerVote ?? "NONE";
   const button = (value: "UP" | "DOWN", label: string, shortcut: string) => (
     <button
@@ -71,7 +73,7 @@ export function VoteButtons({ subject, name }: VoteButtonsProps) {
       aria-pressed={own === value}
       aria-label={`${label}: ${name}`}
       aria-keyshortcuts={shortcut}
-      title={subject.isVotingOpen ? label : "Voting has closed"}
+      title={subject.isVotingOpen ? label : closed}
       aria-disabled={!subject.isVotingOpen}
       onClick={({ detail }) => detail < 2 && vote(own === value ? "NONE" : value)} // a double click votes once
     >
@@ -92,7 +94,7 @@ export function VoteButtons({ subject, name }: VoteButtonsProps) {
 }
 
 /** A function that sets the viewer's vote. It asks to log in if nobody is, and says why a vote did not count. */
-function useVote(subject: Subject): (value: VoteValue) => void {
+function useVote(subject: Subject, closed: string): (value: VoteValue) => void {
   const client = useClient();
   const session = useSession();
   const [, navigate] = useLocation();
@@ -103,7 +105,7 @@ function useVote(subject: Subject): (value: VoteValue) => void {
     } else if (subject.isVotingOpen) {
       inOrder(subject.id, () => send(client, subject, value));
     } else {
-      sayProblem("Voting has closed.");
+      sayProblem(`${closed}.`);
     }
   };
 }

@@ -5,19 +5,19 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from database.archived import records_of
-from server.cli import archive as archives
-from server.cli import session
+from archive.maintenance import records_of
+from server.cli import backup_file, session
 from server.cli.progress import progress_bar
 from server.settings import Settings, read_settings
 from store import log
 from store.maintenance import dump
+from store.maintenance.records.record import Record
 from store.maintenance.restore import POSITIONS
 from store.store import Store
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="the file to write; it gets its name when it is complete")
+    parser.add_argument("file", type=Path, help="the file to write, named when it is complete; - for standard output")
 
 
 def run(arguments: Namespace) -> int:
@@ -31,8 +31,8 @@ class RecordCounts:
     counts: dict[str, int] = field(default_factory=dict)
     broken: int = 0
 
-    def add(self, record: dump.Record) -> None:
-        self.counts[record[0]] = self.counts.get(record[0], 0) + 1
+    def add(self, record: Record) -> None:
+        self.counts[record.kind] = self.counts.get(record.kind, 0) + 1
 
     def leave_out(self, key: str) -> None:
         self.broken += 1
@@ -46,6 +46,8 @@ def back_up(settings: Settings, file: Path) -> int:
     """
     Write a whole store to a file. Returns 1 if damaged data was left out.
 
+    What was written is reported on standard output, or on standard error if the backup itself may be there.
+
     Raises:
         OSError: the file cannot be written.
     """
@@ -58,13 +60,14 @@ def back_up(settings: Settings, file: Path) -> int:
             archived = records_of(store.site, database) if database else None
             with (
                 progress_bar("backup", await dump.size(store.site)) as walked,
-                archives.writing(file, header) as archive,
+                backup_file.writing(file, header) as backup,
             ):
                 async for records in dump.records_of(store.site, walked, counts.leave_out, archived):
                     for record in records:
-                        archive.add(record)
+                        backup.add(record.as_list())
                         counts.add(record)
 
     session.run(settings, write, strict=False)
-    print(f"wrote {counts} to {file}")
+    report = sys.stdout if backup_file.is_replaced(file) else sys.stderr
+    print(f"wrote {counts} to {file}", file=report)
     return int(counts.broken > 0)

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Awaitable, Callable
 
 from database.database import Database
+from database.positions import stored_positions
 from server.cli import session
 from server.cli.progress import progress_bar
 from server.settings import Settings, WrongSetting, read_settings
@@ -47,8 +48,6 @@ def run_action(settings: Settings, action: Callable[[Store, Database], Awaitable
 
 
 async def show(store: Store, database: Database) -> None:
-    from database.rebuild import stored_positions  # slow
-
     identity, positions = await database.run(stored_positions)
     is_of_this_log = identity == await log.identity(store.site)
     print(f"database  {database.name}")

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from server.cli import session
-from server.cli.import_stories import Options, import_stories
+from server.cli.import_stories import ImportOptions, import_stories
 from server.cli.serve import listening, serve
 from server.settings import read_settings
 from server.trusted import LOCAL_ORIGINS
@@ -25,5 +25,5 @@ def run(arguments: Namespace) -> int:
         origins = {"allowed_origins": settings.allowed_origins or LOCAL_ORIGINS}
         temporary = settings.model_copy(update=own | origins)
         with session.running_store(temporary) as opened:
-            import_stories(opened, [SAMPLE, SAMPLE_COMMENTS], Options(shift_to_now=True, with_voters=True))
+            import_stories(opened, [SAMPLE, SAMPLE_COMMENTS], ImportOptions(shift_to_now=True, with_voters=True))
             return serve(opened, listener)

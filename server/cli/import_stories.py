@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.progress import Progress
 
-from resolvers import archive
+from archive import reads, write_back
 from server.cli import hacker_news, session, story_file
 from server.cli.hacker_news import Conversations
 from server.cli.progress import progress_bars
@@ -28,14 +28,16 @@ from store.store import Store
 BATCH = 500  # stories in one round trip, fewer if they have many votes: each vote may bring the name of a voter
 BATCH_VOTES = 50_000
 COMMENTS_AT_ONCE = 100  # in one round trip: their scripts take some 20 ms
-SHOWN = 20  # bad lines, and comments without what they answer
+SHOWN = 20  # how many faults of a kind are printed
 MOST_FOLLOWED = 10_000
-Place = tuple[int, int]  # file, from 0 on, and line
+FileLine = tuple[int, int]  # the index of a file on the command line, and a line in it
+# Comments with these statuses are sent a second time; if that does not help, the reason is printed. An archived article
+# is GONE at first: it is written back to Redis before the second time.
 REFUSED = {Status.MISSING: "was not imported", Status.GONE: "was deleted"}
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ImportOptions:
     shift_to_now: bool = False
     with_voters: bool = False
     follow: int = 0
@@ -49,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    options = Options(arguments.shift_to_now, arguments.with_voters, arguments.follow)
+    options = ImportOptions(arguments.shift_to_now, arguments.with_voters, arguments.follow)
     return import_stories(read_settings(), arguments.files, options)
 
 
@@ -106,10 +108,10 @@ class FileContents:
     stories: Sequence[Story]
     comments: Sequence[StoryComment]
     skipped: frozenset[str]
-    places: Mapping[str, Place]
+    places: Mapping[str, FileLine]
 
 
-def import_stories(settings: Settings, files: Sequence[Path], options: Options) -> int:
+def import_stories(settings: Settings, files: Sequence[Path], options: ImportOptions) -> int:
     """
     Import what some files have and the store has not. If it is interrupted, the same command continues.
 
@@ -137,7 +139,7 @@ def read(files: Sequence[Path], counts: ImportCounts, progress: Progress) -> Fil
     Raises:
         OSError, NotStories: a file cannot be read.
     """
-    places, faults = dict[str, Place](), list[str]()
+    places, faults = dict[str, FileLine](), list[str]()
     stories, comments, skipped = list[Story](), list[StoryComment](), set[str]()
     for number, file in enumerate(files):
         notes = Notes()
@@ -167,12 +169,12 @@ def read(files: Sequence[Path], counts: ImportCounts, progress: Progress) -> Fil
 class Import:
     store: Store
     settings: Settings
-    options: Options
+    options: ImportOptions
     counts: ImportCounts
     progress: Progress
 
     async def run(self, found: FileContents) -> None:
-        """Import, and trim the log meanwhile, as no server may be running."""
+        """Import, and trim the log meanwhile: perhaps no server runs that would do so."""
         site, kept = self.store.site, (self.settings.log_seconds * 1000, self.settings.log_entries)
         async with log.kept_trimmed(site, *kept, effects.removable):
             stories = story_file.with_groups(found.stories)
@@ -191,9 +193,9 @@ class Import:
         if not found.comments:
             return Conversations((), (), ())
         site = self.store.site
-        in_file = {story.id for story in found.stories} | {comment.id for comment in found.comments}
-        outside = {comment.parent for comment in found.comments} - in_file
-        homes = await importing_comments.homes(self.store, outside)
+        in_files = {story.id for story in found.stories} | {comment.id for comment in found.comments}
+        outside = {comment.parent for comment in found.comments} - in_files
+        homes = await importing_comments.homes(self.store, outside)  # the partition of each story or comment, by id
         homes.update({story.id: site.home_of_user(story.poster) for story in found.stories})
         conversations = hacker_news.arranged(found.comments, homes, found.skipped)
         self.counts.left_out += len(conversations.skipped)
@@ -210,10 +212,14 @@ class Import:
     async def _archived(self, number: int) -> Article | None:
         """An archived article. The database is opened only if the store has any."""
         async with session.archive_of(self.settings, self.store) as database:
-            return await archive.find(self.store, database, number)
+            return await reads.find(self.store, database, number)
 
     async def _create_posters(self, stories: Sequence[Story], conversations: Conversations) -> Mapping[str, str]:
-        """Users for the posters of comments. Each has joined with the first story or comment."""
+        """
+        Create users for the posters of comments. A user has joined at the time of their first story or comment.
+
+        Returns the names of these users as they are written, by name in lower case.
+        """
         posters = {comment.poster.lower(): comment.poster for _, comment in conversations.placed if comment.poster}
         joined = dict[str, int]()
         times = [(story.poster, story.time) for story in stories]
@@ -228,6 +234,8 @@ class Import:
         with_voters = self.options.with_voters
         voters = await importing.create_voters(self.store, stories) if with_voters else Voters((), 0)
         self.counts.users += voters.created
+        if self.store.places.only_listed:
+            await self.store.places.add_all(sorted({group for story in stories for group in story.groups}))
         task = self.progress.add_task("stories", total=len(stories))
         for batch in _batches(stories):
             self.counts.add(batch, await importing.import_batch(self.store, batch, voters.names))
@@ -256,8 +264,9 @@ class Import:
 
     async def _import_batch(self, batch: Sequence[tuple[int, StoryComment]], names: Mapping[str, str]) -> list[Result]:
         """
-        Import some comments. Those that are refused are sent again, after archived articles are written back to Redis:
-        it may also be that a server did not have the script yet, and ran it for a reply before it did for the parent.
+        Import some comments. Refused ones are sent a second time, for two reasons. Their article may be archived: it is
+        written back to Redis before. Or Redis did not know the script: commands refused for that reason are sent again
+        after the others of the batch, so a reply may have come before its parent.
         """
         results = await importing_comments.import_comments(self.store, batch, names)
         left = [i for i, each in enumerate(results) if each.status in REFUSED]
@@ -272,7 +281,7 @@ class Import:
     async def _bring_back(self, numbers: Iterable[int]) -> None:
         async with session.archive_of(self.settings, self.store) as database:
             for number in numbers:
-                await archive.bring_back(self.store, database, number)
+                await write_back.bring_back(self.store, database, number)
 
     def _report(self, found: FileContents, orphans: Sequence[tuple[StoryComment, str]]) -> None:
         self.counts.orphans = len(orphans)

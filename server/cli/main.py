@@ -26,6 +26,11 @@ COMMANDS = {  # name: module, summary
     "reindex": ("server.cli.reindex", "build the orders that UPVOTE_ORDERS names, and drop all others"),
     "ranking": ("server.cli.ranking", "show or change the ranking weights of the site and its groups"),
     "key": ("server.cli.key", "create, revoke or list the keys of servers that send requests of their visitors"),
+    "role": ("server.cli.role", "grant, revoke or list the roles of moderators and admins"),
+    "group": ("server.cli.group", "list groups that articles may be added to, with titles and texts"),
+    "moderation": ("server.cli.moderation", "revert what a moderator did since a time, or redact a reason or a note"),
+    "purge": ("server.cli.purge", "delete the text of an article or a comment for good, and say which backups have it"),
+    "rules": ("server.cli.rules", "print an example of the file that UPVOTE_RULES names"),
     "schema": ("server.cli.schema", "print the GraphQL schema, sorted"),
 }
 

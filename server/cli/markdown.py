@@ -1,6 +1,10 @@
-"""Turns the HTML of texts of Hacker News, which has paragraphs, italics, links and code only, into CommonMark."""
+"""
+Turns the HTML of texts of Hacker News, which has paragraphs, italics, links and code only, into CommonMark. A line that
+begins with `>` is a quotation there by custom, and becomes one.
+"""
 
 import re
+from collections.abc import Iterator
 from textwrap import dedent
 from typing import Any
 
@@ -11,6 +15,8 @@ from store.errors import Invalid
 CUT = "\n\n[…]"  # the end of a text that was cut
 
 PARAGRAPH = re.compile("<p>", re.IGNORECASE)
+CODE = re.compile("<pre", re.IGNORECASE)
+QUOTED = re.compile(r"\s*(?:&gt;|>)\s*(?=[^\s&<>=]|&(?!gt;|lt;))")  # not a comparison or a prompt: >=, >>>
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 LINK = re.compile(r"https?://[^\s<>\\]+", re.IGNORECASE)
 ELLIPSIS = "..."  # of the shown text of a long link
@@ -61,13 +67,28 @@ class _Converter(MarkdownConverter):
 
 
 # with `wrap`, a newline outside of code is a space, so that all lines of a paragraph are one
-CONVERTER = _Converter(convert=["a", "i", "p", "pre", "code"], wrap=True, wrap_width=None)
+CONVERTER = _Converter(convert=["a", "blockquote", "i", "p", "pre", "code"], wrap=True, wrap_width=None)
 
 
 def _converted(paragraphs: list[str]) -> str:
     """Each paragraph is closed: HTML closes it where the next one begins, but the parser would nest them."""
-    text: str = CONVERTER.convert("".join(f"<p>{each}</p>" for each in paragraphs))
+    html = "".join(block for each in paragraphs for block in _blocks(each))
+    text: str = CONVERTER.convert(html)
     return text.strip()
+
+
+def _blocks(paragraph: str) -> Iterator[str]:
+    """A paragraph as HTML, each quoted line of it as a block of its own."""
+    plain: list[str] = []
+    newline = "\n"
+    for line in [paragraph] if CODE.search(paragraph) else paragraph.split("\n"):
+        if quoted := QUOTED.match(line):
+            yield f"<p>{newline.join(plain)}</p>"
+            yield f"<blockquote>{line[quoted.end() :]}</blockquote>"
+            plain = []
+        else:
+            plain.append(line)
+    yield f"<p>{newline.join(plain)}</p>"
 
 
 def _cut(paragraphs: list[str], length: int) -> str:

@@ -2,9 +2,9 @@
 
 import secrets
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
-from database.archived import records_of
+from archive.maintenance import records_of
 from server.cli import session
 from server.cli.backup import RecordCounts
 from server.cli.progress import progress_bar
@@ -13,6 +13,7 @@ from server.settings import Settings, read_settings
 from store.client import urls
 from store.keys import SLOTS
 from store.maintenance import dump
+from store.maintenance.records.record import Record
 from store.maintenance.restore import Restoration
 from store.maintenance.write_lock import WriteLock
 from store.ranking.formulas import INDEX_WEIGHTS, Policy
@@ -80,7 +81,7 @@ async def _copy(
     store: Store,
     restoration: Restoration,
     counts: RecordCounts,
-    archived: AsyncIterator[list[dump.Record]] | None,
+    archived: AsyncIterator[Sequence[Record]] | None,
 ) -> None:
     lock = WriteLock(store.site)
     try:

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 
-from database.archiver import renew_listings
+from archive.mover import renew_listings
 from server.cli import session
 from server.cli.progress import progress_bar
 from server.settings import Settings, WrongSetting, read_settings
@@ -13,7 +13,7 @@ from store.maintenance import reindex
 from store.ranking.formulas import WEIGHTS, Order, Policy
 from store.store import Store
 
-OF_THE_SITE = "site"
+SITE_WEIGHT = "site"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="+",
         type=_change,
         metavar="NAME=VALUE",
-        help=f"{', '.join(WEIGHTS)}; the value `{OF_THE_SITE}` restores the weight of the site",
+        help=f"{', '.join(WEIGHTS)}; the value `{SITE_WEIGHT}` restores the weight of the site",
     )
     change.set_defaults(action=_set)
 
@@ -51,10 +51,13 @@ async def _show(settings: Settings, store: Store, arguments: Namespace) -> None:
 
 
 async def _set(settings: Settings, store: Store, arguments: Namespace) -> None:
-    """Change a group's weights and rebuild its indexes, while servers run."""
+    """
+    Change a group's weights and rebuild its indexes, while servers run. With an archive, rebuild its listings too: they
+    are ordered by the same weights.
+    """
     group = arguments.group
-    with progress_bar(group, await reindex.size(store.site, group)) as walked:
-        policy = await reindex.set_weights(store.site, group, dict(arguments.changes), walked)
+    with progress_bar(group, await reindex.size(store.site, group)) as advance:
+        policy = await reindex.set_weights(store.site, group, dict(arguments.changes), advance)
     async with session.archive_of(settings, store) as database:
         if database:
             await renew_listings(store.site, database)
@@ -81,7 +84,7 @@ def _change(text: str) -> tuple[str, float | None]:
     name, _, value = text.partition("=")
     if name not in WEIGHTS:
         raise ArgumentTypeError(f"{name} is not a weight; the weights are {', '.join(WEIGHTS)}")
-    if value == OF_THE_SITE:
+    if value == SITE_WEIGHT:
         return name, None
     try:
         return name, getattr(read_settings(**{name: value}), name)

@@ -3,22 +3,23 @@
 import asyncio
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from database.database import DatabaseUnavailable
-from server.cli import archive as archives
-from server.cli import session
-from server.cli.archive import BrokenBackup, CheckedBackup
+from server.cli import backup_file, session
 from server.cli.backup import RecordCounts
+from server.cli.backup_file import BrokenBackup, CheckedBackup
 from server.cli.database import rebuild, run_action
 from server.cli.progress import progress_bar
 from server.settings import Settings, read_settings, reason
-from store.maintenance import dump, record_checks
-from store.maintenance.record_checks import MalformedRecord
+from store.maintenance.records.content import VotedOnRecord
+from store.maintenance.records.reading import record_of
+from store.maintenance.records.record import MalformedRecord, Record, shown
+from store.maintenance.records.settings import SequencesRecord
 from store.maintenance.restore import Restoration, origin_of
 from store.ranking.formulas import INDEX_WEIGHTS
 from store.site import unix_milliseconds
@@ -28,7 +29,9 @@ BATCH_VOTERS = 50_000
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a file that `backup` wrote; it is checked before anything is written")
+    parser.add_argument(
+        "file", type=Path, help="what `backup` wrote, checked before it is restored; - for standard input"
+    )
     parser.add_argument("--partitions", type=int, metavar="N", help="number of partitions; as in the backup by default")
 
 
@@ -45,15 +48,15 @@ def restore(settings: Settings, file: Path) -> int:
         OSError: the file cannot be read.
         StoreMismatch: the store is not empty.
     """
-    backup = archives.checked(file)
-    header = header_of(backup)
-    check_records(backup, header.partitions or 1)
-    counts = RecordCounts()
-    with session.running_store(settings) as opened:
-        asyncio.run(_restore(opened, backup, header, counts, alone=settings.redis_url is None))
-        print(f"restored {counts} from {file}")
-        if settings.database:
-            _rebuild_database(opened)
+    with backup_file.checked(file) as backup:
+        header = header_of(backup)
+        check_records(backup, header.partitions or 1)
+        counts = RecordCounts()
+        with session.running_store(settings) as opened:
+            asyncio.run(_restore(opened, backup, header, counts, alone=settings.redis_url is None))
+            print(f"restored {counts} from {backup.name}")
+            if settings.database:
+                _rebuild_database(opened)
     return 0
 
 
@@ -79,7 +82,8 @@ async def _restore(
     )
     try:
         with progress_bar("restore", backup.frames) as walked:
-            for records in backup.records():
+            for frame in backup.records():
+                records = [record_of(parts) for parts in frame]
                 for batch in batches(records):
                     await restoration.put(batch)
                 for record in records:
@@ -98,7 +102,7 @@ def header_of(backup: CheckedBackup) -> Settings:
         BrokenBackup: a value is missing, or is not valid for its setting.
     """
     if missing := [name for name in ("partitions", "good_votes") if backup.header.get(name) is None]:
-        raise BrokenBackup(f"{backup.path}: the header has no {missing[0]}")
+        raise BrokenBackup(f"{backup.name}: the header has no {missing[0]}")
     values = {
         name: backup.header[name] for name in ("partitions", "good_votes", *INDEX_WEIGHTS) if name in backup.header
     }
@@ -106,8 +110,8 @@ def header_of(backup: CheckedBackup) -> Settings:
         return Settings(**values)
     except ValidationError as error:
         fault = error.errors()[0]
-        value = record_checks.shown(fault["input"])
-        raise BrokenBackup(f"{backup.path}: the header has {fault['loc'][0]} {value}: {reason(fault)}") from error
+        value = shown(fault["input"])
+        raise BrokenBackup(f"{backup.name}: the header has {fault['loc'][0]} {value}: {reason(fault)}") from error
 
 
 def check_records(backup: CheckedBackup, partitions: int) -> None:
@@ -118,28 +122,34 @@ def check_records(backup: CheckedBackup, partitions: int) -> None:
     sequences = 0
     with progress_bar("check", backup.frames) as walked:
         for frame, records in enumerate(backup.records(), 2):
-            for position, record in enumerate(records, 1):
-                where = f"{backup.path}: record {position} of frame {frame}"
-                try:
-                    record_checks.check(record)
-                except MalformedRecord as error:
-                    raise BrokenBackup(f"{where}: {error}") from error
-                if record[0] == "sequences":
+            for position, parts in enumerate(records, 1):
+                where = f"{backup.name}: record {position} of frame {frame}"
+                record = _checked(parts, where)
+                if isinstance(record, SequencesRecord):
                     sequences += 1
-                    if len(record[1]) != partitions:
-                        raise BrokenBackup(f"{where}: {len(record[1])} sequences for {partitions} partitions")
+                    if len(record.given) != partitions:
+                        raise BrokenBackup(f"{where}: {len(record.given)} sequences for {partitions} partitions")
             walked(1)
     if sequences != 1:
-        raise BrokenBackup(f"{backup.path}: it has {sequences} records of sequences instead of one")
+        raise BrokenBackup(f"{backup.name}: it has {sequences} records of sequences instead of one")
 
 
-def batches(records: list[dump.Record]) -> Iterator[list[dump.Record]]:
+def _checked(parts: object, where: str) -> Record:
+    try:
+        record = record_of(parts)
+        record.check()
+    except MalformedRecord as error:
+        raise BrokenBackup(f"{where}: {error}") from error
+    return record
+
+
+def batches(records: Sequence[Record]) -> Iterator[list[Record]]:
     """Split records into batches that are written together."""
-    batch: list[dump.Record] = []
+    batch: list[Record] = []
     voters = 0
     for record in records:
         batch.append(record)
-        voters += len(record[3]) + len(record[4]) if record[0] in ("article", "comment") else 0
+        voters += record.voters if isinstance(record, VotedOnRecord) else 0
         if len(batch) == BATCH_RECORDS or voters >= BATCH_VOTERS:
             yield batch
             batch, voters = [], 0

@@ -1,4 +1,7 @@
-"""Opens the store of a command: the one that UPVOTE_REDIS_URL names, or that of the managed Valkey."""
+"""
+Opens the store for a command of the command line: the one that UPVOTE_REDIS_URL names, or that of the managed Valkey.
+Has nothing to do with the sessions of users.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -19,8 +22,8 @@ def run(settings: Settings, action: Callable[[Store], Awaitable[T]], *, strict: 
 
     Without `strict`, the store is opened even if its indexes were built with other settings.
     """
-    with running_store(settings, join=True) as opened:
-        return asyncio.run(_run(opened, action, strict))
+    with running_store(settings, join=True) as settings_with_url:
+        return asyncio.run(_run(settings_with_url, action, strict))
 
 
 async def _run(settings: Settings, action: Callable[[Store], Awaitable[T]], strict: bool) -> T:
@@ -36,7 +39,7 @@ async def _run(settings: Settings, action: Callable[[Store], Awaitable[T]], stri
 @asynccontextmanager
 async def archive_of(settings: Settings, store: Store) -> AsyncIterator[Database | None]:
     """
-    The open database of a store that has archived articles; None if it has none.
+    The open database of a store that has archived articles; None if the store has no archived articles.
 
     Raises:
         DatabaseUnavailable: the database does not answer.
@@ -64,10 +67,10 @@ def running_store(
     join: bool = False,
 ) -> Iterator[Settings]:
     """
-    Yield the settings with the URL of a running Redis or Valkey: theirs, or that of the managed Valkey.
+    Yield the settings with the URL of a running Redis or Valkey. Settings without a URL get that of the managed Valkey.
 
-    With `join`, a Valkey that a server has started on the same data is used. `on_failure` is called if the managed
-    Valkey ends and cannot be restarted, `while_loading` while it loads its data.
+    With `join`, a managed Valkey that a server has already started on the same data is used. `on_failure` is called if
+    the managed Valkey ends and cannot be restarted, `while_loading` while it loads its data.
     """
     if settings.redis_url:
         yield settings
@@ -76,7 +79,7 @@ def running_store(
         raise WrongSetting(
             f"UPVOTE_CONFIRMING_REPLICAS={settings.confirming_replicas}: the managed Valkey has no replicas"
         )
-    options = server.Options(
+    options = server.ValkeyOptions(
         durability=settings.durability,
         reserve=settings.disk_reserve,
         while_loading=while_loading,

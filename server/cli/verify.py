@@ -1,9 +1,10 @@
 """The command `verify`: prints one line for each inconsistency of the store, and repairs what can be derived."""
 
 from argparse import ArgumentParser, Namespace
+from contextlib import nullcontext
 from dataclasses import dataclass
 
-from database import archived
+from archive import maintenance
 from server.cli import session
 from server.cli.progress import progress_bar
 from server.settings import Settings, read_settings
@@ -45,16 +46,20 @@ class Report:
 
 
 def verify(settings: Settings, repair: bool) -> int:
-    """Report each inconsistency of the store. Returns 1 if any is not repaired."""
+    """
+    Report each inconsistency of the store. Returns 1 if any is not repaired.
+
+    Raises:
+        LeaseTaken: another process repairs this store.
+    """
     report = Report()
 
     async def check(store: Store) -> None:
         if await reindex.is_unfinished(store.site):
             print(UNFINISHED)
-        async with session.archive_of(settings, store) as database:
-            if database:
-                await archived.verify_places(store.site, database, report.add, repair=repair)
-            tally = await archived.tally_of(store.site, database) if database else None
+        alone = verification.repair_lease(store.site).held() if repair else nullcontext()
+        async with alone, session.archive_of(settings, store) as database:
+            tally = await maintenance.verify(store.site, database, report.add, repair=repair) if database else None
             with progress_bar("verify", await verification.size(store.site)) as walked:
                 await verification.verify(store.site, report.add, repair=repair, progress=walked, archived=tally)
 

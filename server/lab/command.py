@@ -27,7 +27,7 @@ MIN_WEIGHT = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class LabOptions:
     """`half_life` is in hours, `step` in minutes."""
 
     orders: Sequence[Order]
@@ -82,7 +82,7 @@ def run(arguments: Namespace) -> int:
     return compare(arguments.file, _options(arguments))
 
 
-def compare(file: Path, options: Options) -> int:
+def compare(file: Path, options: LabOptions) -> int:
     """
     Print what each order and weight would have shown, and draw a picture of a day if one is wanted.
 
@@ -117,7 +117,7 @@ def compare(file: Path, options: Options) -> int:
     return 0
 
 
-def _variants(options: Options) -> list[Variant]:
+def _variants(options: LabOptions) -> list[Variant]:
     weighed = {
         Order.SCORE: {weight: Policy(vote_score=weight) for weight in options.vote_scores},
         Order.GRAVITY: {weight: Policy(gravity_age=weight) for weight in options.gravity_ages},
@@ -133,7 +133,7 @@ def _variants(options: Options) -> list[Variant]:
     return variants
 
 
-def _check_picture(options: Options) -> None:
+def _check_picture(options: LabOptions) -> None:
     """Fail before the replay if the picture cannot be drawn."""
     if options.picture is None:
         if options.day:
@@ -179,8 +179,8 @@ def _date(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).date().isoformat()
 
 
-def _options(arguments: Namespace) -> Options:
-    return Options(
+def _options(arguments: Namespace) -> LabOptions:
+    return LabOptions(
         arguments.orders,
         arguments.vote_score,
         arguments.gravity_age,

@@ -37,7 +37,7 @@ class ExperimentPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measures:
     """
     The measures of a variant.
 
@@ -58,7 +58,7 @@ class Results:
     """`measured` is by variant, `overlaps` by pairs of variants; `pushed` is the number of stories with colluders."""
 
     pushed: int
-    measured: dict[str, Measured]
+    measured: dict[str, Measures]
     overlaps: dict[frozenset[str], float]
 
 
@@ -108,10 +108,10 @@ def measure(histories: Histories, plan: ExperimentPlan, played: Iterable[Listing
     )
 
 
-def _measured(name: str, tops: Sequence[Top], pushed: Sequence[Push], plan: ExperimentPlan) -> Measured:
+def _measured(name: str, tops: Sequence[Top], pushed: Sequence[Push], plan: ExperimentPlan) -> Measures:
     stays = measures.stays(tops, plan.per_hour)
     series = [[push.plain[name] for push in pushed], [push.pushed[name] for push in pushed]] if pushed else []
-    return Measured(
+    return Measures(
         measures.turnover(tops, plan.per_hour),
         median(stays),
         stays[-1],

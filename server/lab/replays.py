@@ -13,10 +13,10 @@ from store.ranking.formulas import Order, Policy
 from store.records import Article
 
 Histories = Sequence[Sequence[int]]  # of each story the posting time and the times of its votes, by posting time
-Ranked = tuple[float, int]  # value and number of a story
-Listings = tuple[int, list[list[Ranked]]]  # an instant, and the top places of each variant
+Ranked = tuple[float, int]  # the value and the number of a story
+Listings = tuple[int, list[list[Ranked]]]  # an instant, and at this instant the top places of each variant
 
-SPARE = 25  # new candidates until those without a chance are dropped again
+SPARE = 25  # after so many new candidates, those that cannot reach the top any more are dropped
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from server.lab.experiments import ExperimentPlan, Measured, Results
+from server.lab.experiments import ExperimentPlan, Measures, Results
 
 WIDTH = 100
 MOST_VARIANTS = 7  # that fit into the width
@@ -31,7 +31,7 @@ def _measures(results: Results, plan: ExperimentPlan) -> Table:
     return table
 
 
-def _cells(measured: Measured, places: int) -> list[str]:
+def _cells(measured: Measures, places: int) -> list[str]:
     ranks = [f"{rank:g}" if rank <= places else f">{places}" for rank in measured.best_rank]
     return [
         f"{measured.turnover:.2f}",

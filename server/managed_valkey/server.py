@@ -47,7 +47,7 @@ class ValkeyFailed(CommandError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ValkeyOptions:
     """
     How a Valkey is run.
 
@@ -62,11 +62,11 @@ class Options:
     on_failure: Callable[[], object] = lambda: None
 
 
-DEFAULTS = Options()
+DEFAULTS = ValkeyOptions()
 
 
 @contextmanager
-def running(data_dir: Path, options: Options = DEFAULTS) -> Iterator[str]:
+def running(data_dir: Path, options: ValkeyOptions = DEFAULTS) -> Iterator[str]:
     """
     Run a Valkey on a data directory and yield its URL: a unix socket that only this user can open.
 
@@ -106,7 +106,7 @@ def running(data_dir: Path, options: Options = DEFAULTS) -> Iterator[str]:
 
 
 @contextmanager
-def joined(data_dir: Path, options: Options = DEFAULTS) -> Iterator[str]:
+def joined(data_dir: Path, options: ValkeyOptions = DEFAULTS) -> Iterator[str]:
     """As `running`, but if a server already runs a Valkey on the directory, yield the URL of that."""
     file = _address_file(data_dir)
     if os.access(file, os.R_OK) and is_ready(socket_path := Path(file.read_text())):

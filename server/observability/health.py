@@ -2,7 +2,6 @@
 
 import asyncio
 
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -23,26 +22,30 @@ async def healthz(request: Request) -> Response:
 
 
 async def readyz(request: Request) -> Response:
+    """
+    Refused writes do not make a server unready, and neither does a database that answers no more. One that has not
+    answered yet does: what needs it would be refused.
+    """
     try:
         await request.app.state.store.site.redis.ping()
     except StoreUnavailable:
         return JSONResponse({"status": "unavailable", "store": "does not answer"}, status_code=503)
+    database: Database | None = request.app.state.database
     refusal = await request.app.state.store.site.write_error()
     writes = {"writes": "refused", "reason": refusal} if refusal else {}
     log: LogStream = request.app.state.log
     note = {"log": f"cannot be written: {log.fault}"} if log.fault else {}
-    note |= await _database_note(request.app)
-    return JSONResponse({"status": "ok", "store": "answers", **writes, **note})  # refused writes do not make it unready
+    note |= await _database_note(database, request.app.state.store) if database else {}
+    is_ready = database is None or database.is_open
+    body = {"status": "ok" if is_ready else "unavailable", "store": "answers", **writes, **note}
+    return JSONResponse(body, status_code=200 if is_ready else 503)
 
 
-async def _database_note(app: Starlette) -> dict[str, str]:
-    database: Database | None = app.state.database
-    if database is None:
-        return {}
+async def _database_note(database: Database, store: Store) -> dict[str, str]:
     if fault := await database.ping():
         return {"database": f"does not answer: {fault}"}
     try:
-        lag = await database.lag(app.state.store.site)
+        lag = await database.lag(store.site)
     except StoreUnavailable:
         return {}
     return {"database": f"{lag.entries} entries and {lag.seconds:.1f} s behind" if lag.entries else "up to date"}

@@ -20,7 +20,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
-from caches import CacheBudget
+from caches import POOL, Pool
 from engine import BackendUsage, Observation
 
 CAPACITY = 65_536  # counters of a process: ten times as many as all operation names and error codes need
@@ -42,7 +42,7 @@ COUNTERS = {
     "errors": ("Operations with an error, by its code.", ("operation", "code")),
     "executions": (
         "Queries and mutations by execution path: compiled, coalesced with an equal one, or why neither.",
-        ("way",),
+        ("execution_path",),
     ),
     "log_records": ("Warnings and errors logged, without the log lines of operations.", ("level",)),
     "log_lines_dropped": ("Log lines that could not be written.", ()),
@@ -55,7 +55,9 @@ REFUSED = ("writes_refused", "1 while the store refuses writes or does not answe
 CACHES = {
     "cache_bytes": "Estimated size of a cache.",
     "cache_entries": "Entries of a cache.",
-    "cache_evictions": "Entries evicted to keep a cache within its share of UPVOTE_CACHE_MB.",
+    "cache_evictions": "Entries evicted to keep all caches within UPVOTE_CACHE_MB.",
+    "cache_hits": "Lookups that a cache has answered.",
+    "cache_misses": "Lookups that a cache has not answered.",
 }
 CACHE_SECONDS = 1.0  # between two measurements of the caches
 
@@ -89,8 +91,8 @@ class DatabaseGauges(NamedTuple):
 
 
 class Metrics(Collector):
-    def __init__(self, budget: CacheBudget | None = None) -> None:
-        self._budget = budget or CacheBudget()
+    def __init__(self, pool: Pool = POOL) -> None:
+        self._pool = pool
         folder = os.environ.get(FOLDER)
         self._counters = Counters(Path(folder) if folder else None)
         self._values = self._counters.values
@@ -167,7 +169,7 @@ class Metrics(Collector):
             await asyncio.sleep(CACHE_SECONDS)
 
     def _measure_caches(self) -> None:
-        for name, usage in self._budget.usages().items():
+        for name, usage in self._pool.usages().items():
             for kind, value in zip(CACHES, usage, strict=True):
                 self._values[self._counters.index(kind, name)] = value
 

@@ -7,7 +7,6 @@ import gzip
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from html import escape
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
@@ -16,7 +15,8 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from server.reader.heads import Head, head_of, head_of_nothing
+from server.reader.heads import Head, head_of, head_of_unknown_path
+from server.reader.rendering import render_template
 
 STATIC = Path(__file__).with_name("static")
 FILES = STATIC / "reader"
@@ -35,7 +35,12 @@ PATHS = [
     "/article/{number:int}/edit",
     "/feed",
     "/inbox",
+    "/held",
+    "/log",
+    "/moderation/roles",
     "/search",
+    "/moderation",
+    "/moderation/{id}",
     "/log-in",
     "/register",
     "/post",
@@ -95,7 +100,7 @@ async def page(request: Request, is_known: bool = True) -> Response:
     The page for a path, with the head of what it shows, and its status. Its addresses are relative to its base, so it
     works under any prefix of a proxy.
     """
-    head = await head_of(request) if is_known else head_of_nothing(request)
+    head = await head_of(request) if is_known else head_of_unknown_path(request)
     html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}" />')
     html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts(head, request.app.state.site_name))
     html = html.replace(ROOT, f'<div id="root">{head.content}</div>')
@@ -165,8 +170,7 @@ def without_scripts(head: Head, site: str) -> str:
     if head.content:  # it has a note of its own
         return ""
     note = "Votes and comments need JavaScript." if head.noscript else NO_SCRIPT_TEXT
-    home = f'<header><a href="./" class="site">{escape(site)}</a></header>'
-    return f"<noscript>{home}<main>{head.noscript}<p>{note}</p></main></noscript>"
+    return render_template("without_scripts.html", site=site, text=head.noscript, note=note)
 
 
 @cache

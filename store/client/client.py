@@ -12,7 +12,7 @@ from hiredis import ReplyError
 
 from store.client import Command, StoreUnavailable, urls
 from store.client.cluster import Cluster
-from store.client.connection import SCRIPTS, WRONG_SERVER, Connection, NodeClient, Server, connect, error_code
+from store.client.connection import SCRIPTS, WRONG_SERVER, NodeClient, RedisConnection, Server, connect, error_code
 from store.client.replication import ReplicatedWrites, Replication
 from store.client.sentinel import connect_to_primary
 from store.client.tracking_cache import CacheOptions, TrackingCache
@@ -166,10 +166,10 @@ class RedisClient:
 
 
 def _server(url: RedisURL, replication: Replication | None, cache: CacheOptions | None) -> Server:
-    async def open_connection(address: Address | None = None) -> Connection:
+    async def open_connection(address: Address | None = None) -> RedisConnection:
         if url.topology is Topology.SENTINEL:
-            return await _tracked(await connect_to_primary(url, Connection), cache)
-        return await _tracked(await connect(url.connection(address), Connection), cache)
+            return await _tracked(await connect_to_primary(url, RedisConnection), cache)
+        return await _tracked(await connect(url.connection(address), RedisConnection), cache)
 
     def server_at(address: Address | None = None) -> Server:
         if replication:
@@ -179,7 +179,7 @@ def _server(url: RedisURL, replication: Replication | None, cache: CacheOptions 
     return Cluster(url.addresses, server_at) if url.topology is Topology.CLUSTER else server_at()
 
 
-async def _tracked(connection: Connection, cache: CacheOptions | None) -> Connection:
+async def _tracked(connection: RedisConnection, cache: CacheOptions | None) -> RedisConnection:
     try:
         if cache:
             await connection.track(TrackingCache(cache))

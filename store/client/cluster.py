@@ -15,7 +15,6 @@ from typing import Any
 
 from hiredis import ReplyError
 
-from caches import memo
 from store.client import Command
 from store.client.connection import Server, lost_replies
 from store.client.tracking_cache import TrackingCache
@@ -163,7 +162,6 @@ def hash_tag(key: str) -> str:
     return key.partition("{")[2].partition("}")[0] or key
 
 
-@memo(1_024, 400)
 def hash_slot(tag: str) -> int:
     """The hash slot of a hash tag: CRC16 (XMODEM)."""
     return crc_hqx(tag.encode(), 0) % HASH_SLOTS

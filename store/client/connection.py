@@ -1,7 +1,7 @@
 """
 A connection to one Redis server, which all tasks of a process share, and the client that opens it again after a loss.
-Commands, scripts among them, that are sent in one iteration of the event loop leave in one write; replies belong to
-them by their order.
+All commands that tasks send in one iteration of the event loop leave in one write. Redis replies in the order of the
+commands, so the first reply that arrives is that to the oldest command.
 
 Why not redis-py: it opens the connection (addresses, TLS, login), but its pipelines take ten times the CPU of this
 protocol, in which hiredis alone reads replies (see bench/RESULTS.md).
@@ -50,6 +50,7 @@ class EncodedCommand(tuple[Argument, ...]):
 
 
 def encoded(command: Command) -> EncodedCommand:
+    """A command that is not encoded again each time it is sent."""
     made = EncodedCommand(command)
     made.text = encode(command)
     return made
@@ -73,7 +74,7 @@ class Batch:
     replies: list[Any] = field(default_factory=list)
 
 
-class Connection(asyncio.Protocol):
+class RedisConnection(asyncio.Protocol):
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer  # closes the socket when it is garbage collected
         self._transport = writer.transport
@@ -206,8 +207,8 @@ def lost_replies(commands: Sequence[Command], reason: object) -> list[Any]:
     return [ReplyError(f"LOST {reason}")] * len(commands)
 
 
-C = TypeVar("C", bound=Connection)
-Connect = Callable[[], Coroutine[Any, Any, Connection]]
+C = TypeVar("C", bound=RedisConnection)
+Connect = Callable[[], Coroutine[Any, Any, RedisConnection]]
 
 
 async def connect(connection: AbstractConnection, make: Callable[[asyncio.StreamWriter], C]) -> C:
@@ -258,15 +259,15 @@ class NodeClient:
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
-        self._connection: Connection | None = None
+        self._connection: RedisConnection | None = None
         self._opened_at = 0.0  # by the monotonic clock
-        self._connecting: asyncio.Task[Connection] | None = None
+        self._connecting: asyncio.Task[RedisConnection] | None = None
 
     def send(self, commands: Sequence[Command]) -> Coroutine[Any, Any, list[Any]]:
         connection = self._connection
         return connection.send(commands) if connection and connection.is_open else self._connect_and_send(commands)
 
-    async def connection(self) -> Connection:
+    async def connection(self) -> RedisConnection:
         """The open connection, a new one if necessary. Raises Unreachable."""
         if self._connection and self._connection.is_open:
             return self._connection
@@ -306,9 +307,10 @@ class NodeClient:
             return lost_replies(commands, error)
         return await connection.send(commands)
 
-    def _use(self, connecting: "asyncio.Task[Connection]") -> None:
+    def _use(self, connecting: "asyncio.Task[RedisConnection]") -> None:
+        """Use the connection that a task has opened, unless `close` was called meanwhile."""
         connection = None if connecting.cancelled() or connecting.exception() else connecting.result()
         if connecting is self._connecting:
             self._connection, self._connecting, self._opened_at = connection, None, monotonic()
         elif connection:
-            connection.close()  # `close` was called meanwhile
+            connection.close()

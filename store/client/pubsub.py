@@ -9,14 +9,14 @@ import hiredis
 
 from store.client import Command, Unreachable
 from store.client.cluster import Cluster
-from store.client.connection import Connection, NodeClient, connect
+from store.client.connection import NodeClient, RedisConnection, connect
 from store.client.sentinel import connect_to_primary
 from store.client.urls import Address, RedisURL, Topology
 
 OnMessage = Callable[[str, str], None]  # channel, message
 
 
-class SubscriberConnection(Connection):
+class SubscriberConnection(RedisConnection):
     """Calls `on_message` with each message of its channels, and the channel."""
 
     def __init__(self, on_message: OnMessage, writer: asyncio.StreamWriter) -> None:
@@ -83,4 +83,4 @@ class Subscriber:
                 return ("CLUSTER", "INFO"), "cluster_state:ok"
 
     def _server_at(self, address: Address) -> NodeClient:
-        return NodeClient(lambda: connect(self._url.connection(address), Connection))
+        return NodeClient(lambda: connect(self._url.connection(address), RedisConnection))

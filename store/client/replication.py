@@ -10,11 +10,11 @@ from hiredis import ReplyError
 
 from store.client import Command, Unreachable
 from store.client.cluster import KEYLESS_COMMANDS, hash_tag, routing_key
-from store.client.connection import MAX_PENDING, SCRIPTS, Connect, Connection, NodeClient, Server, lost_replies
+from store.client.connection import MAX_PENDING, SCRIPTS, Connect, NodeClient, RedisConnection, Server, lost_replies
 from store.client.tracking_cache import TrackingCache
 
 WAIT_TIME = 0.8  # seconds that replicas have to acknowledge: less than the timeout of a reply
-MARK_LIFETIME = 1000  # milliseconds
+MARK_LIFETIME = 1000  # milliseconds that a mark exists
 # Not those of streams: a read of the log waits for replicas as a write does, so that nobody who reads the log has
 # entries that a failover loses.
 READ_COMMANDS = KEYLESS_COMMANDS | {
@@ -25,7 +25,10 @@ READ_COMMANDS = KEYLESS_COMMANDS | {
 
 @dataclass(frozen=True, slots=True)
 class Replication:
-    """How many replicas have to acknowledge a write; `mark_key` gives the key of a mark for a hash tag."""
+    """
+    How many replicas have to acknowledge a write, and the key of the mark that is written after it (see
+    `ReplicatedWrites`): `mark_key` gives it for a hash tag, so that it is in the hash slot of the write.
+    """
 
     replicas: int
     mark_key: Callable[[str], str]
@@ -46,7 +49,8 @@ class ReplicatedWrites:
     A server whose writes wait for replicas. Reads have a separate connection, because WAIT blocks a connection.
 
     Writes that arrive during a WAIT are sent together after it, with one WAIT. WAIT covers only what its own connection
-    has written, so a mark is written after each group of writes: a repeated write that changes nothing waits as well.
+    has written, so a mark, a key with a short life, is written after each group of writes: then a repeated write that
+    changes nothing waits as well.
     """
 
     def __init__(self, connect: Connect, replication: Replication) -> None:
@@ -93,28 +97,35 @@ class ReplicatedWrites:
         for write in writes:
             write.finish(lost_replies(write.commands, error))
 
-    async def _write(self, connection: Connection) -> None:
+    async def _write(self, connection: RedisConnection) -> None:
         writes, self._pending = self._pending[:MAX_PENDING], self._pending[MAX_PENDING:]
         commands = [command for write in writes for command in write.commands]
-        replies = iter(await self._confirmed(connection, commands))
+        replies = iter(await self._send_and_wait(connection, commands))
         for write in writes:
             write.finish(list(islice(replies, len(write.commands))))
 
-    async def _confirmed(self, connection: Connection, commands: Sequence[Command]) -> list[Any]:
-        """The replies to commands: UNCONFIRMED in place of each success if too few replicas acknowledged in time."""
+    async def _send_and_wait(self, connection: RedisConnection, commands: Sequence[Command]) -> list[Any]:
+        """
+        Send commands, and wait for the replicas. Returns the replies, with UNCONFIRMED in place of each success if too
+        few replicas acknowledged in time.
+        """
         wait: Command = ("WAIT", self._replication.replicas, round(WAIT_TIME * 1000))
-        *replies, acknowledged = await connection.send([*commands, *self._mark(commands), wait])
-        replies, marked = replies[: len(commands)], replies[len(commands) :]
-        if set(marked) <= {"OK"} and isinstance(acknowledged, int) and acknowledged >= self._replication.replicas:
+        *replies, acknowledged = await connection.send([*commands, *self._mark_commands(commands), wait])
+        replies, mark_replies = replies[: len(commands)], replies[len(commands) :]
+        if set(mark_replies) <= {"OK"} and isinstance(acknowledged, int) and acknowledged >= self._replication.replicas:
             return replies
-        unconfirmed = ReplyError(f"UNCONFIRMED {acknowledged} of {self._replication.replicas} replicas, {marked}")
+        unconfirmed = ReplyError(f"UNCONFIRMED {acknowledged} of {self._replication.replicas} replicas, {mark_replies}")
         return [reply if isinstance(reply, ReplyError) else unconfirmed for reply in replies]
 
-    def _mark(self, commands: Sequence[Command]) -> list[Command]:
-        """A write to the hash slot of the last of these commands that has a tagged key."""
+    def _mark_commands(self, commands: Sequence[Command]) -> list[Command]:
+        """
+        The commands that write a mark: to the hash slot of the last command whose key has a hash tag, as this node may
+        not serve other slots. None if no key has one.
+        """
         tags = [hash_tag(key) for command in commands if "{" in (key := routing_key(command) or "")]
-        marking: list[Command] = [("SET", self._replication.mark_key(tag), 1, "PX", MARK_LIFETIME) for tag in tags[-1:]]
-        return [("ASKING",), *marking] if ("ASKING",) in commands else marking
+        marks: list[Command] = [("SET", self._replication.mark_key(tag), 1, "PX", MARK_LIFETIME) for tag in tags[-1:]]
+        # In a slot that is migrated to this node, each command needs ASKING before it.
+        return [("ASKING",), *marks] if ("ASKING",) in commands else marks
 
 
 def is_write(command: Command) -> bool:

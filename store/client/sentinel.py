@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 
 from store.client import Unreachable
-from store.client.connection import C, Connection, connect
+from store.client.connection import C, RedisConnection, connect
 from store.client.urls import Address, RedisURL
 
 
@@ -65,7 +65,7 @@ async def _named_primaries(url: RedisURL) -> AsyncIterator[Address | None]:
 
 
 async def _ask(url: RedisURL, sentinel: Address) -> Address | None:
-    connection = await connect(url.sentinel(sentinel), Connection)
+    connection = await connect(url.sentinel(sentinel), RedisConnection)
     try:
         (reply,) = await connection.send([("SENTINEL", "GET-MASTER-ADDR-BY-NAME", url.service)])
     finally:

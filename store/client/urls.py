@@ -118,24 +118,26 @@ def _split(rest: str) -> tuple[str, str, str]:
 
 def _address(text: str, kind: str) -> Address:
     """A host and a port, as in `host:6379`, `host` or `[::1]:6379`."""
-    host, bracket, rest = text.removeprefix("[").partition("]") if text.startswith("[") else ("", "", text)
-    if not bracket:
-        host, colon, port = rest.partition(":")
-    else:
+    if text.startswith("["):
+        address, bracket, rest = text.removeprefix("[").partition("]")
+        host = address if bracket else ""
         _, colon, port = rest.partition(":")
+    else:
+        host, colon, port = text.partition(":")
     if not host or (colon and not (port.isdecimal() and 0 < int(port) < 65_536)):
         raise ValueError(f"{text!r} is not a host and port, as in {FORMATS[kind]}")
     return unquote(host), int(port) if colon else (DEFAULT_SENTINEL_PORT if kind == "sentinel" else DEFAULT_PORT)
 
 
 def _options(prefix: str, db: str, query: str) -> dict[str, Any]:
+    """The options of a URL without hosts. "host" stands for one, as redis-py parses only whole URLs."""
     if db and not db.isdecimal():
         raise ValueError(f"{db!r} is not the number of a database")
     return _connection_options(f"{prefix}host/{db}?{query}")
 
 
 def _connection_options(url: str) -> dict[str, Any]:
-    """The options of redis-py's connections. One is made here, so that unknown options are refused at the start."""
+    """The options of redis-py's connections. A connection is created once, so that unknown options are refused."""
     try:
         options = {**parse_url(url), "protocol": 3, "decode_responses": True, "socket_timeout": None}
         _connection(options, None)
@@ -145,9 +147,9 @@ def _connection_options(url: str) -> dict[str, Any]:
 
 
 def _connection(options: Mapping[str, Any], address: Address | None) -> AbstractConnection:
-    given = {**options, **(_host_and_port(address) if address else {})}
-    made: AbstractConnection = given.pop("connection_class", Connection)(**given)
-    return made
+    arguments = {**options, **(_host_and_port(address) if address else {})}
+    connection: AbstractConnection = arguments.pop("connection_class", Connection)(**arguments)
+    return connection
 
 
 def _host_and_port(address: Address) -> dict[str, Any]:

@@ -1,66 +1,96 @@
 """
-Finds and repairs users whose list of comments, or whose karma of these, is not what the comments say. The comments of a
-user are in the partitions of the articles, so they cannot be compared in one step.
+Finds and repairs users whose lists of comments, also of those that are not shown, or whose karma of these, are not what
+the comments say. The comments of a user are in the partitions of the articles, so they cannot be compared in one step.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from store import keys
+from store import keys, removals
 from store.client import Command
-from store.key_kinds import Key
+from store.kinds import Key, Kind
+from store.maintenance.wrong import Wrong
+from store.records import ContentState
 from store.site import Site
 
 COMMENTS_AT_ONCE = 500  # in a round trip
-
-
-@dataclass(frozen=True, slots=True)
-class Wrong:
-    """`where` is a key, with a field or a member; `found` and `expected` are None for nothing."""
-
-    where: str
-    found: str | None
-    expected: str | None
-    repair: Command
+KARMA = "comment_karma"  # field of a user
+HELD = (ContentState.PENDING.value, ContentState.REMOVED.value)
+FIELDS = ("poster", "time", "up", "down", "state", "away")  # of a comment
 
 
 async def find(site: Site, lists: Sequence[Key]) -> list[Wrong]:
     """
     What is wrong with the lists of some users and their karma. Read again if it seems wrong: a change may be under way.
+    Comments that are being removed leave the lists before their karma is taken away: then karma is not verified.
     """
-    return [wrong for key in lists if await _of_user(site, key) for wrong in await _confirmed(site, key)]
+    return [wrong for key in _once(lists) if await _of_user(site, key) for wrong in await _confirmed(site, key)]
 
 
 async def repair(site: Site, lists: Sequence[Key]) -> None:
     """Repair the lists of some users and their karma. Nobody may write meanwhile."""
-    for key in lists:
+    for key in _once(lists):
         await site.redis.pipeline([wrong.repair for wrong in await _of_user(site, key)])
+
+
+def _once(lists: Sequence[Key]) -> list[Key]:
+    """One key for each user: a user may have two lists."""
+    return list({(key.p, key.suffix): key for key in lists}.values())
 
 
 async def _confirmed(site: Site, key: Key) -> list[Wrong]:
     """What is wrong in two reads, one after the other, in the same way."""
-    first, second = await _of_user(site, key), await _of_user(site, key)
-    return [wrong for wrong in second if wrong in first]
+    first, is_removing = await _of_user(site, key), await removals.is_removing(site)
+    second = await _of_user(site, key)
+    return [wrong for wrong in second if wrong in first and not (is_removing and wrong.where.endswith(KARMA))]
 
 
 async def _of_user(site: Site, key: Key) -> list[Wrong]:
-    account, found, karma, start = keys.user(key.p, key.suffix), list[Wrong](), 0, 0
-    stored = await site.redis.run(("HGET", account, "comment_karma"))
-    while members := await site.redis.run(("ZRANGE", key.text, start, start + COMMENTS_AT_ONCE - 1, "WITHSCORES")):
+    account, found, karma = keys.user(key.p, key.suffix), list[Wrong](), dict[str, int]()
+    stored = await site.redis.run(("HGET", account, KARMA))
+    for kind in (keys.comments, keys.unlisted):
+        found += await _of_list(site, key, kind, karma)
+    found += await _held(site, key, sorted(karma))
+    if int(stored or 0) != sum(karma.values()):
+        setting: Command = ("HSET", account, KARMA, sum(karma.values()))
+        found.append(Wrong(f"{account} {KARMA}", stored, str(sum(karma.values())), setting))
+    return found
+
+
+async def _held(site: Site, key: Key, members: Sequence[str]) -> list[Wrong]:
+    """What is wrong with the list of a user's comments that are pending or removed. `members` are all comments."""
+    own, found = keys.held_comments(key.p, key.suffix), list[Wrong]()
+    listed = dict(await site.redis.run(("ZRANGE", own, 0, -1, "WITHSCORES")))
+    expected: dict[str, str] = {}
+    for start in range(0, len(members), COMMENTS_AT_ONCE):
+        some = members[start : start + COMMENTS_AT_ONCE]
+        hashes = [keys.comment(site.home_of_article(int(member)), int(member)) for member in some]
+        replies = await site.redis.pipeline([("HMGET", each, "state", "time") for each in hashes])
+        expected |= {member: time for member, (state, time) in zip(some, replies, strict=True) if state in HELD}
+    for member in sorted({*listed, *expected}):
+        value, time = listed.get(member), expected.get(member)
+        if value is None or time is None or float(value) != float(time):
+            repair: Command = ("ZREM", own, member) if time is None else ("ZADD", own, time, member)
+            found.append(Wrong(f"{own} {member}", None if value is None else f"{float(value):.0f}", time, repair))
+    return found
+
+
+async def _of_list(site: Site, key: Key, kind: Kind, karma: dict[str, int]) -> list[Wrong]:
+    """What is wrong with one of the two lists of a user. Adds the karma of each comment to `karma`, by its member."""
+    own, found, start = kind(key.p, key.suffix), list[Wrong](), 0
+    while members := await site.redis.run(("ZRANGE", own, start, start + COMMENTS_AT_ONCE - 1, "WITHSCORES")):
         start += COMMENTS_AT_ONCE
         numbers = [int(member) for member, _ in members]
         hashes = [keys.comment(site.home_of_article(number), number) for number in numbers]
-        replies = await site.redis.pipeline([("HMGET", each, "poster", "time", "up", "down") for each in hashes])
-        for (member, value), (poster, time, up, down) in zip(members, replies, strict=True):
-            if (poster or "").lower() != key.suffix:
-                removal: Command = ("ZREM", key.text, member)
-                found.append(Wrong(f"{key.text} {member}", f"{float(value):.0f}", None, removal))
-                continue
-            karma += int(up) - int(down) - 1
-            if float(value) != float(time):
-                change: Command = ("ZADD", key.text, time, member)
-                found.append(Wrong(f"{key.text} {member}", f"{float(value):.0f}", time, change))
-    if int(stored or 0) != karma:
-        setting: Command = ("HSET", account, "comment_karma", karma)
-        found.append(Wrong(f"{account} comment_karma", stored, str(karma), setting))
+        replies = await site.redis.pipeline([("HMGET", each, *FIELDS) for each in hashes])
+        for (member, value), (poster, time, up, down, state, away) in zip(members, replies, strict=True):
+            where, is_own = f"{own} {member}", (poster or "").lower() == key.suffix
+            expected = keys.unlisted if state or away else keys.comments
+            if is_own:
+                karma[member] = 0 if state == ContentState.REMOVED.value else int(up) - int(down) - 1
+            if not is_own or kind is not expected:
+                found.append(Wrong(where, f"{float(value):.0f}", None, ("ZREM", own, member)))
+            if is_own and (kind is not expected or float(value) != float(time)):
+                right = expected(key.p, key.suffix)
+                found_value = f"{float(value):.0f}" if kind is expected else None
+                found.append(Wrong(f"{right} {member}", found_value, time, ("ZADD", right, time, member)))
     return found

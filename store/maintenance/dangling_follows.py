@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from store import keys
-from store.key_kinds import Key
+from store.kinds import Key
 from store.site import Site
 
 PAUSE = 1.0  # seconds

@@ -15,8 +15,10 @@ from store.client import Command
 from store.effects import NewEntry
 from store.log import Entry
 from store.maintenance.import_stories import user_creation
-from store.scripts.registry import IMPORT_COMMENT
+from store.scripts.registry import Script
 from store.store import Store
+
+IMPORT_COMMENT = Script("import_comment")
 
 AT_ONCE = 500  # users or ids in one round trip
 

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from store import follows, keys, links
 from store.client import Command
 from store.records import Article
-from store.scripts.registry import CREATE_USER, IMPORT_STORY
+from store.scripts.registry import Script
 from store.store import Store
+
+CREATE_USER = Script("create_user")
+IMPORT_STORY = Script("import_story")
 
 FindArchived = Callable[[int], Awaitable[Article | None]]  # finds an archived article by its number
 
@@ -144,7 +147,6 @@ def _command(store: Store, story: Story, voters: Sequence[str]) -> Command:
     return store.site.command(
         IMPORT_STORY,
         slot % store.site.partitions,
-        store.site.partitions,
         story.id,
         story.title,
         story.link,

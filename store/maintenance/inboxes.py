@@ -1,25 +1,29 @@
 """
-Finds and repairs inboxes that are not what articles and comments say whom they have notified. These are in other
-partitions, so they cannot be compared in one step. Pending effects have to be applied before.
+Finds and repairs inboxes that are not what articles, comments and actions say whom they have notified. These are in
+other partitions, so they cannot be compared in one step. Pending effects have to be applied before.
 """
 
 from collections.abc import Sequence
 
 from store import effects, keys, records
-from store.key_kinds import Key
-from store.maintenance.comment_karma import Wrong
-from store.maintenance.record_checks import INSTANT
+from store.kinds import Key
+from store.maintenance.records.record import INSTANT
+from store.maintenance.wrong import Wrong
 from store.records import Notified
 from store.site import Site
+
+KINDS = {"article": keys.article, "comment": keys.comment, "action": keys.action}
+CONFIRMATIONS = 2  # reads after the first one: what notifies may be hidden and shown again meanwhile
+FIELDS = ("notified", "state", "away")  # of what notifies: whom, and what says that it is in no inbox
 
 
 async def find(site: Site, inboxes: Sequence[Key], causes: Sequence[Key]) -> list[Wrong]:
     """What is wrong in some inboxes, and what is missing in any that some articles and comments have notified."""
-    first = await _wrong(site, inboxes, causes)
-    if not first:
-        return []
-    await effects.complete(site)  # a change may have been under way
-    return [wrong for wrong in await _wrong(site, inboxes, causes) if wrong in first]
+    found = await _wrong(site, inboxes, causes)
+    for _ in range(CONFIRMATIONS if found else 0):
+        await effects.complete(site)  # a change may have been under way
+        found = [wrong for wrong in await _wrong(site, inboxes, causes) if wrong in found]
+    return found
 
 
 async def remove_excess(site: Site, inboxes: Sequence[Key]) -> None:
@@ -46,11 +50,12 @@ async def _unfounded(site: Site, key: Key) -> list[Wrong]:
     """The notifications of an inbox that no article or comment says to have sent, or that are too early."""
     found = await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES"))
     is_user, *notified = await site.redis.pipeline(
-        [("EXISTS", keys.user(key.p, key.suffix)), *(("HGET", _cause(site, member), "notified") for member, _ in found)]
+        [("EXISTS", keys.user(key.p, key.suffix)), *(("HMGET", _cause(site, member), *FIELDS) for member, _ in found)]
     )
     wrong = []
-    for (member, value), text in zip(found, notified, strict=True):
-        words = [each for each in records.notified(text or "") if _is_of(each, key.suffix, member)] if is_user else []
+    for (member, value), (text, *hidden) in zip(found, notified, strict=True):
+        known = records.notified(text or "") if is_user and not any(hidden) else []
+        words = [each for each in known if _is_of(each, key.suffix, member)]
         if not words:
             wrong.append(Wrong(f"{key.text} {member}", f"{float(value):.0f}", None, ("ZREM", key.text, member)))
         elif float(value) < words[0].at:
@@ -61,12 +66,11 @@ async def _unfounded(site: Site, key: Key) -> list[Wrong]:
 
 async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
     """The notifications of some articles and comments that are in no inbox."""
-    texts = await site.redis.pipeline([("HGET", key.text, "notified") for key in causes])
     expected = [
-        (keys.inbox(q := site.home_of_user(each.username), each.username), keys.user(q, each.username),
+        (keys.inbox(p := site.home_of_user(each.username), each.username), keys.user(p, each.username),
          records.notification_member(int(key.suffix), each.kind, key.name), each.at)
-        for key, text in zip(causes, texts, strict=True)
-        for each in records.notified(text or "")
+        for key, text in await _notifying(site, causes)
+        for each in records.notified(text)
     ]  # fmt: skip
     replies = await site.redis.pipeline(
         [
@@ -82,6 +86,25 @@ async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
     ]
 
 
+async def _notifying(site: Site, causes: Sequence[Key]) -> list[tuple[Key, str]]:
+    """
+    Which articles, comments and actions notify users, and whom. Comments of deleted articles are being removed, and
+    what is hidden is in no inbox.
+    """
+    replies = await site.redis.pipeline([("HMGET", key.text, "article", *FIELDS) for key in causes])
+    found = [
+        (key, text, article)
+        for key, (article, text, *hidden) in zip(causes, replies, strict=True)
+        if text and not any(hidden)
+    ]
+    homes = [
+        ("EXISTS", key.text if key.kind is keys.action else keys.article(key.p, article or key.suffix))
+        for key, _, article in found
+    ]
+    exist = await site.redis.pipeline(homes) if homes else []
+    return [(key, text) for (key, text, _), has_home in zip(found, exist, strict=True) if has_home]
+
+
 def _begin(joined: str | None, dropped: str | None) -> int:
     """
     The time (unix milliseconds) before which an inbox has no notifications, given when its user joined and the time of
@@ -94,7 +117,7 @@ def _begin(joined: str | None, dropped: str | None) -> int:
 def _cause(site: Site, member: str) -> str:
     """The hash that a member of an inbox is about. Other programs may have written the member."""
     number, _, rest = member.partition(" ")
-    key_of = keys.article if rest.endswith(" article") else keys.comment
+    key_of = KINDS.get(rest.rpartition(" ")[2], keys.comment)
     is_number = number.isascii() and number.isdigit()
     return key_of(site.home_of_article(int(number)), int(number)) if is_number else key_of(0, 0)
 

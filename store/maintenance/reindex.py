@@ -15,7 +15,7 @@ from typing import Any
 from store import keys, links, log
 from store.client import Command
 from store.errors import RebuildOvertaken
-from store.maintenance.scan import Progress
+from store.maintenance.scan import Progress, known_keys
 from store.ranking.config import (
     LINKS_FIELD,
     ORDERS_FIELD,
@@ -26,8 +26,12 @@ from store.ranking.config import (
     weights_of,
 )
 from store.ranking.formulas import INDEX_WEIGHTS, ORDERS, Order, Policy
-from store.scripts.registry import ACTIVATE_INDEXES, FILL_INDEXES, INDEX_LINK
+from store.scripts.registry import Script
 from store.site import Site
+
+ACTIVATE_INDEXES = Script("activate_indexes")
+FILL_INDEXES = Script("fill_indexes")
+INDEX_LINK = Script("index_link")
 
 WEIGHTED_ORDERS = (Order.SCORE, Order.HOT, Order.BEST)
 KEYS_AT_ONCE = 500
@@ -110,19 +114,19 @@ async def _offer(site: Site, orders: Sequence[Order]) -> None:
 
 
 async def _index_links(site: Site, progress: Progress) -> None:
-    """Add all articles to the index of links, which scripts keep from then on. Safe to repeat."""
-    for p in range(site.partitions):
-        cursor = ""
-        while cursor != "0":
-            scan = ("ZSCAN", _articles_by_time(p, None), cursor or "0", "COUNT", KEYS_AT_ONCE)
-            cursor, found = await site.redis.run(scan)
-            numbers = [int(member) for member in found[::2]]
-            known = await site.redis.pipeline([("HGET", keys.article(p, number), "link") for number in numbers])
-            pairs = [(number, link) for number, link in zip(numbers, known, strict=True) if link]
-            await site.redis.pipeline(
-                [site.command(INDEX_LINK, p, number, link, links.digest(link)) for number, link in pairs]
-            )
-            progress(len(numbers))
+    """
+    Add all articles to the index of links, which scripts keep from then on. Safe to repeat.
+
+    All keys are walked, as no listing has hidden articles, which are in the index once they are shown again.
+    """
+    async for found in known_keys(site, lambda count: None):
+        articles = [key for key in found if key.kind is keys.article]
+        known = await site.redis.pipeline([("HGET", key.text, "link") for key in articles])
+        pairs = [(key, link) for key, link in zip(articles, known, strict=True) if link]
+        await site.redis.pipeline(
+            [site.command(INDEX_LINK, key.p, key.suffix, link, links.digest(link)) for key, link in pairs]
+        )
+        progress(len(articles))
     await site.redis.run(("HSET", keys.store(), LINKS_FIELD, links.VERSION))
     await site.redis.run(log.ranked(site, 0))
     await site.rankings.read(site.redis)

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator, Callable
 
-from store import key_kinds, keys, records
-from store.key_kinds import Key
+from store import keys, kinds, records
+from store.kinds import Key
 from store.site import Site
 
 KEYS_AT_ONCE = 500  # about
@@ -19,7 +19,7 @@ async def texts(site: Site, progress: Progress) -> AsyncIterator[list[str]]:
 async def known_keys(site: Site, progress: Progress) -> AsyncIterator[list[Key]]:
     """The keys of kinds that are declared."""
     async for found in texts(site, progress):
-        yield [key for text in found if (key := key_kinds.parse(text, site.partitions))]
+        yield [key for text in found if (key := kinds.parse(text, site.partitions))]
 
 
 async def imported_stories(site: Site, p: int) -> AsyncIterator[dict[str, str]]:

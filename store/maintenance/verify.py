@@ -6,49 +6,57 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
     link_digest, links                  the articles' links, once `reindex` has built the index of an old store
     karma, posters                      all articles of a user
     comments, comment_karma             all comments of a user
-    replies, tree, stubs                the comments' hashes
+    replies, tree, stubs, latest        the comments' hashes
+    comments (of an article), active    all comments of the article
     inbox                               all articles and comments that notify a user
-    sequence                            the articles' numbers
+    sequence                            the numbers of articles, comments and actions
     numbered                            the numbers of imported stories
     followers                           following
+    mirrors of lists                    the lists
+    actions                             the actions of moderators
+    moderators                          the roles of users
+    state, locked                       the actions of moderators: whether something is removed, and locked
+    bans (of users and sessions)        the actions of moderators
+    queue                               the flags, the states of articles and comments, and the appeals
     TTLs                                the article's time, or what the key itself says
     good_votes, weights                 the settings
     archived                            the articles in the database
 
-`key_kinds` says how keys of each kind are checked. What is compared is in one partition, where a script compares and
-repairs it atomically: servers may write meanwhile, and no write in progress is reported. Only follows, lists of
-comments, and inboxes depend on several partitions: pending effects are applied first, and these are read twice.
+The kind of a key says how it is checked. What is compared is in one partition, where a script compares and repairs it
+atomically: servers may write meanwhile, and no write in progress is reported. Only follows, lists of comments, and
+inboxes depend on several partitions: pending effects are applied first, and these are read twice, and so are lists.
+`archive/maintenance.py` compares a partition with the database. One process at a time repairs: see `repair_lease`.
 """
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from store import effects, key_kinds, keys, links, log, records, server_keys
+from store import comments, effects, keys, kinds, links, log, records, removals, server_keys
 from store.client import Argument, Command, StoreUnavailable
-from store.comments import remove_threads
-from store.key_kinds import NEW_LOG, Check, Key
-from store.maintenance import comment_karma, dangling_follows, inboxes, scan
-from store.maintenance.comment_karma import Wrong
+from store.kinds import NEW_LOG, Check, Key
+from store.leases import Lease
+from store.maintenance import appeals, comment_karma, dangling_follows, flags, inboxes, lists, moderation, scan
 from store.maintenance.scan import Progress
+from store.maintenance.wrong import Wrong
 from store.ranking.config import orders_to_write
 from store.ranking.formulas import DAY
 from store.records import INSTANTS
-from store.scripts.registry import (
-    REBUILD_TREE,
-    VERIFY_ARTICLE,
-    VERIFY_COMMENT,
-    VERIFY_COUNTS,
-    VERIFY_KEY,
-    VERIFY_MEMBERS,
-    VERIFY_USER,
-    Script,
-)
+from store.scripts.registry import Script
 from store.site import Site
+
+REBUILD_TREE = Script("rebuild_tree")
+VERIFY_ARTICLE = Script("verify_article")
+VERIFY_COMMENT = Script("verify_comment")
+VERIFY_COUNTS = Script("verify_counts")
+VERIFY_KEY = Script("verify_key")
+VERIFY_MEMBERS = Script("verify_members")
+VERIFY_USER = Script("verify_user")
 
 PASSES = 5  # over all keys: their types, articles, comments, what is derived from these, and the numbers of comments
 CHECKS_AT_ONCE = 100  # in a round trip
+REPAIR, LEASE_TIME = "repair", 30_000  # milliseconds after which another process may repair
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,15 @@ class Finding:
     found: str
     expected: str
     repaired: bool = False
+
+
+def findings_in(flat: Sequence[str]) -> list[Finding]:
+    """The findings in the reply of a script that verifies, without the cursor (see verify_prelude.lua)."""
+    parts = (flat[i::4] for i in range(4))
+    return [
+        Finding(where, found, expected, repaired == "repaired")
+        for where, found, expected, repaired in zip(*parts, strict=True)
+    ]
 
 
 class UserTally(NamedTuple):
@@ -72,11 +89,10 @@ class UserTally(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Tally:
     """
-    What the database has of archived articles: the fields of `archived` that count, and the highest sequence of a post,
-    by partition, and the sums of users, by name in lower case. `known` is what `archived` had of these users.
+    What the database has of archived articles: the highest sequence of a post, by partition, and the sums of users, by
+    name in lower case. `known` is what `archived` had of these users.
     """
 
-    counts: dict[int, dict[str, int]]
     sequences: dict[int, int]
     users: dict[str, UserTally]
     known: dict[str, str]
@@ -90,6 +106,11 @@ class ScriptCall:
     p: int
     suffix: str
     arguments: tuple[Argument, ...] = ()
+
+
+def repair_lease(site: Site) -> Lease:
+    """The lease of the one process that repairs a store."""
+    return Lease(site, REPAIR, LEASE_TIME)
 
 
 async def size(site: Site) -> int:
@@ -147,7 +168,7 @@ class _Verification:
         """Whether all keys have the type of their kind, so that scripts can read them."""
         readable = True
         async for texts in scan.texts(self._site, self._progress):
-            found = {text: key_kinds.parse(text, self._site.partitions) for text in texts if text != keys.store()}
+            found = {text: kinds.parse(text, self._site.partitions) for text in texts if text != keys.store()}
             for text in [text for text, key in found.items() if key is None]:
                 self._report(Finding(text, "there", "no key of this store"))
             known = [key for key in found.values() if key]
@@ -160,13 +181,14 @@ class _Verification:
         complete = orders_to_write(self._site.rankings.orders)  # a reindex under way has written only a part of others
         async for found in scan.known_keys(self._site, self._progress):
             articles = [key for key in found if key.kind.check is Check.ARTICLE]
-            for key in [*articles, *(key for key in found if key.kind.check is Check.COMMENT)]:
+            for key in [*articles, *(key for key in found if key.kind.check in (Check.COMMENT, Check.ACTION))]:
                 sequence = records.sequence_of(int(key.suffix))
                 if not records.is_of_story(sequence):
                     self._highest[key.p] = max(self._highest[key.p], sequence)
             linked = "links" if self._site.rankings.has_links else ""
             found_links = await self._site.redis.pipeline([("HGET", key.text, "link") for key in articles])
-            arguments = [(complete, linked, link or "", links.digest(link or "")) for link in found_links]
+            count = self._site.partitions
+            arguments = [(complete, linked, link or "", links.digest(link or ""), count) for link in found_links]
             pairs = zip(articles, arguments, strict=True)
             await self._run([ScriptCall(VERIFY_ARTICLE, key.p, key.suffix, given) for key, given in pairs])
 
@@ -184,15 +206,33 @@ class _Verification:
             await self._run([call for key in found if (call := _call(key, self._archived))])
             await self._follows([key for key in found if key.kind.check is Check.FOLLOWS])
             await self._comment_lists([key for key in found if key.kind.check is Check.COMMENTS])
+            listing = [key for key in found if key.kind.check is Check.LIST]
+            await self._report_wrong(await lists.find(self._site, listing))
+            await self._moderation(found)
+            await self._report_wrong(await flags.find(self._site, found))
+            await self._appeals(found)
+
+    async def _moderation(self, found: Sequence[Key]) -> None:
+        checked = (Check.ACTION, Check.ACTIONS, Check.MODERATORS, Check.USER)
+        await self._report_wrong(await moderation.find(self._site, [key for key in found if key.kind.check in checked]))
+        actions = [key for key in found if key.kind.check is Check.ACTION]
+        for where, fault in await moderation.malformed(self._site, actions):
+            self._report(Finding(where, fault, "a usable action"))
+
+    async def _appeals(self, found: Sequence[Key]) -> None:
+        await self._report_wrong(await appeals.find(self._site, found))
+        for where, fault in await appeals.malformed(self._site, found):
+            self._report(Finding(where, fault, "a usable appeal"))
 
     async def counts(self) -> None:
         async for found in scan.known_keys(self._site, self._progress):
             counted = [key for key in found if key.name in ("article", "comment")]
             await self._run([ScriptCall(VERIFY_COUNTS, key.p, key.suffix, (key.name,)) for key in counted])
             owned = [key for key in found if key.kind.check is Check.INBOX]
-            await self._report_wrong(await inboxes.find(self._site, owned, counted))
+            causes = [*counted, *(key for key in found if key.kind is keys.action)]
+            await self._report_wrong(await inboxes.find(self._site, owned, causes))
         for p in range(self._site.partitions) if self._repair else ():
-            await remove_threads(self._site, p)
+            await removals.remove_all(self._site, p)
 
     async def partitions(self) -> None:
         for p, highest in self._highest.items():
@@ -200,8 +240,6 @@ class _Verification:
             await self._run([ScriptCall(VERIFY_MEMBERS, p, "", (kind, "0")) for kind in ("groups", "posters")])
             await self._imported(p)
             await self._server_keys(p)
-            if self._archived:
-                await self._counts(p, self._archived.counts.get(p, {}))
 
     async def settings(self) -> None:
         """Written last: until all indexes are rebuilt, the store keeps its old settings and cannot be opened."""
@@ -236,7 +274,8 @@ class _Verification:
 
     async def _comments(self, found: Sequence[Key]) -> None:
         hashes = await self._site.redis.pipeline([("HMGET", key.text, "poster", "article") for key in found])
-        arguments = [(keys.slot(poster) if poster else "",) for poster, _ in hashes]
+        given = (self._site.partitions, comments.STUBS_AT_ONCE)
+        arguments = [(keys.slot(poster) if poster else "", *given) for poster, _ in hashes]
         pairs = zip(found, arguments, strict=True)
         known = len(self._wrong_paths)
         await self._run([ScriptCall(VERIFY_COMMENT, key.p, key.suffix, given) for key, given in pairs])
@@ -257,25 +296,12 @@ class _Verification:
         async for stories in scan.imported_stories(self._site, p):
             sequences = []
             for story, number in stories.items():
-                if key_kinds.NUMBER.fullmatch(number) and self._site.home_of_article(int(number)) == p:
+                if keys.NUMBER.fits(number) and self._site.home_of_article(int(number)) == p:
                     sequences.append(records.sequence_of(int(number)))
                 else:
                     where = f"{keys.imported(p)} {story}"
                     self._report(Finding(where, number, "the number of an article of this partition"))
             await self._numbered(p, [sequence for sequence in sequences if records.is_of_story(sequence)])
-
-    async def _counts(self, p: int, expected: dict[str, int]) -> None:
-        """The numbers of archived articles."""
-        key, redis = keys.archived(p), self._site.redis
-        stored = {
-            name: value for name, value in (await redis.run(("HGETALL", key))).items() if name.startswith("count")
-        }
-        for name in sorted({*stored, *expected}):
-            if int(stored.get(name, 0)) != expected.get(name, 0):
-                if self._repair:
-                    await redis.run(("HSET", key, name, expected.get(name, 0)))
-                where, found = f"{key} {name}", stored.get(name, "nothing")
-                self._report(Finding(where, found, f"{expected.get(name, 0)}", self._repair))
 
     async def _server_keys(self, p: int) -> None:
         for name, value in (await self._site.redis.run(("HGETALL", keys.serverkeys(p)))).items():
@@ -300,11 +326,11 @@ class _Verification:
             now, later = calls[:CHECKS_AT_ONCE], list(calls[CHECKS_AT_ONCE:])
             replies = await self._site.redis.pipeline([self._command(call) for call in now])
             for call, (cursor, *flat) in zip(now, replies, strict=True):
-                for where, found, expected, repaired in zip(*(flat[i::4] for i in range(4)), strict=True):
-                    is_path = call.script is VERIFY_COMMENT and where.endswith(" path")
+                for finding in findings_in(flat):
+                    is_path = call.script is VERIFY_COMMENT and finding.where.endswith(" path")
                     if is_path:
-                        self._wrong_paths.append(where)
-                    self._report(Finding(where, found, expected, repaired == "repaired" or (is_path and self._repair)))
+                        self._wrong_paths.append(finding.where)
+                    self._report(replace(finding, repaired=self._repair) if is_path else finding)
                 if cursor != "0":
                     later.append(ScriptCall(call.script, call.p, call.suffix, (*call.arguments[:-1], cursor)))
             calls = later

@@ -5,8 +5,10 @@ The orders of listings and their formulas, with sources. `prelude.lua` and `grav
 from dataclasses import dataclass, field
 from enum import Enum
 from math import floor, log10, sqrt
+from typing import TYPE_CHECKING
 
-from store.records import Article, Comment
+if TYPE_CHECKING:
+    from store.records import Article, Comment
 
 DAY = 86_400  # seconds
 PAGE_SIZE = 25
@@ -53,26 +55,29 @@ class Policy:
     gravity_age: float = 1.8  # exponent of the age
     gravity_delay: float = 120  # minutes added to every age
     voting_ms: int = field(init=False, repr=False, compare=False)  # the voting window in milliseconds
+    script_arguments: tuple[str, int, int] = field(init=False, repr=False, compare=False)  # ARGV 4-6 of `prelude.lua`
 
     def __post_init__(self) -> None:
+        weights = f"{self.vote_score!r} {self.hot_seconds!r} {self.best_z!r}"
         object.__setattr__(self, "voting_ms", self.voting_window * 1000)
+        object.__setattr__(self, "script_arguments", (weights, self.good_votes, self.voting_ms))
 
     def kept_in_indexes(self) -> dict[str, float]:
         """The numbers that the indexes depend on, by name."""
         return {name: getattr(self, name) for name in ("good_votes", *INDEX_WEIGHTS)}
 
-    def closes_at(self, subject: Article | Comment) -> int:
+    def closes_at(self, subject: "Article | Comment") -> int:
         """The last instant at which an article or a comment can be voted on (unix milliseconds)."""
         return subject.posted_at + self.voting_ms
 
-    def is_good(self, article: Article) -> bool:
+    def is_good(self, article: "Article") -> bool:
         return article.votes >= self.good_votes
 
-    def score(self, article: Article) -> float:
+    def score(self, article: "Article") -> float:
         """Posting time + `vote_score` x votes, in unix seconds (Redis in Action, ch. 1)."""
         return self.value(Order.SCORE, article) / 1000
 
-    def value(self, order: Order, article: Article) -> float:
+    def value(self, order: Order, article: "Article") -> float:
         """The value of an article in the index of an order. Times, scores and activity are unix milliseconds."""
         match order:
             case Order.SCORE:
@@ -93,11 +98,11 @@ class Policy:
             case Order.ACTIVE:
                 return article.posted_at if article.active_at is None else article.active_at
 
-    def value_at(self, order: Order, article: Article, now: int) -> float:
+    def value_at(self, order: Order, article: "Article", now: int) -> float:
         """The sort value at an instant (unix milliseconds): the value in the index, except for GRAVITY."""
         return self.gravity(article, now) if order.decays else self.value(order, article)
 
-    def gravity(self, article: Article, now: int) -> float:
+    def gravity(self, article: "Article", now: int) -> float:
         """
         (votes - 1) ** gravity_votes / (age in hours + 2) ** gravity_age, at an instant in unix milliseconds.
 
@@ -121,7 +126,7 @@ def gravity_class(votes: int) -> int:
     return (shifts << (DIGITS - 1)) + (size >> shifts)
 
 
-def hot(article: Article, seconds: float) -> float:
+def hot(article: "Article", seconds: float) -> float:
     """
     sign(votes) * log10(|votes|) + (posting time - epoch) / seconds, rounded to 7 places.
 

@@ -12,7 +12,10 @@ from typing import Any
 from store.client import Command
 from store.queries import Read
 from store.records import PartitionPage, Position, parse_positions
-from store.scripts.registry import GRAVITY_PAGE, GRAVITY_RANK
+from store.scripts.registry import Script
+
+GRAVITY_PAGE = Script("gravity_page")
+GRAVITY_RANK = Script("gravity_rank")
 
 STEP = 400  # articles and classes that a call of a script looks at, about
 MAX_WANTED = 500  # positions that one search looks for
@@ -31,7 +34,7 @@ class Decay:
 
 
 @dataclass(frozen=True, slots=True)
-class PageRead:
+class GravityPageRead:
     """
     A page of one partition that is being read: `count` positions beyond `position`, of which `found` are known.
 
@@ -63,7 +66,7 @@ def partition_page(
     keys: tuple[str, ...], decay: Decay, at: int, upwards: bool, count: int, position: Position | None
 ) -> Read[Any]:
     """The page of one partition: results in a PartitionPage, or in a further read. `at` is in unix milliseconds."""
-    return PageRead(keys, (at, *decay.numbers), upwards, count, position).read()
+    return GravityPageRead(keys, (at, *decay.numbers), upwards, count, position).read()
 
 
 def count_above(keys: tuple[str, ...], decay: Decay, position: Position) -> Read[Any]:
@@ -77,7 +80,7 @@ def _counted(first: Command, reply: list[str]) -> int | Read[Any]:
     return Read((*first, *stopped), _counted, (first,)) if status == "more" else int(stopped[0])
 
 
-def _next_page_part(read: PageRead, reply: list[str]) -> PartitionPage | Read[Any]:
+def _next_page_part(read: GravityPageRead, reply: list[str]) -> PartitionPage | Read[Any]:
     if reply[0] == "more":
         return read.read(reply[1:])
     _, total, is_anything_behind, *flat = reply

@@ -21,7 +21,9 @@ from store.client import Command
 from store.queries import Read
 from store.ranking.formulas import Order
 from store.records import INSTANTS, PartitionPage, Position, parse_positions
-from store.scripts.registry import SINCE_PAGE
+from store.scripts.registry import Script
+
+SINCE_PAGE = Script("since_page")
 
 INDEXES = (Order.GRAVITY, Order.VOTES, Order.TIME)  # that a page by VOTES is read from
 STEP = 600  # articles that a call of the script reads, about
@@ -36,7 +38,7 @@ class Since:
 
 
 @dataclass(frozen=True, slots=True)
-class PageRead:
+class SincePageRead:
     """
     A page of one partition that is being read: the `count` positions that follow after `skip` beyond `position`.
 
@@ -61,7 +63,7 @@ class PageRead:
         direction, wanted = "up" if self.upwards else "down", self.count + 1 - len(self.found)
         return SINCE_PAGE.command(self.keys, self.at, direction, wanted, skip, STEP, *beyond)
 
-    def after(self, reply: list[Any]) -> "PageRead":
+    def after(self, reply: list[Any]) -> "SincePageRead":
         """This page with what a step has found. `stopped` is None if it is whole."""
         value, member, skip, _, is_behind, *flat = reply
         stopped = (value, member, skip) if value else None
@@ -84,11 +86,11 @@ def partition_page(
     since: Since, keys: tuple[str, ...], upwards: bool, count: int, skip: int, position: Position | None
 ) -> Read[Any]:
     """The page of one partition with these indexes: results in a PartitionPage, or in a further read."""
-    page = PageRead(keys, since.at, upwards, count, skip, position)
+    page = SincePageRead(keys, since.at, upwards, count, skip, position)
     return Read(page.command(), _next_page_part, (page,))
 
 
-def _next_page_part(page: PageRead, reply: list[Any]) -> PartitionPage | Read[Any]:
+def _next_page_part(page: SincePageRead, reply: list[Any]) -> PartitionPage | Read[Any]:
     page, total = page.after(reply), reply[3]
     if page.stopped:
         return Read(page.command(), _next_page_part, (page,))
@@ -100,7 +102,7 @@ def _next_page_part(page: PageRead, reply: list[Any]) -> PartitionPage | Read[An
     return Read(behind.command(), _first_behind, (page, behind))
 
 
-def _first_behind(page: PageRead, behind: PageRead, reply: list[Any]) -> PartitionPage | Read[Any]:
+def _first_behind(page: SincePageRead, behind: SincePageRead, reply: list[Any]) -> PartitionPage | Read[Any]:
     """A page beyond an article that was deleted or has moved: whether any other article is behind the position."""
     behind, total = behind.after(reply), reply[3]
     if behind.stopped and not behind.found:
@@ -108,7 +110,7 @@ def _first_behind(page: PageRead, behind: PageRead, reply: list[Any]) -> Partiti
     return _partition_page(page, total, len(behind.found))
 
 
-def _partition_page(page: PageRead, total: int, behind: int) -> PartitionPage:
+def _partition_page(page: SincePageRead, total: int, behind: int) -> PartitionPage:
     """`behind` is the number of positions behind the page, opposite to its direction, or 1 for some."""
     has_more, shown = len(page.found) > page.count, page.found[: page.count]
     above, has_below = (int(has_more), behind > 0) if page.upwards else (behind, has_more)

@@ -11,8 +11,10 @@ from store.client import Argument
 from store.errors import StoreUnavailable
 from store.listings import Listing, Page
 from store.queries import Read
-from store.scripts.registry import PIN
+from store.scripts.registry import Script
 from store.site import Site
+
+PIN = Script("pin")
 
 MAX_POSITIONS = 1_000  # of a pin
 LIFETIME = 10 * 60 * 1000  # milliseconds

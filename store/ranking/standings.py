@@ -13,7 +13,9 @@ from store.ranking import gravity
 from store.ranking.formulas import Order, Policy
 from store.ranking.gravity import Decay
 from store.records import Article, Position
-from store.scripts.registry import POSITION_RANKS
+from store.scripts.registry import Script
+
+POSITION_RANKS = Script("position_ranks")
 
 MAX_VOTES = 2**31 - 1
 

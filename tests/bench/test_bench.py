@@ -1,19 +1,23 @@
 """What the bench computes from its samples. tests/slow/test_bench_runs.py runs it."""
 
+import asyncio
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from bench import __main__ as bench
 from bench import archive as bench_archive
-from bench import cluster, filling, hot, search
+from bench import cluster, counts, filling, hot, search, subscriptions
 from bench.cluster import Cost, Memory
 from bench.comparing import difference
+from bench.counts import Figures
 from bench.load import is_complete
-from bench.queries import FALLBACK
+from bench.queries import FALLBACK, QUERIES
 from bench.rounds import Sample
-from bench.targets import growth, judged
-from caches import SizedCache
+from bench.targets import growth, judged, judgements
+from caches import Pool
 from engine import Limits
 from engine.compiler.execution import Execution
 from engine.documents import Operations
@@ -31,11 +35,26 @@ PLAN = (ROOT / "docs" / "cluster.md").read_text()
 @pytest.mark.parametrize("partitions", [1])
 async def test_fallback_query_is_not_compiled(store: Store):
     """Its row measures the fallback to graphql-core."""
-    operation = Operations(SCHEMA, Limits(), SizedCache(10_000_000)).find(FALLBACK, None)
+    operation = Operations(SCHEMA, Limits(), Pool(10_000_000)).find(FALLBACK, None)
     execution = Execution(SCHEMA)
 
     paths = {(await execution.execute(operation, {}, Context(store))).execution_path for _ in range(3)}
     assert "compiled" not in paths and "error" not in paths
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 503 Service Unavailable\r\n\r\n", b""])
+async def test_refused_connection_of_a_subscriber_is_an_error(answer):
+    """Nothing waits for its messages for ever."""
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1") as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(subscriptions.SubscriptionLost, match="503" if answer else "connection lost"):
+            await subscriptions.connected(port, 2)
 
 
 async def test_memory_with_an_archive_is_measured(monkeypatch, capsys):
@@ -64,13 +83,73 @@ def test_targets_are_computed_from_samples():
     page = {"upvote": samples(900), "strawberry": samples(100), "hand": samples(1_000)}
     run = {"page": page, "varied": {"upvote": samples(450)}}
 
-    assert [line.split(" | ") for line in judged(run).splitlines()[2:]] == [
-        ["| `page`, times strawberry", "45", "9.00", "9.00 |"],
-        ["| `page`, times hand", "0.71", "0.90", "0.90 |"],
-        ["| `varied`, relative to `page`", "0.8", "0.50", "0.50 |"],
-        ["| `page`, p99 relative to p50", "at most 3", "4.00", " |"],
-        ["| `varied`, p99 relative to p50", "at most 3", "4.00", " |"],
+    table, *missed = judged(run).split("\n\n")
+    assert [line.split(" | ") for line in table.splitlines()[2:]] == [
+        ["| `page`, times strawberry", "45", "9.00", "9.00", "MISSED |"],
+        ["| `page`, times hand", "0.71", "0.90", "0.90", " |"],
+        ["| `varied`, relative to `page`", "0.8", "0.50", "0.50", "MISSED |"],
+        ["| `page`, p99 relative to p50", "at most 3", "4.00", "", "MISSED |"],
+        ["| `varied`, p99 relative to p50", "at most 3", "4.00", "", "MISSED |"],
     ]
+    assert missed == [
+        "MISSED: `page`, times strawberry, required 45",
+        "MISSED: `varied`, relative to `page`, required 0.8",
+        "MISSED: `page`, p99 relative to p50, required at most 3",
+        "MISSED: `varied`, p99 relative to p50, required at most 3",
+    ]
+    assert [each.is_missed_by_cpu for each in judgements(run)] == [True, False, True, False, False]
+
+
+@pytest.mark.parametrize(("ratio", "status"), [(44.0, 1), (46.0, 0)])
+def test_run_that_misses_a_target_has_a_status(monkeypatch, capsys, ratio, status):
+    samples = {"upvote": [Sample(1, 1, 2, 1, 50, 0)], "strawberry": [Sample(1, 1, 2, ratio, 50, 0)]}
+    monkeypatch.setattr(bench, "filled", lambda articles: nullcontext(({}, None, None)))
+    monkeypatch.setattr(bench, "measure", lambda plan, queries, ground: [(QUERIES["page"], samples)])
+    monkeypatch.setattr(bench.os, "sched_setaffinity", lambda process, cores: None)
+    with pytest.raises(SystemExit) as ended:
+        bench.main(["page", "--peers", "strawberry"])
+
+    assert ended.value.code == status
+    assert ("MISSED" in capsys.readouterr().out) == bool(status)
+
+
+def figures(**bytecodes: int) -> Figures:
+    return Figures("3.11", bytecodes)
+
+
+def test_counts_are_compared_with_the_figures():
+    rest = {"evictions a page": 0.0, "executions an event": 2.0}
+    committed = figures(page=100, feed=100)
+    found = figures(page=110, feed=111)
+
+    missed = [each.name for each in counts.compared(found, committed, rest) if each.is_missed]
+    assert missed == ["feed", "executions an event"]
+    assert counts.judged(found, committed, rest).split("\n\n")[1:] == [
+        "MISSED: feed is 111.0, at most 110.0",
+        "MISSED: executions an event is 2.0, at most 1.0",
+    ]
+
+
+def test_bytecodes_of_another_python_are_not_compared():
+    found, rest = Figures("3.13", {"page": 500}), {"evictions a page": 1.0}
+
+    assert [each.name for each in counts.compared(found, figures(page=100), rest) if each.is_missed] == [*rest]
+    *_, note = counts.judged(found, figures(page=100), rest).split("\n\n")
+    assert note == "bytecodes are not compared: the figures are of Python 3.11, not 3.13"
+
+
+def test_bytecodes_of_a_thread_are_counted_and_calls_of_a_function():
+    def called(times: int) -> int:
+        return sum([each for each in range(times)])
+
+    tracers = [counts.Tracer(called.__code__) for _ in range(3)]
+    for tracer, times in zip(tracers, (5, 5, 10), strict=True):
+        with tracer:
+            called(times)
+
+    first, same, more = tracers
+    assert first.bytecodes == same.bytecodes < more.bytecodes
+    assert [tracer.calls for tracer in tracers] == [1, 1, 1]
 
 
 def test_sizes_are_compared_with_the_first():

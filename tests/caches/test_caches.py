@@ -1,75 +1,323 @@
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caches import ENTRY_BYTES, MEMOS, SHARES, CacheBudget, SizedCache
+from caches import ENTRY_BYTES, FLOOR_SHARE, MAX_HITS, POOL, UNPROVEN, Pool, Usage, memo
+
+ENTRY = 1_000  # bytes of an entry with its overhead
+SIZE = ENTRY - ENTRY_BYTES
 
 
-def test_least_recently_used_entry_is_evicted():
-    cache = SizedCache(10 + 2 * ENTRY_BYTES)
-    cache.put("a", 1, 5)
-    cache.put("b", 2, 5)
-    cache.get("a")
-
-    cache.put("c", 3, 1)
-
-    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (1, None, 3)
-    assert cache.usage == (6 + 2 * ENTRY_BYTES, 2, 1)
+def room_for(count):
+    """A pool for so many entries and a half, so that it frees no more than one for another one."""
+    return Pool(count * ENTRY + ENTRY // 2)
 
 
-def test_growth_of_an_entry_evicts_others():
-    cache = SizedCache(10 + 2 * ENTRY_BYTES)
-    cache.put("a", 1, 5)
-    cache.put("b", 2, 5)
-
-    cache.grow("b", 2, 1)
-    cache.grow("b", "another value", 100)
-
-    assert (cache.get("a"), cache.get("b")) == (None, 2)
-    assert cache.usage == (6 + ENTRY_BYTES, 1, 1)
+def filled(cache, count, first=0):
+    for number in range(first, first + count):
+        cache.put(number, number, SIZE)
+    return cache
 
 
-def test_second_value_of_a_key_replaces_the_first():
-    cache = SizedCache(1_000)
-    cache.put("a", 1, 5)
+def test_one_cache_may_use_what_others_do_not():
+    pool = room_for(100)
+    pool.cache("idle", 1)
 
-    cache.put("a", 2, 7)
+    cache = filled(pool.cache("busy", 1), 100)
 
-    assert cache.get("a") == 2
-    assert cache.usage == (7 + ENTRY_BYTES, 1, 0)
-
-
-def test_smaller_capacity_evicts_at_once():
-    cache = SizedCache(1_000)
-    cache.put("a", 1, 5)
-    cache.put("b", 2, 5)
-
-    cache.resize(5 + ENTRY_BYTES)
-
-    assert (cache.get("a"), cache.get("b")) == (None, 2)
+    assert pool.usages() == {"idle": Usage(0, 0, 0), "busy": Usage(100 * ENTRY, 100, 0)}
+    assert pool.size == 100 * ENTRY
+    cache.put("one more", 1, SIZE)
+    assert pool.usages()["busy"].evictions == 1
 
 
-def test_shares_and_memos_add_up_to_the_budget():
-    budget = CacheBudget(64)
+def test_entry_with_the_fewest_hits_is_evicted_first():
+    pool = room_for(100)
+    cache = filled(pool.cache("one", 1), 100)
+    for number in {*range(100)} - {42}:
+        cache.get(number)
 
-    shares = sum(budget.share(name) for name in SHARES)
-    assert 0.99 * budget.total < shares + sum(memo.max_bytes for memo in MEMOS.values()) <= budget.total
+    cache.put("one more", 1, SIZE)
 
-
-def test_entry_larger_than_the_cache_is_not_cached():
-    cache = SizedCache(10 + ENTRY_BYTES)
-    cache.put("b", 2, 5)
-
-    cache.put("a", 1, 11)
-
-    assert (len(cache), cache.get("b")) == (1, 2)
+    assert (cache.get(42), cache.get("one more"), len(cache.entries)) == (None, 1, 100)
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 20))))
-def test_sizes_never_exceed_the_capacity(puts):
-    capacity = 30 + 3 * ENTRY_BYTES
-    cache, sizes = SizedCache(capacity), {}
-    for key, size in puts:
-        sizes[key] = size + ENTRY_BYTES
-        cache.put(key, key, size)
+def test_of_equal_entries_the_oldest_is_evicted():
+    pool = room_for(100)
+    cache = filled(pool.cache("one", 1), 103)
 
-        assert cache.usage.bytes == sum(size for key, size in sizes.items() if key in cache) <= capacity
+    assert [number for number in range(103) if number not in cache.entries] == [0, 1, 2]
+
+
+def test_large_entries_are_worth_less():
+    pool = room_for(100)
+    cache = filled(pool.cache("one", 1), 90)
+    cache.put("large", 1, 10 * ENTRY - ENTRY_BYTES)
+
+    cache.put("one more", 1, SIZE)
+
+    assert "large" not in cache.entries
+    assert len(cache.entries) == 91
+
+
+def test_entries_that_take_long_to_make_are_worth_more():
+    pool = room_for(100)
+    dear = filled(pool.cache("dear", 50), 50)
+    cheap = filled(pool.cache("cheap", 1), 1_000)
+
+    assert (len(dear.entries), len(cheap.entries)) == (50, 50)
+
+
+def test_flood_of_dear_entries_does_not_evict_what_is_used():
+    pool = room_for(100)
+    used = filled(pool.cache("used", 1), 90)
+    for number in range(90):
+        used.get(number)
+
+    flood = filled(pool.cache("flood", 10), 15)
+
+    assert (len(used.entries), len(flood.entries)) == (90, 10)
+
+
+def test_what_was_dear_and_popular_once_is_evicted_in_the_end():
+    """Each eviction raises the priority of what comes later, and only so many hits count."""
+    pool = room_for(100)
+    dear = filled(pool.cache("dear", 3), 50)
+    for number in range(50):
+        for _ in range(1_000):
+            dear.get(number)
+
+    filled(pool.cache("cheap", 1), round(50 * (3 * MAX_HITS / UNPROVEN + 50)))
+
+    assert len(dear.entries) == 100 // FLOOR_SHARE
+
+
+def test_flood_of_one_cache_leaves_the_others_their_floor():
+    pool = room_for(1_000)
+    poor = filled(pool.cache("poor", 0.001), 500)
+    few = filled(pool.cache("few", 0.001), 1_000 // FLOOR_SHARE)
+
+    filled(pool.cache("flood", 1_000), 5_000)
+
+    assert (len(poor.entries), len(few.entries)) == (1_000 // FLOOR_SHARE, 1_000 // FLOOR_SHARE)
+
+
+def test_caches_of_one_name_have_one_floor():
+    pool = room_for(1_000)
+    both = [filled(pool.cache("poor", 0.001), 100) for _ in range(2)]
+
+    filled(pool.cache("flood", 1_000), 5_000)
+
+    assert sum(len(cache.entries) for cache in both) == 1_000 // FLOOR_SHARE
+    assert pool.usages()["poor"].evictions == 200 - 1_000 // FLOOR_SHARE
+
+
+def test_full_pool_frees_a_thousandth_at_once():
+    pool = Pool(10_000 * ENTRY)
+    cache = filled(pool.cache("one", 1), 10_000)
+
+    sizes = []
+    for number in range(10):
+        cache.put(f"more {number}", 1, SIZE)
+        sizes.append(pool.size // ENTRY)
+    assert sizes == [9_990 + number for number in range(10)]
+
+
+def test_growth_of_an_entry_evicts():
+    pool = Pool(2 * ENTRY)
+    cache = filled(pool.cache("one", 1), 2)
+
+    cache.grow(1, "another value", ENTRY)
+    assert len(cache.entries) == 2
+    cache.grow(1, 1, 1)
+
+    assert pool.usages()["one"] == Usage(ENTRY, 1, 1)
+    assert cache.get(0) == 0  # the larger one was worth less
+
+
+def test_second_value_of_a_key_replaces_the_first_and_keeps_its_hits():
+    pool = room_for(2)
+    cache = filled(pool.cache("one", 1), 2)
+
+    cache.put(0, "another value", SIZE)
+    cache.put(2, 2, SIZE)
+
+    assert (cache.get(0), cache.get(1), cache.get(2)) == ("another value", None, 2)
+    assert pool.usages()["one"] == Usage(2 * ENTRY, 2, 1, hits=2, misses=1)
+
+
+def test_smaller_pool_evicts_at_once():
+    pool = room_for(10)
+    cache = filled(pool.cache("one", 1), 10)
+
+    pool.resize(4 * ENTRY + ENTRY // 2)
+
+    assert (len(cache.entries), pool.size) == (4, 4 * ENTRY)
+
+
+class Measured:
+    usage = Usage(300, 3, 7)
+
+
+def test_reserved_bytes_are_left():
+    pool = room_for(10)
+    cache = filled(pool.cache("one", 1), 10)
+
+    pool.reserve("state", Measured(), 4 * ENTRY)
+    filled(cache, 10, first=10)
+
+    assert pool.usages() == {"one": Usage(6 * ENTRY, 6, 14), "state": Usage(300, 3, 7)}
+
+
+def test_entry_larger_than_the_pool_is_not_cached():
+    pool, evicted = room_for(2), []
+    cache = filled(pool.cache("one", 1, lambda key, value: evicted.append((key, value))), 1)
+
+    cache.put("large", 1, 3 * ENTRY)
+
+    assert ([*cache.entries], evicted) == ([0], [("large", 1)])
+
+
+def test_evicted_entries_are_told_and_discarded_ones_are_not():
+    pool, evicted = room_for(2), []
+    cache = filled(pool.cache("one", 1, lambda key, value: evicted.append((key, value))), 2)
+
+    cache.discard(0)
+    filled(cache, 2, first=2)
+
+    assert evicted == [(1, 1)]
+    assert pool.usages()["one"].evictions == 1
+
+
+def test_cache_that_is_dropped_leaves_the_pool():
+    pool = room_for(10)
+    cache = filled(pool.cache("one", 1), 10)
+
+    del cache
+
+    assert (pool.size, pool.usages()) == (0, {"one": Usage(0, 0, 0)})
+
+
+def test_values_that_are_discarded_or_replaced_are_not_held():
+    """Their places in the heap are removed later: there are at most as many as entries, and some."""
+    pool = room_for(1_000)
+    cache = filled(pool.cache("one", 1), 10)
+    for number in range(10_000):
+        cache.put(number % 10, object(), SIZE)
+        cache.discard(number % 7)
+
+    assert len(cache._heap) <= 2 * len(cache.entries) + 100
+    assert {id(entry.value) for _, rank, entry in cache._heap if rank != entry.rank and not entry.rank} <= {id(None)}
+
+
+def test_many_hits_are_looked_at_in_steps():
+    """An eviction among entries that were all hit since they came looks at some of them only."""
+    pool = room_for(10_000)
+    cache = filled(pool.cache("one", 1), 10_000)
+    for number in range(10_000):
+        cache.get(number)
+    before = next(pool.ranks)
+
+    cache.put("one more", 1, SIZE)
+
+    assert pool.usages()["one"].evictions == 11
+    assert next(pool.ranks) - before < 4_000
+
+
+def test_lookups_of_many_keys_count_each():
+    pool = room_for(10)
+    cache = filled(pool.cache("one", 1), 2)
+
+    assert cache.get_all([0, 7, 1, 0]) == [0, None, 1, 0]
+    assert pool.usages()["one"][3:] == (3, 1)
+    assert [cache.entries[number].hits for number in (0, 1)] == [2, 1]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["put", "get", "grow", "discard"]),
+            st.integers(0, 1),
+            st.integers(0, 9),
+            st.integers(1, 900),
+        )
+    )
+)
+def test_sizes_are_exact_and_within_the_pool(steps):
+    pool = room_for(4)
+    caches = [pool.cache(name, microseconds) for name, microseconds in (("a", 1), ("b", 7))]
+    for step, number, key, size in steps:
+        cache = caches[number]
+        match step:
+            case "put":
+                cache.put(key, key, size)
+            case "get":
+                assert cache.get(key) in (key, None)
+            case "grow":
+                cache.grow(key, key, size)
+            case "discard":
+                cache.discard(key)
+
+        sizes = [sum(entry.size for entry in each.entries.values()) for each in caches]
+        assert sizes == [pool.usages()[name].bytes for name in ("a", "b")]
+        assert sum(sizes) == pool.size <= pool.capacity
+
+
+def test_threads_may_share_a_pool():
+    pool = room_for(50)
+    caches = [pool.cache(str(number), number + 1) for number in range(4)]
+
+    def use(seed):
+        chance = random.Random(seed)
+        for _ in range(3_000):
+            cache, key = chance.choice(caches), chance.randrange(40)
+            assert cache.get(key) in (None, key)
+            chance.choice([cache.put, cache.grow])(key, key, chance.randrange(ENTRY))
+            if not chance.randrange(10):
+                cache.discard(key)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(use, range(4)))
+
+    assert pool.size == sum(entry.size for cache in caches for entry in cache.entries.values()) <= pool.capacity
+    assert pool.size == sum(usage.bytes for usage in pool.usages().values())
+
+
+def test_memo_calls_once_for_each_arguments():
+    calls = []
+
+    @memo(100)
+    def pair(*arguments):
+        calls.append(arguments)
+        return None
+
+    before = POOL.usages()["memos"]
+    assert [pair(1), pair("a", 2), pair(1)] == [None] * 3
+    assert calls == [(1,), ("a", 2)]
+    assert POOL.usages()["memos"][3:] == (before.hits + 1, before.misses + 2)
+
+
+def test_memo_keeps_only_what_is_allowed():
+    calls = []
+
+    @memo(100, when=lambda text: len(text) < 3)
+    def length(text):
+        calls.append(text)
+        return len(text)
+
+    assert [length("ab"), length("abc"), length("ab"), length("abc")] == [2, 3, 2, 3]
+    assert calls == ["ab", "abc", "abc"]
+
+
+def test_memo_does_not_keep_exceptions():
+    @memo(100)
+    def inverse(number):
+        return 1 / number
+
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            inverse(0)
+    assert inverse.__name__ == "inverse"

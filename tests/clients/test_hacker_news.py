@@ -12,7 +12,7 @@ from time import sleep
 import httpx
 import pytest
 
-from server.cli.import_stories import Options, import_stories
+from server.cli.import_stories import ImportOptions, import_stories
 from server.managed_valkey import server
 from server.settings import Settings
 from tests import programs
@@ -63,7 +63,7 @@ def site(tmp_path_factory):
     file = folder / "items.jsonl"
     file.write_text("\n".join(map(json.dumps, items())))
     with server.running(folder / "valkey") as url:
-        import_stories(Settings(redis_url=url), [file], Options(shift_to_now=True))
+        import_stories(Settings(redis_url=url), [file], ImportOptions(shift_to_now=True))
         with serving(folder, redis_url=url, rate_limits="on") as live:
             yield live
 

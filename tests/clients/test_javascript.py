@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "frontend.md").read_text()
 SECTION = PAGE.partition("## Types from the schema")[2].partition("\n## ")[0]
 FILES = dict(re.findall(r"`([\w./]+)`:\n\n```\w+\n(.*?)```", SECTION, re.DOTALL))
+GENERATE, RUN = re.findall(r"^    (npx .*)", SECTION, re.MULTILINE)
 STORY = {
     "page": ["Third 1", "Second 1"],
     "total": 3,
@@ -47,8 +48,7 @@ def project(live, tmp_path_factory):
     (folder / "schema.graphql").write_text(httpx.get(f"{live.url}/schema.graphql").text)
     for name, text in FILES.items():
         (folder / name).write_text(text.replace(ADDRESS, live.url))
-    for command in re.findall(r"^    (npx .*)", SECTION, re.MULTILINE):
-        call(*command.split(), cwd=folder)
+    call(*GENERATE.split(), cwd=folder)
     call("npx", "relay-compiler", "relay.config.json", cwd=folder)
     call("npx", "tsc", cwd=folder)
     return folder
@@ -72,7 +72,7 @@ def test_client_pages_votes_listens_and_is_refused(live, project, client, progra
 
 
 def test_program_of_the_page_prints_the_top_articles(project):
-    lines = call(programs.node(), "built/src/top.js", cwd=project).splitlines()
+    lines = call(*RUN.split(), cwd=project).splitlines()
 
     assert lines[-1] == "1 Of 2016"
 
@@ -84,7 +84,7 @@ def test_page_names_packages_that_are_tested():
 
 
 def test_readme_has_the_same_client():
-    blocks = re.findall(r"```(?:yaml|ts)\n.*?```", SECTION, re.DOTALL)
+    blocks = re.findall(r"```(?:yaml|ts)\n(?s:.*?)^```|^    np.*", SECTION, re.MULTILINE)
 
-    assert len(blocks) == len(FILES)
+    assert len(blocks) == len(FILES) + len(["install", "generate", "run"])
     assert [block for block in blocks if block not in (ROOT / "README.md").read_text()] == []

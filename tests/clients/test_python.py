@@ -11,6 +11,7 @@ SOURCES = Path(__file__).with_name("python")
 
 
 @pytest.mark.timeout(900)  # the first run on a machine installs ariadne-codegen
+@pytest.mark.slow
 def test_generated_client_posts_pages_votes_and_is_refused(live, tmp_path):
     binaries = programs.python_environment(SOURCES)
     for name in ("operations.graphql", "ariadne.toml", "story.py"):

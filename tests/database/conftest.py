@@ -5,7 +5,6 @@ migrated and empty; `mirrored` brings one up to date with a store.
 
 import itertools
 import os
-import random
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -17,8 +16,6 @@ from database.database import SQLITE, Database
 from database.engines import Engines
 from database.mirror import Mirror
 from store.store import Store
-from tests.conftest import Clock
-from tests.database.archive_worlds import PEOPLE, POLICY, Pair, World
 from tests.servers import Postgres, postgres_folder, running_postgres
 
 NUMBERS = itertools.count(1)
@@ -123,19 +120,3 @@ async def rebuilt(store: Store, database: Database) -> None:
     mirror = Mirror(store.site, database)
     await mirror.rebuild()
     await mirror.close()
-
-
-@pytest.fixture
-async def pair(redis_url: str, partitions: int, clock: Clock, database: Database) -> AsyncIterator[Pair]:
-    """A store that archives and one that never does, in databases 0 and 1 of Redis, with the same users."""
-    stores = [
-        await Store.open(f"{redis_url}?db={db}", POLICY, partitions, clock=clock, session_lifetime=10**8)
-        for db in (0, 1)
-    ]
-    pair = Pair(World(stores[0], database), World(stores[1], None), clock, random.Random(1))
-    for name in PEOPLE:
-        for world in pair.worlds:
-            await world.register(name)
-    yield pair
-    for world in pair.worlds:
-        await world.close()

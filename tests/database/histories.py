@@ -14,17 +14,22 @@ from database.tables import (
     COMMENT_VOTES,
     COMMENTS,
     FOLLOWS,
+    GROUP_TEXTS,
     METADATA,
     USERS,
     VOTES,
 )
-from store import keys
+from store import article_moderation, keys, reverts
 from store.articles import Draft
 from store.errors import NotFound, Refusal
 from store.maintenance import dump
 from store.maintenance.import_comments import StoryComment, create_posters, homes, import_comments
 from store.maintenance.import_stories import Story, import_batch
+from store.maintenance.records.accounts import FollowsRecord, UserRecord
+from store.maintenance.records.content import ArticleRecord, CommentRecord
+from store.maintenance.records.places import PlaceRecord
 from store.records import Position, Vote
+from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import Clock, registered
 
@@ -40,6 +45,7 @@ COMMANDS = (
     "edit",
     "regroup",
     "delete",
+    "moderate",
     "comment",
     "comment",
     "comment",
@@ -51,6 +57,7 @@ COMMANDS = (
     "load_comments",
     "follow",
     "see",
+    "edit_group",
     "wait",
 )
 HOUR = 3_600_000  # milliseconds
@@ -115,6 +122,19 @@ class History:
         self.votes = {key: value for key, value in self.votes.items() if key[0] != number}
         for comment in [each for each, (article, _) in self.comments.items() if article == number]:
             self._forget_comment(comment)
+
+    async def moderate(self) -> None:
+        """Remove, approve or lock an article, or revert the last such action."""
+        number, site = self._number(), self.store.site
+        p, index = site.home_of_article(number), self.chance.choice(["remove", "approve", "lock", "revert"])
+        if index == "revert":
+            actions = await site.redis.run(("ZRANGE", keys.actions(p, f"article:{number}"), 0, 0, "REV"))
+            await reverts.revert(site, OPERATOR, int(actions[0]) if actions else 1, "a reason")
+        elif index == "approve":
+            await article_moderation.approve(site, OPERATOR, number)
+        else:
+            command = getattr(article_moderation, index)
+            await command(site, OPERATOR, number, None, "a reason")
 
     async def comment(self) -> None:
         person, text = await registered(self.store, self.chance.choice(PEOPLE)), f"text {self.chance.random()}"
@@ -189,6 +209,14 @@ class History:
         person = await registered(self.store, self.chance.choice(PEOPLE))
         await self.store.follows.mark_seen(person, Position(self.chance.randrange(1_000), keys.member(7)))
 
+    async def edit_group(self) -> None:
+        group = self.chance.choice((*GROUPS, "empty"))
+        if self.chance.random() < 0.3:
+            await self.store.places.remove(group)
+        else:
+            changes = [{}, {"title": f"title {self.chance.random()}"}, {"title": "", "about": "some *text*"}]
+            await self.store.places.add(group, self.chance.choice(changes))
+
     async def wait(self) -> None:
         self.clock.advance(self.chance.choice([1, 3_600, 40_000]))
 
@@ -214,7 +242,8 @@ async def rows_of(database: Database) -> Rows:
 def all_rows(connection: Connection) -> Rows:
     tables = [table for table in METADATA.sorted_tables if table.name != "positions"]
     return {
-        table.name: [tuple(row) for row in connection.execute(select(table).order_by(*key(table)))] for table in tables
+        str(table.name): [tuple(row) for row in connection.execute(select(table).order_by(*key(table)))]
+        for table in tables
     }
 
 
@@ -235,23 +264,25 @@ def key(table: Any) -> list[Any]:
 
 async def rows_of_store(history: History) -> Rows:
     """The rows that the database of a store should have, without edits and without when votes were cast."""
-    rows: Rows = {table.name: [] for table in (ARTICLES, ARTICLE_GROUPS, COMMENTS, USERS, FOLLOWS)}
+    tables = (ARTICLES, ARTICLE_GROUPS, COMMENTS, USERS, FOLLOWS, GROUP_TEXTS)
+    rows: Rows = {str(table.name): [] for table in tables}
     depths: dict[str, int] = {}
     async for records in dump.records_of(history.store.site, lambda count: None, lambda key: None):
-        for kind, *record in records:
-            if kind == "article":
-                number, fields, *_ = record
-                rows["articles"].append(article(number, fields))
-                rows["article_groups"] += [(number, name, place) for place, name in enumerate(fields["groups"].split())]
-            if kind == "comment":
-                number, fields, *_ = record
-                depths[str(number)] = depths.get(fields.get("parent", ""), -1) + 1
-                rows["comments"].append(comment(number, fields, depths[str(number)]))
-            if kind == "user":
-                name, seen = record[0]["name"], record[0].get("seen")
-                rows["users"].append((name.lower(), name, int(record[0]["joined"]), seen))
-            if kind == "follows":
-                rows["follows"] += [(record[0], followee, since) for followee, since in record[1].items()]
+        for record in records:
+            match record:
+                case ArticleRecord(number, fields):
+                    groups = enumerate(fields["groups"].split())
+                    rows["articles"].append(article(number, fields))
+                    rows["article_groups"] += [(number, name, place) for place, name in groups]
+                case CommentRecord(number, fields):
+                    depths[str(number)] = depths.get(fields.get("parent", ""), -1) + 1
+                    rows["comments"].append(comment(number, fields, depths[str(number)]))
+                case UserRecord({"name": name, "joined": joined} as fields):
+                    rows["users"].append((name.lower(), name, int(joined), fields.get("seen")))
+                case PlaceRecord(name, fields):
+                    rows["group_texts"].append(group(name, fields))
+                case FollowsRecord(follower, followees):
+                    rows["follows"] += [(follower, followee, since) for followee, since in followees.items()]
     votes = [(number, voter, value) for (number, voter), value in history.votes.items() if value]
     of_comments = [(number, voter, value) for (number, voter), value in history.comment_votes.items() if value]
     return {name: sorted(some) for name, some in {**rows, "votes": votes, "comment_votes": of_comments}.items()}
@@ -260,7 +291,13 @@ async def rows_of_store(history: History) -> Rows:
 def article(number: int, fields: dict[str, str]) -> tuple[Any, ...]:
     edited, counts = fields.get("edited"), (fields["up"], fields["down"], fields.get("imported", "0"))
     texts = (fields["poster"], fields["title"], fields.get("link"), fields.get("content"))
-    return (number, *texts, int(fields["time"]), edited and int(edited), *map(int, counts), False)
+    state = fields.get("state", "visible").upper(), fields.get("locked") == "1"
+    return (number, *texts, int(fields["time"]), edited and int(edited), *map(int, counts), False, *state)
+
+
+def group(name: str, fields: dict[str, str]) -> tuple[Any, ...]:
+    listed = int(fields["listed"]) if "listed" in fields else None
+    return (name, fields.get("title"), fields.get("about"), int(fields["created"]), listed)
 
 
 def comment(number: int, fields: dict[str, str], depth: int) -> tuple[Any, ...]:
@@ -272,6 +309,7 @@ def comment(number: int, fields: dict[str, str], depth: int) -> tuple[Any, ...]:
 
 def comparable(rows: Rows) -> Rows:
     """Rows of a database without what no store has."""
-    votes = {table.name: sorted(vote[:3] for vote in rows[table.name]) for table in (VOTES, COMMENT_VOTES)}
-    others = {name: sorted(rows[name]) for name in ("articles", "article_groups", "comments", "users", "follows")}
+    votes = {str(table.name): sorted(vote[:3] for vote in rows[table.name]) for table in (VOTES, COMMENT_VOTES)}
+    names = ("articles", "article_groups", "comments", "users", "follows", "group_texts")
+    others = {name: sorted(rows[name]) for name in names}
     return {**others, **votes}

@@ -1,5 +1,6 @@
 import asyncio
 import re
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from sqlalchemy import text
 
 from database import engines
 from database.database import Database, DatabaseUnavailable, check_url
+from database.engines import Engines
 from database.tables import METADATA, POSITIONS
+from tests.servers import until
 
 
 async def test_migrations_make_the_tables(each_database):
@@ -38,6 +41,61 @@ async def test_database_is_opened_again_as_it_is(database_url):
         await database.close()
 
     assert found == [0, 1]
+
+
+@pytest.fixture
+def connections(monkeypatch):
+    """All connections to SQLite that are made."""
+    made = []
+
+    def connect(*arguments, **named):
+        made.append(sqlite3.Connection(*arguments, **named))
+        return made[-1]
+
+    monkeypatch.setattr(engines.sqlite3, "connect", connect)
+    return made
+
+
+def is_closed(connection):
+    try:
+        connection.execute("SELECT 1")
+    except sqlite3.ProgrammingError as error:
+        return "closed database" in str(error)
+    return False
+
+
+async def test_connections_are_closed(tmp_path, connections):
+    database = Database(f"sqlite:///{tmp_path}/upvote.db")
+    await database.open()
+    await asyncio.gather(*(database.run(positions) for _ in range(20)))
+    await database.close()
+
+    assert len(connections) > 1
+    assert all(map(is_closed, connections))
+
+
+async def test_open_that_is_cancelled_leaves_no_connection(tmp_path, connections):
+    database = Database(f"sqlite:///{tmp_path}/upvote.db")
+    opening = asyncio.create_task(database.open())
+    await asyncio.to_thread(until, lambda: connections)
+    opening.cancel()
+    await asyncio.wait([opening])
+    await database.close()
+
+    assert opening.cancelled()
+    assert all(map(is_closed, connections))
+
+
+async def test_connection_that_cannot_be_set_up_is_closed(tmp_path, connections):
+    (tmp_path / "upvote.db").write_bytes(b"another program's file " * 1_000)
+    database = Database(f"sqlite:///{tmp_path}/upvote.db")
+    with pytest.raises(DatabaseUnavailable) as refusal:
+        await database.open()
+    await database.close()
+
+    assert str(refusal.value.__cause__) == "file is not a database"
+    assert connections
+    assert all(map(is_closed, connections))
 
 
 async def test_two_processes_open_a_new_database_at_once(database_url):
@@ -85,6 +143,18 @@ async def test_read_cannot_write(each_database):
         await each_database.run(lambda connection: connection.execute(text("DELETE FROM users")))
 
 
+def test_page_caches_of_all_connections_have_a_bounded_size(sqlite_url):
+    opened = Engines.open(sqlite_url)
+    sizes = []
+    for engine in (opened.writer, opened.reader, opened.searcher):
+        with engine.connect() as connection:
+            kilobytes = -connection.execute(text("PRAGMA cache_size")).scalar()
+            sizes.append(kilobytes * engine.pool.size())
+    opened.close()
+
+    assert sizes == [16_000, 32_000, 16_000]
+
+
 async def test_absent_database_is_unavailable(tmp_path):
     database = Database(f"sqlite:///{tmp_path}/missing/upvote.db")
 
@@ -93,6 +163,29 @@ async def test_absent_database_is_unavailable(tmp_path):
     with pytest.raises(DatabaseUnavailable, match="unable to open database file"):
         await database.run(positions)
     assert database.fault == "unable to open database file"
+    await database.close()
+
+
+async def test_reads_wait_until_the_database_was_opened(database_url):
+    database = Database(database_url)
+    reading = [asyncio.create_task(read(positions)) for read in (database.run, database.search)]
+    await asyncio.sleep(0)
+    await database.open()
+
+    assert await asyncio.gather(*reading) == [0, 0]
+    await database.close()
+
+
+async def test_reads_wait_for_the_first_attempt_to_open_a_database(tmp_path):
+    database = Database(f"sqlite:///{tmp_path}/missing/upvote.db")
+    reading = asyncio.create_task(database.run(positions))
+    await asyncio.sleep(0)
+    with pytest.raises(DatabaseUnavailable):
+        await database.open()
+
+    for read in (reading, database.run(positions)):
+        with pytest.raises(DatabaseUnavailable, match="unable to open database file"):
+            await read
     await database.close()
 
 

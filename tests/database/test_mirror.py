@@ -5,19 +5,22 @@ from contextlib import asynccontextmanager
 import pytest
 from sqlalchemy import text
 
-from database import archive, changes, mirror, rebuild, search
+from archive import article_places
+from database import changes, mirror, positions, search
 from database.database import Database
 from database.mirror import Mirror
-from store import comments, keys, log
+from store import comments, keys, log, redactions, removals, reverts, roles
 from store.articles import Draft
 from store.client.client import RedisUsage, current_usage
-from store.records import Vote
+from store.records import Role, Vote
+from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import registered
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.database.histories import History, comparable, indexed, rows_of, rows_of_store
 from tests.store.discussions import commented
 from tests.store.reading import article
+from tests.typed import typed
 
 
 class Crash(Exception):
@@ -37,7 +40,7 @@ async def test_database_equals_the_store(store, clock, each_database, seed):  # 
         await history.run(40)
         await mirrored(store, each_database)
 
-    assert comparable(await rows_of(each_database)) == await rows_of_store(history)
+    assert typed(comparable(await rows_of(each_database))) == typed(await rows_of_store(history))
 
 
 @on_both
@@ -63,7 +66,7 @@ async def test_two_mirrors_and_crashes_double_nothing(
         await asyncio.gather(until_equal(store, each_database), until_equal(store, second))
     await second.close()
 
-    assert comparable(await rows_of(each_database)) == await rows_of_store(history)
+    assert typed(comparable(await rows_of(each_database))) == typed(await rows_of_store(history))
     appended = [
         (p, entry.id) for p in range(store.site.partitions) for entry in await log.read(store.site, p, log.START, 10**6)
     ]
@@ -81,7 +84,7 @@ async def until_equal(store, database):
             await each.catch_up()
         except Crash:
             continue
-        if (await database.run(rebuild.stored_positions))[1] == ends:
+        if (await database.run(positions.stored_positions))[1] == ends:
             return
 
 
@@ -101,7 +104,7 @@ async def test_rebuilt_database_equals_the_running_one(store, clock, each_databa
 
     assert await rows_of(each_database) == running
     assert await indexed(each_database) == found
-    assert await rows_of(other) == running
+    assert typed(await rows_of(other)) == typed(running)
     await other.close()
 
 
@@ -123,7 +126,7 @@ async def test_rebuild_keeps_what_the_store_no_longer_has(store, clock, each_dat
     assert (await rows_of(each_database), await indexed(each_database)) == (running, found)
     await history.run(20)
     await mirrored(store, each_database)
-    assert comparable(await rows_of(each_database)) == await rows_of_store(history)
+    assert typed(comparable(await rows_of(each_database))) == typed(await rows_of_store(history))
 
 
 @on_both
@@ -142,7 +145,7 @@ async def test_rebuild_repairs_rows(store, history, each_database):
 def damage(connection):
     for statement in (
         "UPDATE articles SET up = up + 1, title = 'x'",
-        "INSERT INTO articles VALUES (7, 'x', 'x', NULL, NULL, 1, NULL, 1, 0, 0, false)",
+        "INSERT INTO articles VALUES (7, 'x', 'x', NULL, NULL, 1, NULL, 1, 0, 0, false, 'VISIBLE', false)",
         "INSERT INTO votes VALUES (7, 'x', 1, 1, true)",
         "INSERT INTO votes SELECT number, 'stranger', 1, 1, true FROM articles WHERE posted_ms > 1470000000000",
         "INSERT INTO users VALUES ('x', 'x', 1, NULL)",
@@ -172,7 +175,7 @@ async def test_writes_during_a_rebuild_are_kept(store, clock, each_database, mon
 
     await mirrored(store, each_database)
 
-    assert comparable(await rows_of(each_database)) == await rows_of_store(history)
+    assert typed(comparable(await rows_of(each_database))) == typed(await rows_of_store(history))
 
 
 @on_both
@@ -203,7 +206,7 @@ async def test_gap_in_the_log_rebuilds_the_database(store, history, each_databas
     await mirrored(store, each_database)
     await mirrored(store, each_database)
 
-    assert comparable(await rows_of(each_database)) == await rows_of_store(history)
+    assert typed(comparable(await rows_of(each_database))) == typed(await rows_of_store(history))
     of_mirror = [record for record in caplog.records if record.module == "mirror"]  # the log lost effects, too
     assert {record.getMessage().partition(":")[0] for record in of_mirror} == {"the database is rebuilt"}
 
@@ -234,7 +237,7 @@ async def test_rebuild_keeps_what_the_store_has_archived(store, history, each_da
     await history.run(60)
     await mirrored(store, each_database)
     for number in list(history.posters)[::2]:
-        await each_database.write(archive.archive, store.site, [await article(store, number)])
+        await each_database.write(article_places.archive, store.site, [await article(store, number)])
         redis.delete(keys.article(store.site.home_of_article(number), number))
     running = await rows_of(each_database)
     redis.hset(keys.store(), "archived", "an id")
@@ -254,7 +257,7 @@ async def test_rebuild_keeps_what_the_store_has_archived(store, history, each_da
 async def test_deletion_of_an_archived_article_removes_its_places(store, alice, each_database):
     number = (await store.articles.post(alice, Draft("a title", "", "text", ("show",)))).article.number
     await mirrored(store, each_database)
-    await each_database.write(archive.archive, store.site, [await article(store, number)])
+    await each_database.write(article_places.archive, store.site, [await article(store, number)])
     await store.articles.delete(number, alice)
 
     await mirrored(store, each_database)
@@ -275,19 +278,25 @@ async def test_rows_that_people_read(store, alice, bob, database, clock):
     await store.comments.vote(first.number, "dave", Vote.UP)
     await store.comments.edit(first.number, bob, "other words")
     await store.follows.follow(bob, "alice")
+    granted = (await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, None, "the first")).action
+    other = (await roles.grant(store.site, alice, bob, Role.MODERATOR, "show", "a good eye")).action
+    revert = (await reverts.revert(store.site, OPERATOR, other.number, "a mistake", "a note")).action
     await mirrored(store, database)
 
     posted, later = "2016-08-04 11:52:00.000", "2016-08-04 11:53:00.000"
     ids, places = [f"comment:{each.number}" for each in (first, second)], [(number, None, 0), (number, first.number, 1)]
     assert await database.run(rows_that_people_read) == {
         "articles_view": [
-            (number, f"article:{number}", "another", None, "some text", "Alice", posted, later, 2, 2, 0, 0, 0, 2)
+            (
+                *(number, f"article:{number}", "another", None, "some text", "Alice", posted, later),
+                *(2, 2, 0, 0, 0, 2, "VISIBLE", 0),
+            )
         ],
         "votes_view": [(number, "Alice", 1, posted, 1), (number, "bob", 1, later, 1)],
         "users_view": [("alice", "Alice", posted, 1), ("bob", "bob", posted, 2)],
         "follows_view": [("bob", "Alice", later)],
         "edits_view": [(number, "Alice", later, "another", "", "some text")],
-        "groups": [("ask", 1), ("show", 1)],
+        "groups": [("ask", 1, None, None), ("show", 1, None, None)],
         "comments_view": [
             (first.number, ids[0], *places[0], "other words", "bob", posted, later, 3, 3, 0, 0, "VISIBLE"),
             (second.number, ids[1], *places[1], "second", "Alice", later, None, 1, 1, 0, 0, "VISIBLE"),
@@ -299,14 +308,61 @@ async def test_rows_that_people_read(store, alice, bob, database, clock):
             (second.number, "Alice", 1, later, 1),
         ],
         "comment_edits_view": [(first.number, "bob", later, "other words")],
+        "moderation_actions_view": sorted(
+            (each.number, each.id, kind, later, each.moderator, each.subject_id, group, reason, None, role, *reverts)
+            for each, kind, group, reason, role, *reverts in (
+                (granted, "GRANT_ROLE", None, "the first", "ADMIN", None, None),
+                (other, "GRANT_ROLE", "show", "a good eye", "MODERATOR", None, revert.number),
+                (revert, "REVERT", "show", "a mistake", "MODERATOR", other.number, None),
+            )
+        ),
     }
 
 
 def rows_that_people_read(connection):
     names = ("articles_view", "votes_view", "users_view", "follows_view", "edits_view", "groups")
-    of_comments = ("comments_view", "comment_votes_view", "comment_edits_view")
+    others = ("comments_view", "comment_votes_view", "comment_edits_view", "moderation_actions_view")
     statement = "SELECT * FROM {} ORDER BY 1, 2".format
-    return {name: [tuple(row) for row in connection.execute(text(statement(name)))] for name in names + of_comments}
+    return {name: [tuple(row) for row in connection.execute(text(statement(name)))] for name in names + others}
+
+
+@on_both
+async def test_actions_of_moderators_are_the_same_after_a_rebuild_and_redacted_texts_are_gone(
+    store, alice, bob, each_database
+):
+    for group in (None, "show", "ask"):
+        action = (await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, group, "secret words")).action
+    await mirrored(store, each_database)
+    await reverts.revert(store.site, OPERATOR, action.number, "a mistake", "a note")
+    await redactions.redact(store.site, OPERATOR, action.number)
+    await mirrored(store, each_database)
+    running = await rows_of(each_database)
+    await rebuilt(store, each_database)
+    rebuilt_with_log = await rows_of(each_database)
+    await log.trim(store.site, 0, 0)
+    await rebuilt(store, each_database)
+
+    reasons = [row[6] for row in running["moderation_actions"]]
+    assert sorted(reasons) == ["[redacted]", "a mistake", "secret words", "secret words"]
+    assert running == rebuilt_with_log == await rows_of(each_database)
+
+
+async def test_deletions_are_forgotten_when_the_database_has_them(store, alice, database, redis):
+    numbers = [(await store.articles.post(alice, Draft(f"title {n}", "", "text"))).article.number for n in range(4)]
+    comment = await commented(store, numbers[0], alice)
+    deleted = keys.deleted(store.site.home_of_article(numbers[0]))
+    await mirrored(store, database)
+    seen = []
+    for number in numbers[1:]:
+        await store.articles.delete(number, alice)
+        seen.append(redis.zrange(deleted, 0, -1))
+        await asyncio.sleep(0.002)  # the last one is kept, as others may follow in its millisecond
+        if number != numbers[1]:
+            await mirrored(store, database)
+    await store.comments.delete(comment.number, alice)
+
+    assert seen == [[str(numbers[1])], [*map(str, numbers[1:3])], [*map(str, numbers[2:])]]
+    assert redis.zrange(deleted, 0, -1) == [str(numbers[3]), str(comment.number)]
 
 
 async def test_deleted_article_leaves_no_row(store, alice, bob, database):
@@ -361,7 +417,7 @@ async def test_chain_of_deleted_comments_that_goes_in_steps_leaves_no_row(
     store, alice, bob, each_database, monkeypatch
 ):  # C6
     monkeypatch.setattr(comments, "STUBS_AT_ONCE", 2)
-    monkeypatch.setattr(comments, "REMOVED_AT_ONCE", 1)
+    monkeypatch.setattr(removals, "REMOVED_AT_ONCE", 1)
     number = (await store.articles.post(alice, Draft("a title", "", "text"))).article.number
     chain = [await commented(store, number, bob)]
     for _ in range(6):

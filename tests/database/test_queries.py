@@ -9,8 +9,10 @@ from sqlalchemy import text
 
 from database.database import Database
 from database.tables import METADATA
+from store import reverts, roles
 from store.articles import Draft
-from store.records import Vote
+from store.records import Role, Vote
+from store.roles import OPERATOR
 from tests.database.conftest import mirrored, opened
 from tests.database.histories import History
 from tests.store.discussions import commented
@@ -31,6 +33,10 @@ async def filled(store, clock, database):
     await commented(store, number, "Alice", comment)
     for voter in ("Alice", "Carol", "dave"):
         await store.comments.vote(comment.number, voter, Vote.UP)
+    await store.places.add("show", {"title": "What we made", "about": "Anything that *works*."})
+    await store.places.add("empty")
+    action = (await roles.grant(store.site, OPERATOR, "bob", Role.MODERATOR, "show", "a good eye")).action
+    await reverts.revert(store.site, OPERATOR, action.number, "a mistake")
     await mirrored(store, database)
 
 
@@ -39,7 +45,7 @@ async def test_queries_find_the_same_in_both_databases(store, filled, database, 
         await mirrored(store, other)
         found = [[await answers(each, query) for query in QUERIES] for each in (database, other)]
 
-    assert len(QUERIES) == 14
+    assert len(QUERIES) == 16
     assert [query for query, rows in zip(QUERIES, found[0], strict=True) if not rows] == []
     assert found[0] == found[1]
 
@@ -64,11 +70,11 @@ async def test_tables_of_the_page_are_those_of_the_database(database):
         if not table.name.startswith("search") and table.name in shown:
             assert shown[table.name] == [column.name for column in table.columns], table.name
     assert {"articles", "article_groups", "votes", "users", "follows", "edits", "positions"} <= shown.keys()
-    assert {"comments", "comment_votes", "comment_edits"} <= shown.keys()
+    assert {"comments", "comment_votes", "comment_edits", "group_texts", "moderation_actions"} <= shown.keys()
     for name, columns in views.items():
         found = await database.run(lambda connection, name=name: connection.execute(text(f"SELECT * FROM {name}")))
         assert columns == list(found.keys()), name
-    assert len(views) == 9
+    assert len(views) == 11
 
 
 def names(cells: str) -> list[str]:

@@ -16,6 +16,7 @@ from store.maintenance.restore import origin_of
 from store.store import Store
 from tests.database.conftest import mirrored, on_both, opened
 from tests.database.histories import History, comparable, rows_of, rows_of_store
+from tests.typed import typed
 
 pytestmark = pytest.mark.one_server
 
@@ -39,7 +40,7 @@ async def test_restore_makes_the_database(history, store, redis_url, empty, sqli
 
     assert capsys.readouterr().out.splitlines()[2] == f"rebuilt {sqlite_url}"
     async with opened(sqlite_url) as database:
-        assert comparable(await rows_of(database)) == await rows_of_store(history)
+        assert typed(comparable(await rows_of(database))) == typed(await rows_of_store(history))
 
 
 @on_both
@@ -61,7 +62,7 @@ async def test_database_fits_the_backup_that_is_restored(
         await mirrored(restored, each_database)
         found = await rows_of(each_database)
         votes = {"votes": votes_of(before["votes"]), "comment_votes": votes_of(before["comment_votes"])}
-        assert comparable(found) == await rows_of_store(replace(history, store=restored, **votes))
+        assert typed(comparable(found)) == typed(await rows_of_store(replace(history, store=restored, **votes)))
 
     kept = {row[2] for row in before["edits"]} & {row[0] for row in found["articles"]}
     assert set(found["edits"]) <= set(before["edits"]) and kept

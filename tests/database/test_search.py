@@ -164,6 +164,24 @@ async def test_many_comments_do_not_hide_an_article(run, monkeypatch):
     assert await run(found, "redis") == [1024, 8192, 7168, 6144]
 
 
+async def test_other_matches_take_the_places_of_deleted_ones(run, monkeypatch):
+    monkeypatch.setitem(search.PARTS, SearchOrder.NEWEST, [SearchPart(4)])
+    monkeypatch.setitem(search.PARTS, SearchOrder.RELEVANCE, [SearchPart(2, is_ranked=True), SearchPart(2)])
+    for number in range(2, 9):
+        await run(write, number * 1024, "redis", posted_ms=number)
+    for number, article in ((9, 8), (10, 7), (11, 6)):
+        await run(comment, number * 1024, "redis", posted_ms=number, article=article * 1024)
+
+    for order in (SearchOrder.NEWEST, SearchOrder.RELEVANCE):
+        wanted = Search(parse("redis"), frozenset({SearchKind.ARTICLE}), order=order)
+        kept = await run(search.find, wanted, frozenset({8192, 6144, 3072}))
+        assert [number for _, number in kept.places] == [7168, 5120, 4096, 2048]
+        wanted = Search(parse("redis"), frozenset({SearchKind.COMMENT}), order=order)
+        kept = await run(search.find, wanted, frozenset({8192, 6144, 3072}))
+        assert [number for _, number in kept.places] == [10240]
+        assert kept.comments == {10240}
+
+
 async def test_titles_weigh_more_than_content(run):
     await run(write, 1024, "Redis", content="this is about lists")
     await run(write, 2048, "Lists", content="this is about redis")
@@ -220,6 +238,16 @@ async def test_index_follows_the_tables(run):
     assert await run(found, "valkey") == await run(found, "alice") == []
 
 
+def index_everything_again(connection):
+    for table in (search.INDEX, search.COMMENT_INDEX):
+        connection.exec_driver_sql(f"DELETE FROM {table}")
+    numbers, usernames, comments = (
+        [value for (value,) in connection.exec_driver_sql(f"SELECT {column} FROM {table}")]
+        for column, table in [("number", "articles"), ("username", "users"), ("number", "comments")]
+    )
+    search.index(connection, numbers, usernames, comments)
+
+
 async def test_rebuilt_index_equals_the_running_one(run):
     await run(register, "Alice", "bob")
     for number in range(1, 600):
@@ -228,7 +256,7 @@ async def test_rebuilt_index_equals_the_running_one(run):
 
     searches = [(query, group) for query in ("redis", "alice 3", "bob") for group in (None, "group-1")]
     before = [await run(found, query, group=group) for query, group in searches]
-    await run(search.rebuild)
+    await run(index_everything_again)
 
     assert [await run(found, query, group=group) for query, group in searches] == before
     assert list(map(len, before)) == [599, 200, 87, 30, 1, 0]

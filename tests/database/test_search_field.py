@@ -1,5 +1,6 @@
 """The field `search`: what the mirror has indexed, with the records that the store has now."""
 
+import asyncio
 import json
 from functools import partial
 from secrets import token_hex
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from database import database as limits
 from engine import Endpoint, Options
 from resolvers import search
 from resolvers.context import Context
@@ -17,7 +19,7 @@ from schema.schema import SCHEMA
 from server.app import CODES
 from store.articles import Draft
 from store.records import Vote
-from tests.database.conftest import mirrored, rebuilt
+from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.store.discussions import commented
 
 pytestmark = pytest.mark.usefixtures("collected")
@@ -35,8 +37,10 @@ SEARCH = """query($query: String!, $kinds: [SearchKind!], $group: String, $poste
 
 
 @pytest.fixture
-async def ask(store, database):
-    """`await ask(query, **variables)` gives the response."""
+async def ask(store, database, request):
+    """`await ask(query, **variables)` gives the response, from `each_database` if the test uses it."""
+    if "each_database" in request.fixturenames:
+        database = request.getfixturevalue("each_database")
     endpoint = Endpoint(SCHEMA, lambda client: Context(store, client.token, database=database), CODES, Options())
     async with httpx.AsyncClient(transport=httpx.ASGITransport(endpoint), base_url="http://upvote") as client:
         yield partial(_ask, client)
@@ -147,8 +151,69 @@ async def test_deleted_article_is_gone_at_once(store, database, find, found, ali
     assert [node["id"] for node in first["nodes"]] == [posted[index].id for index in (6, 5, 1)]
     assert await found("redis", order="NEWEST", first=3, after=first["pageInfo"]["endCursor"]) == [posted[0].id]
     assert await found("redis", order="NEWEST", last=2) == [posted[1].id, posted[0].id]
-    await mirrored(store, database)
     assert (await find("redis"))["totalCount"] == 4
+
+
+@on_both
+async def test_what_was_deleted_is_counted_no_more(store, each_database, find, alice, bob):  # S1
+    posted = [await post(store, poster, title="redis", groups=["books"]) for poster in (alice, bob)]
+    away = await post(store, bob, title="another", groups=["books"])
+    kept = [await commented(store, each.number, alice, text="redis") for each in (*posted, away)]
+    await commented(store, away.number, alice, kept[2], "on redis, too")
+    stub = await commented(store, posted[1].number, bob, text="redis")
+    await commented(store, posted[1].number, bob, stub, "an answer")
+    await mirrored(store, each_database)
+    before = [(await find("redis", **of))["totalCount"] for of in ({}, {"group": "books"}, {"kinds": ["COMMENT"]})]
+    await store.articles.delete(away.number, bob)
+    await store.articles.delete(posted[0].number, alice)
+    await store.comments.delete(stub.number, bob)
+
+    expected = [posted[1].id, kept[1].id]
+    for _ in range(2):  # before the mirror has the deletions, and after it
+        for of in ({}, {"group": "books"}, {"kinds": ["COMMENT", "ARTICLE", "USER"]}):
+            page = await find("redis", **of)
+            assert page["totalCount"] == 2
+            assert sorted(node["id"] for node in page["nodes"]) == expected
+        assert (await find("redis", kinds=["COMMENT"]))["totalCount"] == 1
+        assert (await find("redis", first=1))["pageInfo"]["hasNextPage"]
+        await mirrored(store, each_database)
+    assert before == [7, 7, 5]
+
+
+@on_both
+async def test_total_is_exact_while_people_delete(store, each_database, find, alice):  # S1
+    """Half of the articles go with their comments, of the others only the comment."""
+    posted = [await post(store, alice, title="redis") for _ in range(60)]
+    answers = [await commented(store, each.number, alice, text="redis") for each in posted]
+    await mirrored(store, each_database)
+    begun = answered = 0
+
+    async def delete(place: int) -> None:
+        nonlocal begun, answered
+        count = 1 + place % 2
+        begun += count
+        if count == 2:
+            await store.articles.delete(posted[place].number, alice)
+        else:
+            await store.comments.delete(answers[place].number, alice)
+        answered += count
+
+    async def search_and_mirror(deleting: asyncio.Future) -> None:
+        while not deleting.done():
+            most = 120 - answered
+            page = await find("redis", first=100)
+            assert 120 - begun <= page["totalCount"] <= most
+            assert len(page["nodes"]) <= most
+            await mirrored(store, each_database)
+
+    async def delete_some(places: range) -> None:
+        for place in places:
+            await delete(place)
+            await asyncio.sleep(0.005)
+
+    deleting = asyncio.gather(*(delete_some(range(first, 60, 3)) for first in range(3)))
+    await asyncio.gather(deleting, *(search_and_mirror(deleting) for _ in range(3)))
+    assert (await find("redis"))["totalCount"] == 30
 
 
 async def test_edited_and_regrouped_articles_match_at_once(store, database, found, alice):
@@ -265,6 +330,26 @@ async def test_search_without_a_database_is_unavailable(ask):
     assert "UPVOTE_DATABASE_URL" in error["message"]
 
 
+async def test_search_that_runs_into_its_deadline_is_executed_once(ask, database, monkeypatch):
+    monkeypatch.setattr(limits, "SEARCH_TIMEOUT", 0.2)
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    executed = []
+
+    def find(connection, wanted, deleted):
+        executed.append(wanted)
+        connection.exec_driver_sql(endless)
+
+    monkeypatch.setattr(search.index, "find", find)
+    for turn in range(1, 4):  # the second is compiled
+        answer = await ask("redis")
+        assert answer["data"] == {"search": None}
+        assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
+        assert len(executed) == turn
+    monkeypatch.undo()
+
+    assert (await ask("redis"))["data"]["search"]["totalCount"] == 0
+
+
 async def test_excerpts_of_long_texts_are_made_in_a_thread(store, database, find, alice, monkeypatch):
     make, threads = search._excerpts, []
     monkeypatch.setattr(search, "_excerpts", lambda edges: threads.append(current_thread()) or make(edges))
@@ -275,6 +360,21 @@ async def test_excerpts_of_long_texts_are_made_in_a_thread(store, database, find
     page = await find("redis")
     assert [edge["excerpt"][-7:] for edge in page["edges"]] == ["\ue000redis\ue001"] * 2
     assert [thread is main_thread() for thread in threads] == [False]
+
+
+async def test_long_texts_that_were_edited_are_compared_in_a_thread(store, database, find, alice, monkeypatch):
+    compare, threads = search._is_match, []
+    monkeypatch.setattr(search, "_is_match", lambda *given: threads.append(current_thread()) or compare(*given))
+    posted = [await post(store, alice, title="redis", content="many words " * 2_000) for _ in range(3)]
+    await mirrored(store, database)
+    await find("redis")
+    assert set(threads) == {main_thread()}
+
+    threads.clear()
+    for article in posted[:2]:
+        await store.articles.edit(article.number, alice, {"title": "valkey"})
+    assert [edge["node"]["title"] for edge in (await find("redis"))["edges"]] == ["redis"]
+    assert main_thread() not in threads
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

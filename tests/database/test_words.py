@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from database.words import EXCERPT_LENGTH, LEAD, MATCH_END, MATCH_START, excerpt, matches, parse, words
+from database import words as words_module
+from database.words import (
+    EXCERPT_LENGTH,
+    LEAD,
+    MATCH_END,
+    MATCH_START,
+    PHRASE_WORDS,
+    QUERY_WORDS,
+    excerpt,
+    matches,
+    parse,
+    words,
+)
 
 _, _, QUERIES = (Path(__file__).parents[2] / "docs" / "search.md").read_text().partition("## Queries")
 TEXTS = st.text(st.characters()) | st.text(
@@ -60,6 +72,30 @@ def test_queries_have_words_and_quoted_phrases_and_no_other_syntax(query, expect
     assert parse(query) == expected
 
 
+def test_repeated_words_of_a_query_count_once():
+    assert parse('redis action "in action" REDIS "in action"') == (("redis",), ("in", "action"))
+    assert parse(f'"{"a " * 248}"') == (("a",) * PHRASE_WORDS,)
+    assert parse(f'"{"a b " * 20}"') == (("a", "b") * (PHRASE_WORDS // 2),)
+    assert parse('"b c" "a b c d" "c e"') == (("a", "b", "c", "d"), ("c", "e"))
+
+
+def test_long_queries_are_searched_by_their_first_words_in_phrases_of_bounded_length():
+    many = [str(number) for number in range(100)]
+
+    assert parse(" ".join(many)) == tuple((word,) for word in many[:QUERY_WORDS])
+    assert parse(f'x "{" ".join(many)}"') == (("x",), tuple(many[:16]), tuple(many[16:31]))
+    assert parse(" ".join(f"{number}.{number}" for number in many)) == tuple((word, word) for word in many[:16])
+
+
+@given(query=st.text(st.sampled_from('ab ."日'), max_size=120))
+def test_query_finds_its_own_text_whatever_is_left_out(query):
+    phrases = parse(query)
+
+    assert matches(phrases, [query])
+    assert sum(map(len, phrases)) <= QUERY_WORDS
+    assert all(len(phrase) <= PHRASE_WORDS for phrase in phrases)
+
+
 @given(text=TEXTS)
 def test_words_are_letters_digits_and_symbols(text):
     for word in words(text):
@@ -95,6 +131,17 @@ def test_excerpt_is_of_the_text_with_the_most_phrases():
     assert shown("redis lists", "Redis in Action", "Lists of\n redis,  and sets") == "[Lists] of [redis], and sets"
     assert shown("redis", "Redis", "redis redis") == "[Redis]"
     assert shown("nothing", "A title", "content") == "A title"
+
+
+def test_excerpt_reads_a_text_only_until_all_phrases_are_found(monkeypatch):
+    read, split = [], words_module._words
+    monkeypatch.setattr(words_module, "_words", lambda text: read.append(len(text)) or split(text))
+
+    assert shown("a b", "title", "a b " * 10_000).startswith("[a] [b] [a]")
+    assert sum(read) < 1_000
+    read.clear()
+    assert shown("a b", "title", "x " * 10_000 + "a y b " + "x " * 10_000).count("[") == 2
+    assert 20_000 < sum(read) < 2 * 20_000 + 1_000
 
 
 def test_excerpt_of_a_long_text_is_around_its_matches():

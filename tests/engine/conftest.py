@@ -19,6 +19,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def contexts() -> Contexts:
+    """The record of the contexts and streams that the server has opened, emptied for this test."""
     CONTEXTS.opened.clear()
     CONTEXTS.streams_started = CONTEXTS.streams_ended = 0
     return CONTEXTS

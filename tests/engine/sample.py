@@ -16,8 +16,9 @@ from strawberry.types import Info
 from websockets.asyncio.client import connect
 
 from engine import Client, Endpoint, EventId, Options
-from server.http_limits.connections import ConnectionLimiter
-from server.http_limits.protocols import LimitedHttp, LimitedWebSocket
+from server.http.connections import ConnectionLimiter
+from server.http.limited_protocol import LimitedHttp
+from server.http.limited_websocket import LimitedWebSocket
 from tests.servers import PATIENCE
 
 PROTOCOL = "graphql-transport-ws"
@@ -88,7 +89,7 @@ class Book:
 
 
 @strawberry.type
-class Place:
+class BookPlace:
     book: Book
 
 
@@ -98,7 +99,7 @@ class Shelf:
 
     total: int = 0
     books: list[Book] = strawberry.field(default_factory=list)
-    places: list[Place] = strawberry.field(default_factory=list)
+    places: list[BookPlace] = strawberry.field(default_factory=list)
 
 
 @strawberry.type
@@ -141,7 +142,7 @@ class Query:
         return at.day
 
     @strawberry.field
-    def down(self) -> "Query":
+    def down(self, note: str | None = None) -> "Query":
         return Query()
 
     @strawberry.field

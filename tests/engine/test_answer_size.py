@@ -9,8 +9,8 @@ import pytest
 import strawberry
 from strawberry.types import Info
 
-from caches import SizedCache
-from engine import Client, Endpoint, Limits, Options, RateLimiter, handler
+from caches import Pool
+from engine import Client, Endpoint, Limits, Options, RateLimiter, handler, results
 from engine.compiler.plan import Budget
 from engine.compiler.resolvers import RESOLVER, RootResolver
 from engine.documents import Operations
@@ -86,8 +86,9 @@ def codes(response):
 
 
 async def test_answer_beyond_the_limit_is_refused_before_it_is_encoded(ask, monkeypatch):
-    encoded, encode = [], handler.encode
-    monkeypatch.setattr(handler, "encode", lambda content: encoded.append(content.keys()) or encode(content))
+    encoded, encode = [], results.encode
+    for module in (handler, results):
+        monkeypatch.setattr(module, "encode", lambda content: encoded.append(content.keys()) or encode(content))
 
     for _ in range(4):  # by graphql-core at first, then by a plan
         refused = await ask(PAGES, count=3)
@@ -143,7 +144,7 @@ async def test_bytes_beyond_the_estimate_are_charged():
 
 
 def test_long_texts_cost_their_weight_for_each_alias():
-    operations = Operations(SCHEMA, Limits(weights=Weights(texts={("Page", "text"): 4})), SizedCache(100_000))
+    operations = Operations(SCHEMA, Limits(weights=Weights(texts={("Page", "text"): 4})), Pool(100_000))
 
     def cost(selected):
         return operations.find(f"{{ pages {{ {selected} }} }}", None).cost.points({})

@@ -1,58 +1,22 @@
-"""Coalescing: which queries share an execution, and what happens if it fails or is cancelled."""
+"""Coalescing: which queries and events share an execution, and what happens if it fails or is cancelled."""
 
 import asyncio
+import gc
 from operator import attrgetter
+from weakref import ref
 
 import httpx
 import pytest
-import strawberry
 
 from engine import Client, Endpoint, Options, RateLimiter
-from engine.handler import Coalescer, EncodedResult
+from engine.coalescing import Coalescer
+from engine.errors import AnswerTooLarge
 from engine.limits.rate_limiter import RatePolicy
+from engine.results import EncodedResult
 from tests.engine.sample import CONTEXTS, until
-from tests.engine.test_observers import Recorder
+from tests.support.observers import Recorder
+from tests.support.waiting_schema import SCHEMA
 
-
-@strawberry.type
-class Query:
-    @strawberry.field
-    async def hello(self, info: strawberry.Info, name: str | None = "world") -> str:
-        await asyncio.sleep(0)
-        info.context.usage.round_trips += 1
-        return f"hello {name}"
-
-    @strawberry.field
-    async def twice(self, number: int) -> int:
-        await asyncio.sleep(0)
-        return 2 * number
-
-    @strawberry.field
-    async def own(self, info: strawberry.Info) -> int:
-        await asyncio.sleep(0)
-        info.context.is_shareable = False
-        return info.context.number
-
-    @strawberry.field
-    async def fail(self) -> str | None:
-        await asyncio.sleep(0)
-        raise RuntimeError
-
-    @strawberry.field
-    async def never(self) -> str:
-        await asyncio.Event().wait()
-        return "too late"
-
-
-@strawberry.type
-class Mutation:
-    @strawberry.mutation
-    async def change(self) -> bool:
-        await asyncio.sleep(0)
-        return True
-
-
-SCHEMA = strawberry.Schema(Query, Mutation)
 HELLO = {"query": "query Hello($name: String) { hello(name: $name) }", "variables": {"name": "you"}}
 
 
@@ -240,3 +204,91 @@ async def test_cancelled_query_does_not_affect_the_others(three):
 
     assert await asyncio.gather(queries[0], queries[2]) == [ANSWER, ANSWER]
     assert len(started) == 1
+
+
+class SentEvent:
+    """A value of a subscription."""
+
+
+class AtOnce:
+    """Executions that end without waiting for anything; `outcome` is their result or exception."""
+
+    def __init__(self, outcome=ANSWER):
+        self.outcome, self.executions = outcome, 0
+
+    async def execute(self):
+        self.executions += 1
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+
+async def received(coalescer, executions, *events):
+    """The results of subscriptions with equal keys that receive events in the same iteration of the loop."""
+    subscribers = [coalescer.execute(("key", id(each)), executions.execute, event=each) for each in events]
+    return await asyncio.gather(*subscribers, return_exceptions=True)
+
+
+async def test_event_is_executed_once_though_its_execution_does_not_wait():
+    executions, event, other = AtOnce(), SentEvent(), SentEvent()
+
+    assert await received(Coalescer(), executions, event, event, other, event) == [ANSWER] * 4
+    assert executions.executions == 2
+
+
+async def test_result_of_an_event_is_kept_no_longer_than_the_iteration():
+    coalescer, executions, event = Coalescer(), AtOnce(), SentEvent()
+    kept = ref(event)
+    await received(coalescer, executions, event, event)
+    await received(coalescer, executions, event)
+    await asyncio.sleep(0)
+    del event
+    gc.collect()
+
+    assert executions.executions == 2
+    assert kept() is None
+
+
+async def test_event_is_not_joined_in_a_later_iteration_while_it_runs():
+    coalescer, executions, event = Coalescer(), Executions(), SentEvent()
+    first = asyncio.ensure_future(coalescer.execute("key", executions.execute, event=event))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    second = asyncio.ensure_future(coalescer.execute("key", executions.execute, event=event))
+    await asyncio.sleep(0)
+    for execution in executions.started:
+        execution.set_result(ANSWER)
+
+    assert len(executions.started) == 2
+    assert await asyncio.gather(first, second) == [ANSWER, ANSWER]
+
+
+async def test_query_does_not_join_an_ended_execution():
+    """Its client may have written since then."""
+    coalescer, executions = Coalescer(), AtOnce()
+    await asyncio.gather(*(coalescer.execute("query", executions.execute) for _ in range(3)))
+
+    assert executions.executions == 3
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        pytest.param(ZeroDivisionError(), id="exception"),
+        pytest.param(EncodedResult(b"{}", True), id="errors"),
+        pytest.param(EncodedResult(b"{}", False, is_shareable=False), id="for one client alone"),
+    ],
+)
+async def test_outcome_of_an_event_that_is_not_shareable_is_not_kept(outcome):
+    executions, event = AtOnce(outcome), SentEvent()
+
+    assert await received(Coalescer(), executions, event, event, event) == [outcome] * 3
+    assert executions.executions == 3
+
+
+async def test_too_large_result_of_an_event_is_executed_once():
+    executions, event = AtOnce(AnswerTooLarge(7)), SentEvent()
+    results = await received(Coalescer(), executions, event, event)
+
+    assert [(type(each), str(each)) for each in results] == [(AnswerTooLarge, str(AnswerTooLarge(7)))] * 2
+    assert executions.executions == 1

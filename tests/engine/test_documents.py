@@ -9,13 +9,13 @@ import pytest
 import strawberry
 from strawberry.schema.config import StrawberryConfig
 
-from caches import SizedCache
+from caches import Pool
 from engine import Limits, read_trusted_documents
 from engine.documents import Operations
 from engine.errors import Refused
 from tests.engine.messages import initialise, receive, send
 from tests.engine.sample import SCHEMA, Query, Server, serving
-from tests.engine.test_endpoint import code
+from tests.support.answers import code
 
 HELLO = "query Hello { hello }"
 BYE = 'query Bye { hello(name: "and bye") }'
@@ -190,4 +190,4 @@ def test_depth_counts_fields_through_fragments(text, depth):
 
 
 def operations_of(schema, max_depth=9):
-    return Operations(schema, Limits(depth=max_depth), SizedCache(100_000))
+    return Operations(schema, Limits(depth=max_depth), Pool(100_000))

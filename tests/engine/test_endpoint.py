@@ -16,6 +16,7 @@ from engine.errors import Refused
 from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import CONTEXTS, Query, serving
 from tests.examples import examples
+from tests.support.answers import code
 
 JSON = {"content-type": "application/json"}
 GRAPHQL_RESPONSE = "application/graphql-response+json"
@@ -408,10 +409,6 @@ def test_no_query_string_causes_an_internal_error(client, query, variables):
     response = client.get("", params={"query": query, "variables": variables})
 
     assert response.status_code < 500
-
-
-def code(response):
-    return response.json()["errors"][0]["extensions"]["code"]
 
 
 async def in_chunks(pieces):

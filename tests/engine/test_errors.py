@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from tests.engine.test_endpoint import code
+from tests.support.answers import code
 
 JSON, GRAPHQL_RESPONSE = "application/json", "application/graphql-response+json"
 

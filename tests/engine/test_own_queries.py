@@ -10,8 +10,8 @@ import pytest
 from engine import Client, Endpoint, Limits, Options, RateLimiter, Refused
 from engine.limits.rate_limiter import RatePolicy
 from tests.engine.sample import CONTEXTS, SCHEMA, NotToday
-from tests.engine.test_coalescing import SCHEMA as WAITING
-from tests.engine.test_observers import Recorder
+from tests.support.observers import Recorder
+from tests.support.waiting_schema import SCHEMA as WAITING
 
 HELLO = "query Hello($name: String!) { hello(name: $name) }"
 TWICE = "query Twice { twice(number: 1) }"

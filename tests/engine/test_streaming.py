@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.engine.sample import until
-from tests.engine.test_endpoint import code
+from tests.support.answers import code, stable
 
 EVENTS = {"accept": "text/event-stream"}
 MULTIPART = {"accept": 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0,application/json'}
@@ -155,9 +155,3 @@ async def test_slow_client_pauses_its_subscription(server, contexts):
             await stable(lambda: len(contexts.opened))
 
     assert len(contexts.opened) < 1_000
-
-
-async def stable(measure):
-    """Wait until a measure has had the same value 30 times in a row."""
-    seen = []
-    await until(lambda: seen.append(measure()) or (len(seen) > 30 and len(set(seen[-30:])) == 1))

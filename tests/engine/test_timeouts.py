@@ -9,7 +9,7 @@ import pytest
 
 from engine import Code
 from engine.errors import Refused
-from engine.handler import Timeouts
+from engine.timeouts import Timeouts
 
 SECONDS = 0.03
 LONG = 60

@@ -12,8 +12,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from tests.engine.messages import initialise, receive, send, subscribe
 from tests.engine.sample import serving, until
-from tests.engine.test_streaming import stable
 from tests.examples import examples
+from tests.support.answers import stable
 
 
 async def close_code(socket):

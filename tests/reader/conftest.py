@@ -127,7 +127,7 @@ class Visits:
     async def subscribed(self, page: Page, field: str) -> None:
         """Wait until the server has got a subscription to a field from the pages of this test, such as this one."""
         await until(lambda: any('"subscribe"' in frame and field in frame for frame in self.frames), field)
-        await page.evaluate("fetch('readyz').then(() => null)")  # comes after it
+        await page.evaluate("fetch('healthz').then(() => null)")  # comes after it
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -146,12 +146,12 @@ async def page(visit: Visits) -> Page:
 
 @pytest.fixture(scope="session")
 def axe() -> Axe:
-    """What axe-core finds on a page in all its rules: a line each with rule, reason and element."""
+    """What axe-core finds on a page, also of WCAG 2.2's sizes of targets: a line each with rule, reason and element."""
     source = (programs.node_modules(HERE) / "axe-core" / "axe.min.js").read_text()
 
     async def violations(page: Page) -> list[str]:
         await evaluate(page, source)
-        found = await evaluate(page, "axe.run({resultTypes: ['violations']})")
+        found = await evaluate(page, "axe.run({resultTypes: ['violations'], rules: {'target-size': {enabled: true}}})")
         return [
             f"{each['id']}: {each['help']}: {node['html'][:200]} {node['failureSummary']}"
             for each in found["violations"]
@@ -170,7 +170,7 @@ async def until(holds: Callable[[], bool], what: str) -> None:
 
 async def log_in(page: Page, member: Member) -> None:
     """Give the page's browser a session of the member, as if they had logged in before; leaves the page blank."""
-    await page.goto("./readyz")
+    await page.goto("./healthz")
     session = json.dumps({"token": member.token, "username": member.username})
     await page.evaluate("([key, value]) => localStorage.setItem(key, value)", [SESSION, session])
     await page.goto("about:blank")

@@ -30,6 +30,9 @@ PUBLIC = {
     "user": "/user/{alice}",
     "comments of a user": "/user/{bob}/comments",
     "followers of a user": "/user/{alice}/followers",
+    "log": "/log",
+    "log of a group": "/log?group=scene",
+    "roles": "/moderation/roles",
     "search": "/search?q=every+page",
     "article": "/article/{article}",
     "branch": "/article/{article}/comment/{comment}",
@@ -39,7 +42,7 @@ PUBLIC = {
     "absent article": "/article/1",
 }
 # Pages of a member; others are told to log in.
-PRIVATE = {"feed": "/feed", "inbox": "/inbox", "post": "/post", "settings": "/settings"}
+PRIVATE = {"feed": "/feed", "inbox": "/inbox", "held": "/held", "post": "/post", "settings": "/settings"}
 PAGES = PUBLIC | PRIVATE
 
 
@@ -76,6 +79,11 @@ def create_scene(site: Site) -> Scene:
     site.delete(carol, withdrawn)
     site.vote(bob, article)
     site.vote(carol, comment, "DOWN")
+    moderator = site.member("moderator")
+    site.moderate(moderator, "scene")
+    advertisement = site.post(carol, "To be removed", groups=["scene"])
+    site.act(moderator, "removeContent", subjectId=advertisement, reason="Advertising.", note="The third one.")
     site.follow(bob, alice)
     site.follow(carol, alice)
+    site.wait_until_found("every page", 1)
     return Scene(alice, bob, carol, article, comment)

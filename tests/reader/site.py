@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from server.cli.demo import SAMPLE, SAMPLE_COMMENTS
-from server.cli.import_stories import Options, import_stories
+from server.cli.import_stories import ImportOptions, import_stories
 from server.settings import Settings
+from tests.server.commands import run
 from tests.server.conftest import Live, serving
 from tests.servers import until
 
@@ -22,6 +23,8 @@ VOTE = "mutation($input: VoteInput!) { vote(input: $input) { changed userErrors 
 VOTE_ON_COMMENT = """mutation($input: VoteOnCommentInput!) {
   voteOnComment(input: $input) { changed userErrors { message } } }"""
 DELETE_COMMENT = "mutation($input: DeleteCommentInput!) { deleteComment(input: $input) { userErrors { message } } }"
+FOUND = "query($words: String!) { search(query: $words) { totalCount } }"
+FLAG = "mutation($input: FlagInput!) { flag(input: $input) { changed userErrors { message } } }"
 FOLLOW = "mutation($input: FollowUserInput!) { followUser(input: $input) { changed userErrors { message } } }"
 
 
@@ -45,6 +48,7 @@ class Site:
     """
 
     live: Live
+    folder: Path  # of its data
 
     @property
     def url(self) -> str:
@@ -57,6 +61,10 @@ class Site:
         refusals = [each.get("userErrors") for each in answer["data"].values() if isinstance(each, dict)]
         assert not any(refusals), refusals
         return answer["data"]
+
+    def wait_until_found(self, words: str, count: int) -> None:
+        """Wait until the database has what was posted with these words."""
+        until(lambda: self.ask(FOUND, words=words)["search"]["totalCount"] >= count)
 
     def member(self, name: str = "member") -> Member:
         """A new user whose name begins with `name` (at most 14 characters) and is used by no other test."""
@@ -91,6 +99,23 @@ class Site:
         self.ask("mutation { logOut { userErrors { message } } }", member)
         until(lambda: self.live.ask("{ viewer { id } }", member.token)["data"]["viewer"] is None)
 
+    def moderate(self, member: Member, group: str | None = None, role: str = "MODERATOR") -> None:
+        """Give a member a role in a group, or in the whole site."""
+        options = ["--group", group] if group else []
+        done = run("role", "grant", member.username, role, *options, data_dir=self.folder)
+        assert done.returncode == 0, done.stderr
+
+    def flag(self, by: Member, subject: str, reason: str = "SPAM", note: str | None = None) -> None:
+        self.ask(FLAG, by, input={"subjectId": subject, "reason": reason, "note": note})
+
+    def act(self, by: Member, command: str, **input: Any) -> str:
+        """Send a command of moderators, and return the id of its action."""
+        type = f"{command[0].upper()}{command[1:]}Input"
+        query = (
+            f"mutation($input: {type}!) {{ {command}(input: $input) {{ action {{ id }} userErrors {{ message }} }} }}"
+        )
+        return self.ask(query, by, input=input)[command]["action"]["id"]
+
     def path(self, article: str, comment: str | None = None) -> str:
         """The path of the page of an article, or of one branch of its thread."""
         branch = f"/comment/{comment.partition(':')[2]}" if comment else ""
@@ -104,7 +129,7 @@ def serving_sample(folder: Path, **settings: object) -> Iterator[Site]:
 
     Imported users have no password: members log in.
     """
-    options = Options(shift_to_now=True, with_voters=True)
+    options = ImportOptions(shift_to_now=True, with_voters=True)
     import_stories(Settings(data_dir=folder), [SAMPLE, SAMPLE_COMMENTS], options)
     with serving(folder, **settings) as live:
-        yield Site(live)
+        yield Site(live, folder)

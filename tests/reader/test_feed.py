@@ -99,11 +99,57 @@ async def test_inbox_shows_replies_and_mentions_until_they_are_seen(visit, site)
     await expect(items).to_have_count(3)
 
 
+async def test_opened_notification_and_those_before_it_are_seen_in_all_tabs(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Answered thrice")
+    for number in range(3):
+        site.comment(bob, article, f"Answer {number}")
+    page = await visit(alice)
+    other, inbox = await page.context.new_page(), await page.context.new_page()
+    await opened(other, "/groups")
+    for each in (page, inbox):
+        await opened(each, "/inbox")
+        await expect(each.get_by_role("link", name="Inbox 3 new")).to_be_visible()
+
+    second = page.locator("main ol.items > li", has_text="Answer 1")
+    await second.get_by_role("link", name=bob.username).click()
+    await expect(page.get_by_role("link", name="Inbox 3 new")).to_be_visible()
+    await page.go_back()
+    await second.get_by_role("link", name="Answered thrice").click()
+
+    await expect(page).to_have_url(re.compile("/comment/"))
+    for each in (page, other, inbox):
+        await expect(each.get_by_role("link", name="Inbox 1 new")).to_be_visible()
+    await expect(inbox.get_by_role("img", name="New")).to_have_count(1)
+    await expect(inbox.locator("li", has_text="Answer 2").get_by_role("img", name="New")).to_be_visible()
+    await page.reload()
+    await expect(page.get_by_role("link", name="Inbox 1 new")).to_be_visible()
+
+
+async def test_notification_that_is_opened_in_a_new_tab_or_by_a_key_is_seen(visit, site):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Answered twice")
+    for number in range(2):
+        site.comment(bob, article, f"Answer {number}")
+    page = await visit(alice)
+    await opened(page, "/inbox")
+
+    older = page.locator("main ol.items > li", has_text="Answer 0")
+    await older.get_by_role("link", name="Answered twice").click(button="middle")
+    await expect(page.get_by_role("link", name="Inbox 1 new")).to_be_visible()
+    await page.keyboard.press("k")
+    await page.keyboard.press("c")
+
+    await expect(page).to_have_url(re.compile("/comment/"))
+    await expect(page.get_by_role("link", name="Inbox", exact=True)).to_be_visible()
+
+
 async def test_page_does_not_move_when_the_header_shows_what_is_new(visit, site):
     member, other = site.member(), site.member()
     article = site.post(member, "Answered")
     page = await visit(member)
     await opened(page, "/")
+    await visit.subscribed(page, "notification")
     height = await page.locator("header").evaluate("(header) => header.offsetHeight")
 
     site.comment(other, article, "An answer.")

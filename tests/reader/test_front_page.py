@@ -1,4 +1,4 @@
-"""Lists of articles: orders, pages, votes and what moves, by mouse and by keyboard."""
+"""Lists of articles: orders, pages, votes, and ranks and times that change, by mouse and by keyboard."""
 
 import asyncio
 import re
@@ -13,22 +13,23 @@ from tests.servers import PATIENCE
 GRAPHQL = "**/graphql"
 
 
-def line(page, title):
+def row(page, title):
+    """The article with this title in a list."""
     return page.get_by_role("article", name=title)
 
 
-def up(page, title):
-    return line(page, title).get_by_role("button", name="Vote up")
+def up_button(page, title):
+    return row(page, title).get_by_role("button", name="Vote up")
 
 
 async def test_front_page_takes_one_request(page):
-    asked = []
-    page.on("request", lambda request: request.method == "POST" and asked.append(request.post_data_json))
+    requests = []
+    page.on("request", lambda request: request.method == "POST" and requests.append(request.post_data_json))
 
     await page.goto("/")
     await expect(page.get_by_role("article")).to_have_count(30)
 
-    assert [each["operationName"] for each in asked] == ["FrontPage"]
+    assert [each["operationName"] for each in requests] == ["FrontPage"]
 
 
 async def test_orders_and_pages_have_addresses(page):
@@ -68,17 +69,17 @@ async def test_top_of_periods_and_good_articles(page, site):
     newest = site.ask("{ frontPage(first: 1) { nodes { title postedAt } } }")["frontPage"]["nodes"][0]
     await page.get_by_label("Day (UTC)").fill(newest["postedAt"][:10])
     await expect(page).to_have_url(re.compile(rf"/good\?date={newest['postedAt'][:10]}$"))
-    await expect(line(page, newest["title"])).to_be_visible()
+    await expect(row(page, newest["title"])).to_be_visible()
     await expect(page.get_by_label("Day (UTC)")).to_be_focused()
 
 
-async def test_top_of_a_period_begins_anew_where_its_address_is_damaged(page):
+async def test_top_of_a_period_ignores_invalid_parts_of_its_address(page):
     await opened(page, "/top/month?from=abc&since=yesterday")
 
     await expect(page.get_by_role("article").first.locator(".rank")).to_have_text("1")
 
 
-async def test_good_articles_of_no_day_are_not_found(page):
+async def test_good_articles_of_an_invalid_date_are_not_found(page):
     for date in ("yesterday", "2026-02-30", "2026-2"):
         await page.goto(f"/good?date={date}")
         await expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
@@ -89,23 +90,23 @@ async def test_vote_is_shown_before_the_answer_and_counted_once(visit, site):
     article = site.post(other, "A title to vote on")
     page = await visit(member)
     await opened(page, "/?order=TIME")
-    await expect(line(page, "A title to vote on")).to_be_visible()
-    held = []
-    await page.route(GRAPHQL, lambda route: held.append(route))
+    await expect(row(page, "A title to vote on")).to_be_visible()
+    held_requests = []
+    await page.route(GRAPHQL, lambda route: held_requests.append(route))
 
-    await up(page, "A title to vote on").dblclick()  # the second click of a double click does not take it back
+    await up_button(page, "A title to vote on").dblclick()  # the second click of a double click does not take it back
 
-    await expect(up(page, "A title to vote on")).to_have_attribute("aria-pressed", "true")
-    await expect(line(page, "A title to vote on").get_by_title("2 votes")).to_be_visible()
+    await expect(up_button(page, "A title to vote on")).to_have_attribute("aria-pressed", "true")
+    await expect(row(page, "A title to vote on").get_by_title("2 votes")).to_be_visible()
     assert votes(site, article) == 1
-    assert [each.request.post_data_json["operationName"] for each in held] == ["Vote"]
-    for route in held:
+    assert [each.request.post_data_json["operationName"] for each in held_requests] == ["Vote"]
+    for route in held_requests:
         await route.continue_()
     await page.unroute(GRAPHQL)
     await until(lambda: votes(site, article) == 2, "the vote")
     await page.reload()
-    await expect(line(page, "A title to vote on").get_by_title("2 votes")).to_be_visible()
-    await expect(up(page, "A title to vote on")).to_have_attribute("aria-pressed", "true")
+    await expect(row(page, "A title to vote on").get_by_title("2 votes")).to_be_visible()
+    await expect(up_button(page, "A title to vote on")).to_have_attribute("aria-pressed", "true")
 
 
 async def test_last_vote_counts_and_is_taken_back_by_the_same_button(visit, site):
@@ -113,16 +114,16 @@ async def test_last_vote_counts_and_is_taken_back_by_the_same_button(visit, site
     article = site.post(other, "A title to vote on twice")
     page = await visit(member)
     await opened(page, "/?order=TIME")
-    down = line(page, "A title to vote on twice").get_by_role("button", name="Vote down")
+    down = row(page, "A title to vote on twice").get_by_role("button", name="Vote down")
 
-    await up(page, "A title to vote on twice").click()
+    await up_button(page, "A title to vote on twice").click()
     await down.click()
-    await expect(line(page, "A title to vote on twice").get_by_title("0 votes")).to_be_visible()
+    await expect(row(page, "A title to vote on twice").get_by_title("0 votes")).to_be_visible()
     await expect(down).to_have_attribute("aria-pressed", "true")
     await page.wait_for_timeout(100)
     await down.click()
 
-    await expect(line(page, "A title to vote on twice").get_by_title("1 vote")).to_be_visible()
+    await expect(row(page, "A title to vote on twice").get_by_title("1 vote")).to_be_visible()
     await expect(down).to_have_attribute("aria-pressed", "false")
     await page.wait_for_load_state("networkidle")
     assert votes(site, article) == 1
@@ -133,14 +134,14 @@ async def test_vote_that_fails_is_taken_back_with_the_reason(visit, site, faults
     site.post(other, "A title without a server")
     page = await visit(member)
     await opened(page, "/?order=TIME")
-    await expect(line(page, "A title without a server")).to_be_visible()
+    await expect(row(page, "A title without a server")).to_be_visible()
     await page.route(GRAPHQL, lambda route: route.abort())
 
-    await up(page, "A title without a server").click()
+    await up_button(page, "A title without a server").click()
 
     await expect(page.get_by_role("status").get_by_text("Your vote was not counted. The server")).to_be_visible()
-    await expect(line(page, "A title without a server").get_by_title("1 vote")).to_be_visible()
-    await expect(up(page, "A title without a server")).to_have_attribute("aria-pressed", "false")
+    await expect(row(page, "A title without a server").get_by_title("1 vote")).to_be_visible()
+    await expect(up_button(page, "A title without a server")).to_have_attribute("aria-pressed", "false")
     await faults.expect("request failed|console error")
 
 
@@ -159,27 +160,27 @@ async def test_votes_and_ranks_of_others_are_shown_as_they_happen(visit, site):
     site.post(poster, "Second of two")
     page, other = await visit(), await visit(voter)
     for each in (page, other):
-        await opened(each, "/?order=VOTES&page=1")
+        await opened(each, "/?order=VOTES&page=1")  # a list that stays in the cache, and is not followed any more
         await opened(each, "/?order=TIME")
-    await expect(line(page, "First of two")).to_have_attribute("data-rank", "2")
+    await expect(row(page, "First of two")).to_have_attribute("data-rank", "2")
 
-    await up(other, "First of two").click()
+    await up_button(other, "First of two").click()
 
-    await expect(line(page, "First of two").get_by_title("2 votes")).to_be_visible()
+    await expect(row(page, "First of two").get_by_title("2 votes")).to_be_visible()
     site.post(poster, "Third of two")
-    await expect(line(page, "Third of two")).to_have_attribute("data-rank", "1")
-    await expect(line(page, "First of two")).to_have_attribute("data-rank", "3")
+    await expect(row(page, "Third of two")).to_have_attribute("data-rank", "1")
+    await expect(row(page, "First of two")).to_have_attribute("data-rank", "3")
 
 
 async def test_times_go_on_while_the_page_is_open(page, site):
     site.post(site.member("poster"), "A title of this minute")
     await page.clock.install()
     await opened(page, "/?order=TIME")
-    await expect(line(page, "A title of this minute").get_by_role("time")).to_have_text("just now")
+    await expect(row(page, "A title of this minute").get_by_role("time")).to_have_text("just now")
 
     await page.clock.fast_forward("02:00")
 
-    await expect(line(page, "A title of this minute").get_by_role("time")).to_have_text("2 minutes ago")
+    await expect(row(page, "A title of this minute").get_by_role("time")).to_have_text("2 minutes ago")
 
 
 async def test_keys_move_vote_and_search(visit, site):
@@ -187,7 +188,7 @@ async def test_keys_move_vote_and_search(visit, site):
     site.post(other, "A title for keys")
     page = await visit(member)
     await opened(page, "/?order=TIME")
-    await expect(line(page, "A title for keys")).to_be_visible()
+    await expect(row(page, "A title for keys")).to_be_visible()
 
     await page.keyboard.press("j")
     await expect(page.get_by_role("article").first).to_be_focused()
@@ -208,7 +209,7 @@ async def test_dialog_shows_the_keys_and_turns_them_off(page, axe):
     await page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard")
     await expect(dialog.get_by_text("next article or comment")).to_be_visible()
-    assert await dialog.locator("kbd").all_inner_texts() == list("jkocudrexnp/?")
+    assert await dialog.locator("kbd").all_inner_texts() == list("jkocudremxnp/?")
     assert await axe(page) == []
     await dialog.get_by_label("Use these keys").uncheck()
     await dialog.get_by_role("button", name="Close").click()
@@ -271,8 +272,10 @@ async def test_network_fault_is_explained_and_tried_again(page, faults):
 
 
 async def test_page_whose_file_cannot_be_loaded_says_so(page, faults):
+    await page.clock.install()
     await opened(page, "/")
-    await page.route("**/reader/TopPage*", lambda route: route.abort())
+    await page.clock.pause_at(datetime.now() + timedelta(hours=1))  # so that it is not tried again by itself
+    await page.route("**/reader/pages-*", lambda route: route.abort())
 
     await page.get_by_role("link", name="Top of the week").click()
 
@@ -284,8 +287,9 @@ async def test_page_whose_file_cannot_be_loaded_says_so(page, faults):
     await expect(page.get_by_role("alert").first).to_contain_text("This page could not be loaded.")
     faults.ignore("request failed|console error|uncaught")
     await page.unroute("**/top/week")
-    await page.unroute("**/reader/TopPage*")
+    await page.unroute("**/reader/pages-*")
     await page.get_by_role("button", name="Try again").click()
+    await page.clock.resume()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Top of the week")
 
 
@@ -310,13 +314,13 @@ async def test_vote_with_a_session_that_has_ended_says_so(visit, site):
     page = await visit(member)
     await page.route_web_socket(re.compile("graphql"), lambda socket: None)  # subscriptions would notice the end first
     await opened(page, "/?order=TIME")
-    await expect(line(page, "A title after the end")).to_be_visible()
+    await expect(row(page, "A title after the end")).to_be_visible()
     site.ask("mutation { logOut { userErrors { message } } }", member)
 
-    await up(page, "A title after the end").click()
+    await up_button(page, "A title after the end").click()
 
     await expect(page.get_by_role("status")).to_contain_text("not counted. Your session has ended. Log in again.")
-    await expect(up(page, "A title after the end")).to_have_attribute("aria-pressed", "false")
+    await expect(up_button(page, "A title after the end")).to_have_attribute("aria-pressed", "false")
 
 
 async def scrolled_to(page, position):

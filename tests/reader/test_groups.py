@@ -95,3 +95,44 @@ async def test_group_is_found_in_any_case_of_letters(page, scene):
 
     await expect(page.get_by_role("heading", level=1)).to_have_text("scene")
     await expect(page).to_have_title(re.compile("scene"))
+
+
+async def test_moderator_writes_about_a_group_and_all_read_it(visit, site, axe):
+    moderator, reader = site.member(), site.member()
+    site.post(reader, "In a place", groups=["place"])
+    site.moderate(moderator, "place")
+    page = await visit(moderator)
+    await opened(page, "/group/place")
+    await page.get_by_role("button", name="Edit the group").click()
+    await page.get_by_label("Title").fill("A place of its own")
+    await page.get_by_label("What belongs here").fill("Only *places*.")
+    assert await axe(page) == []
+    await page.get_by_role("button", name="Save").click()
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("A place of its own")
+    await expect(page.locator(".about em")).to_have_text("places")
+    await expect(page.get_by_role("button", name="Edit the group")).to_be_focused()
+
+    other = await visit(reader)
+    await opened(other, "/group/place")
+    await expect(other.get_by_role("heading", level=1)).to_have_text("A place of its own")
+    await expect(other.locator(".about em")).to_have_text("places")
+    await expect(other.get_by_role("button", name="Edit the group")).to_have_count(0)
+    assert await axe(other) == []
+
+
+async def test_text_of_a_group_that_is_refused_is_kept(visit, site):
+    moderator = site.member()
+    site.post(moderator, "In a group", groups=["refusing"])
+    site.moderate(moderator, "refusing")
+    page = await visit(moderator)
+    await opened(page, "/group/refusing")
+    await page.get_by_role("button", name="Edit the group").click()
+    await page.get_by_label("Title").fill("a\u202eb")
+    await page.get_by_role("button", name="Save").click()
+
+    await expect(page.get_by_label("Title")).to_have_attribute("aria-invalid", "true")
+    await expect(page.get_by_label("Title")).to_be_focused()
+    await page.get_by_role("button", name="Cancel").click()
+    await expect(page.get_by_label("Title")).to_have_count(0)
+    await expect(page.get_by_role("heading", level=1)).to_have_text("refusing")

@@ -15,7 +15,7 @@ TITLES = [
     "$title ${title} {{title}} {% raw %} %s {0}",
     "[a link](javascript:window.harmed=1) **not bold** `not code`",
     "javascript:window.harmed=1//https://example.com/",
-    "Zero\u200bwidth\u200cjoined\u200dwords\u2060",
+    "Zero\u200bwidth\u200cjoined\u200dwords\u2060 end",
     "עברית عربى and Latin (brackets) 123",
     "".join(f"{letter}{8 * MARKS}" for letter in "Zalgo"),
     "W" * 300,

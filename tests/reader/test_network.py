@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from playwright.async_api import Page, Request, expect
 
-from tests.reader.conftest import Visits, opened, settled
+from tests.reader.conftest import Visits, opened, settled, until
 from tests.reader.gateway import gateway
 from tests.reader.lines import expect_votes, line, titles
 from tests.reader.scene import PAGES
@@ -228,7 +228,7 @@ async def expect_announced(thread: Page, below: Page, feed: Page, inbox: Page, r
 async def test_page_lives_on_when_the_server_is_restarted(visit, tmp_path, faults):
     port = free_port()
     with serving(tmp_path, port=port) as live:
-        site = Site(live)
+        site = Site(live, tmp_path)
         alice, bob = site.member("alice"), site.member("bob")
         article = site.post(alice, "Before the restart", groups=["restart"])
         page = await visit(alice, base_url=site.url)
@@ -236,7 +236,7 @@ async def test_page_lives_on_when_the_server_is_restarted(visit, tmp_path, fault
         await visit.subscribed(page, "rankingChanged")
         visit.frames.clear()
     with serving(tmp_path, port=port) as live:
-        site = Site(live)
+        site = Site(live, tmp_path)
         await visit.subscribed(page, "rankingChanged")
         site.vote(bob, article)
         await expect_votes(line(page, "Before the restart"), 2, "UP")
@@ -245,6 +245,78 @@ async def test_page_lives_on_when_the_server_is_restarted(visit, tmp_path, fault
         assert sorted(await titles(page)) == ["After the restart", "Before the restart"]
         await page.close()
     faults.ignore(LOST)
+
+
+async def test_page_whose_file_failed_comes_with_the_network(page, faults):
+    await opened(page, "/")
+    await page.evaluate("window.isSamePage = true")
+    await page.context.set_offline(True)
+
+    await page.get_by_role("link", name="Groups").click()
+    await expect(page.get_by_role("alert")).to_contain_text("This page could not be loaded.")
+    await page.keyboard.press("?")
+    await expect(page.get_by_text("The keys cannot be shown")).to_be_visible()
+    await page.context.set_offline(False)
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Groups")
+    await expect(page.locator("main .groups li").first).to_be_visible()
+    assert await page.evaluate("window.isSamePage")
+    faults.ignore(LOST)
+
+
+async def test_list_that_failed_comes_with_the_network(page, faults):
+    await opened(page, "/groups")
+    await page.context.set_offline(True)
+    await page.get_by_role("link", name="Articles").click()
+    await expect(page.get_by_role("alert")).to_contain_text("You are offline.")
+
+    await page.context.set_offline(False)
+
+    await expect(page.get_by_role("article")).to_have_count(30)
+    await expect(page.get_by_role("alert")).to_have_count(0)
+    faults.ignore(LOST)
+
+
+async def test_page_whose_file_is_gone_is_opened_anew_once(page, faults):
+    """After an update of the server, pages that are open ask for files of the version before."""
+    asked: list[str] = []
+    loads: list[Page] = []
+
+    async def is_gone(route):
+        asked.append(route.request.url)
+        await route.fulfill(status=404)
+
+    await opened(page, "/")
+    page.on("load", lambda page: loads.append(page))
+    await page.route("**/reader/pages-*", is_gone)
+    await page.get_by_role("link", name="Groups").click()
+    await until(lambda: len(loads) == 1, "the page to be opened anew")
+    asked.clear()
+    await until(lambda: len(asked) > 2, "other attempts")
+    assert len(loads) == 1
+    await page.unroute("**/reader/pages-*")
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Groups")
+    faults.ignore("status of 404|ERR_|request failed")
+
+
+async def test_subscriptions_wait_for_their_file(visit, site, faults):
+    alice = site.member("alice")
+    article = site.post(alice, "Watched late", content="Text with *emphasis*.")
+    page = await visit()
+    for name in ("socket", "RenderedMarkdown"):
+        await page.route(f"**/reader/{name}-*", lambda route: route.abort())
+    await page.goto(site.path(article))
+    await expect(page.get_by_text("Text with *emphasis*.")).to_be_visible()
+    await faults.expect("socket-.*ERR_FAILED")
+    await page.unroute_all()
+    await page.evaluate("dispatchEvent(new Event('online'))")
+
+    await expect(page.locator("main em")).to_have_text("emphasis")
+    await visit.subscribed(page, "commentPosted")
+    site.comment(alice, article, "Seen at once")
+    await expect(page.get_by_role("button", name="1 new comment")).to_be_visible()
+    faults.ignore("ERR_FAILED")
 
 
 async def test_draft_survives_a_session_that_ended(visit, site):

@@ -57,6 +57,30 @@ async def test_refused_values_stand_at_their_fields_and_are_kept(visit, site, ax
     assert await axe(page) == []
 
 
+async def test_title_that_is_too_long_is_told_and_not_cut(visit, site, axe):
+    member = site.member()
+    page = await visit(member)
+    await opened(page, "/post")
+    title = page.get_by_label("Title")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
+
+    await fill(page, Title="An \N{SLICE OF PIZZA}" + "x" * 308, Text="Text.")
+    await expect(title).to_have_value("An \N{SLICE OF PIZZA}" + "x" * 308)
+    await expect(title).to_have_attribute("aria-invalid", "true")
+    await expect(title).to_have_accessible_description("312 of 300 characters At most 300 characters.")
+    await page.get_by_role("button", name="Post", exact=True).click()
+    await expect(title).to_be_focused()
+    assert await axe(page) == []
+    assert asked == []
+    for _ in range(12):
+        await page.keyboard.press("Backspace")
+    await expect(title).to_have_accessible_description("300 of 300 characters")
+    await page.get_by_role("button", name="Post", exact=True).click()
+
+    await expect(page.get_by_role("heading", level=1)).to_have_text("An \N{SLICE OF PIZZA}" + "x" * 296)
+
+
 async def test_draft_of_an_article_outlives_a_reload_and_a_failing_network(visit, site, faults):
     page = await visit(site.member())
     await opened(page, "/post")

@@ -9,22 +9,19 @@ from playwright.async_api import Page, expect
 from tests.reader.conftest import opened
 from tests.reader.site import Site
 from tests.server.conftest import serving
-from tests.servers import until
-
-FOUND = "query($words: String!) { search(query: $words) { totalCount } }"
 
 
 @pytest.fixture
 def without_database(tmp_path) -> Iterator[Site]:
     with serving(tmp_path, database_url="none") as live:
-        yield Site(live)
+        yield Site(live, tmp_path)
 
 
 async def test_matches_are_marked_in_articles_and_comments(page, site):
     member = site.member("writer")
     article = site.post(member, "A zebrafinch <mark>sings</mark> & flies")
     site.comment(member, article, "Nobody has heard the ZEBRAFINCH, **never**.")
-    wait_until_found(site, "zebrafinch", 2)
+    site.wait_until_found("zebrafinch", 2)
     await opened(page, "/groups")
     await page.get_by_role("searchbox", name="Search").fill("zebrafinch")
     await page.get_by_role("searchbox", name="Search").press("Enter")
@@ -40,7 +37,7 @@ async def test_matches_are_marked_in_articles_and_comments(page, site):
 async def test_excerpts_of_contents_stand_below_the_title(page, site):
     member = site.member("writer")
     site.post(member, "Birds", content="Some sing, and the quetzalbird does not.")
-    wait_until_found(site, "quetzalbird", 1)
+    site.wait_until_found("quetzalbird", 1)
     await opened(page, "/search?q=quetzalbird")
 
     found = page.get_by_role("article", name="Birds")
@@ -55,7 +52,7 @@ async def test_kinds_and_orders_are_kept_in_the_address(page, site):
     site.post(member, "Walrusfan again")
     site.comment(member, older, "A comment by a walrusfan.")
     site.vote(site.member("voter"), older)
-    wait_until_found(site, "walrusfan", 4)
+    site.wait_until_found("walrusfan", 4)
     await opened(page, "/search?q=walrusfan")
 
     await page.get_by_role("link", name="Users", exact=True).click()
@@ -77,7 +74,7 @@ async def test_matches_have_pages(page, site):
     member = site.member("writer")
     for number in range(26):
         site.post(member, f"An okapi, number {number}")
-    wait_until_found(site, "okapi", 26)
+    site.wait_until_found("okapi", 26)
     await opened(page, "/search?q=okapi&order=NEWEST")
     await expect(page.get_by_text("26 matches.")).to_be_visible()
 
@@ -106,8 +103,3 @@ async def test_site_without_database_says_that_it_cannot_search(visit, without_d
 
 def titles(page: Page):
     return page.locator("main ol > li h2 a")
-
-
-def wait_until_found(site: Site, words: str, count: int) -> None:
-    """Wait until the database has what the test has posted."""
-    until(lambda: site.ask(FOUND, words=words)["search"]["totalCount"] >= count)

@@ -1,4 +1,7 @@
-"""Batches: cancellation and errors of one parent do not affect the others."""
+"""
+`Context.resolve` calls a batch resolver once for all parents of a tick that have equal arguments. Cancellation and
+errors of one parent do not affect the others.
+"""
 
 import asyncio
 import gc
@@ -11,7 +14,7 @@ import pytest
 from resolvers.context import Context
 from tests.servers import PATIENCE
 
-pytestmark = pytest.mark.routed
+pytestmark = pytest.mark.routed  # with several partitions, see tests/conftest.py
 
 
 async def doubled(parents: list[int], context: Context) -> list[int]:
@@ -43,9 +46,9 @@ async def test_cancelled_value_does_not_cancel_a_later_one(store, before, after)
 async def test_error_of_one_parent_does_not_affect_the_others(store):
     context = Context(store)
     values = [context.resolve(halved, parent, {}) for parent in (2, 3, 4)]
-    found = await asyncio.gather(*values, return_exceptions=True)
+    results = await asyncio.gather(*values, return_exceptions=True)
 
-    assert [type(value) for value in found] == [int, ValueError, int]
+    assert [type(result) for result in results] == [int, ValueError, int]
 
 
 @pytest.mark.parametrize("before", range(3))
@@ -84,16 +87,16 @@ async def test_parents_with_equal_lists_and_input_objects_share_a_batch(store):
 
 
 @dataclass(slots=True)
-class Place:
+class Parts:
     """A value of a custom scalar; it has no `__dict__`."""
 
     parts: list[int]
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [(1, True), ([1], [1.0]), (Decimal("1.0"), Decimal("1.00")), (Place([0]), Place([False]))]
+    ("one", "other"), [(1, True), ([1], [1.0]), (Decimal("1.0"), Decimal("1.00")), (Parts([0]), Parts([False]))]
 )
-async def test_parents_with_equal_but_other_arguments_do_not_share_a_batch(store, one, other):
+async def test_parents_with_arguments_that_only_python_calls_equal_do_not_share_a_batch(store, one, other):
     async def shown(parents, context, value):
         return [repr(value)] * len(parents)
 

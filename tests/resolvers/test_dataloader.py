@@ -31,11 +31,11 @@ def usage() -> RedisUsage:
 
 
 async def test_reads_of_a_tick_are_one_pipeline_without_duplicates(reads, usage):
-    calls = reads._load([ONE, TWO]), reads._load([TWO, THREE, TWO]), reads._load([])
+    calls = reads.load_all([ONE, TWO]), reads.load_all([TWO, THREE, TWO]), reads.load_all([])
 
     assert await asyncio.gather(*calls) == [["one", "two"], ["two", "three", "two"], []]
     assert (usage.round_trips, usage.commands) == (1, 3)
-    assert await reads._load([ONE, THREE]) == ["one", "three"]
+    assert await reads.load_all([ONE, THREE]) == ["one", "three"]
     assert usage.round_trips == 1
 
 
@@ -43,7 +43,7 @@ async def test_login_is_sent_with_the_first_pipeline(store, alice, usage):
     session = parse_token((await store.sessions.open(alice)).token)
     reads = Reads(store, store.sessions.read(session))
     before = usage.round_trips
-    await reads._load([ONE])
+    await reads.load_all([ONE])
     login = await reads.login()
 
     assert login is not None and login.username == alice
@@ -52,53 +52,53 @@ async def test_login_is_sent_with_the_first_pipeline(store, alice, usage):
 
 @pytest.mark.parametrize("ticks", range(5))
 async def test_cancelled_call_does_not_cancel_another(reads, ticks):
-    first = asyncio.create_task(reads._load([ONE]))
-    second = asyncio.create_task(reads._load([ONE, TWO]))
+    first = asyncio.create_task(reads.load_all([ONE]))
+    second = asyncio.create_task(reads.load_all([ONE, TWO]))
     for _ in range(ticks):
         await asyncio.sleep(0)
     first.cancel()
 
     async with asyncio.timeout(PATIENCE):
         assert await second == ["one", "two"]
-        assert await reads._load([ONE, THREE]) == ["one", "three"]
+        assert await reads.load_all([ONE, THREE]) == ["one", "three"]
     assert first.cancelled()
 
 
 @pytest.mark.parametrize("ticks", range(5))
 async def test_read_of_a_cancelled_call_can_be_read_again(reads, ticks):
-    first = asyncio.create_task(reads._load([ONE]))
+    first = asyncio.create_task(reads.load_all([ONE]))
     for _ in range(ticks):
         await asyncio.sleep(0)
     first.cancel()
 
     async with asyncio.timeout(PATIENCE):
-        assert await reads._load([ONE]) == ["one"]
+        assert await reads.load_all([ONE]) == ["one"]
 
 
 async def test_error_is_raised_for_each_call_that_reads_it(reads):
-    calls = [reads._load([WRONG]), reads._load([WRONG, ONE])]
+    calls = [reads.load_all([WRONG]), reads.load_all([WRONG, ONE])]
     results = await asyncio.gather(*calls, return_exceptions=True)
 
     assert [type(result) for result in results] == [StoreUnavailable] * 2
     with pytest.raises(StoreUnavailable):
-        await reads._load([WRONG])
-    assert await reads._load([ONE]) == ["one"]
+        await reads.load_all([WRONG])
+    assert await reads.load_all([ONE]) == ["one"]
 
 
 async def test_error_of_a_command_does_not_affect_other_reads(reads):
-    calls = reads._load([ONE]), reads._load([TWO, WRONG]), reads._load([THREE]), reads._load([UNREADABLE])
+    calls = reads.load_all([ONE]), reads.load_all([TWO, WRONG]), reads.load_all([THREE]), reads.load_all([UNREADABLE])
     one, failed, three, unreadable = await asyncio.gather(*calls, return_exceptions=True)
 
     assert (one, type(failed), three, type(unreadable)) == (["one"], StoreUnavailable, ["three"], ValueError)
-    assert await reads._load([TWO]) == ["two"]
+    assert await reads.load_all([TWO]) == ["two"]
     with pytest.raises(ValueError, match="four"):
-        await reads._load([ONE, UNREADABLE])
+        await reads.load_all([ONE, UNREADABLE])
 
 
 async def test_error_of_the_login_is_raised_by_login_only(store):
     reads = Reads(store, WRONG)
 
-    assert await reads._load([ONE]) == ["one"]
+    assert await reads.load_all([ONE]) == ["one"]
     with pytest.raises(StoreUnavailable):
         await reads.login()
 

@@ -93,6 +93,26 @@ async def test_connection_is_cached_while_its_articles_are_equal(store, alice):
     assert changed.nodes[0].upvotes == 2
 
 
+@pytest.mark.parametrize("partitions", [1], indirect=True)
+async def test_cached_connection_is_of_the_same_places(store, alice):
+    """Also if the first place, the number of places and the total are those of the cached page."""
+    first, second, third = [await post(store, alice) for _ in range(3)][::-1]
+    listing = listings.whole(store.site, Order.SCORE)
+
+    async def shown() -> list[int]:
+        page = await pagination.article_connection(Context(store), listing, PageArguments(first=2))
+        return [article.number for article in page.nodes]
+
+    await store.articles.vote(first.number, "carol", Vote.UP)
+    before = [await shown() for _ in range(3)]
+    await store.articles.vote(third.number, "bob", Vote.UP)
+    await store.articles.vote(first.number, "bob", Vote.UP)
+    await store.articles.vote(first.number, "bob", Vote.NONE)
+
+    assert before == [[first.number, second.number]] * 3
+    assert [await shown() for _ in range(3)] == [[first.number, third.number]] * 3
+
+
 async def test_cursor_is_an_error_only_of_the_listings_that_it_does_not_belong_to(store, alice, bob):
     for poster in (alice, bob):
         for _ in range(2):

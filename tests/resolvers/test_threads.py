@@ -7,18 +7,18 @@ import pytest
 from resolvers import threads
 from resolvers.arguments import BadInput
 from resolvers.context import Context
-from resolvers.dataloader import Thread
+from resolvers.threads import Thread
 from store import keys
 from store.records import Position, Vote
-from store.threads import CommentOrder, Level, ThreadPosition
+from store.threads import CommentOrder, ThreadLevel, ThreadPosition
 from tests.store.discussions import commented
 from tests.store.reading import post
 
 WHOLE = Thread(1541, CommentOrder.BEST, None, 10)
 
 
-def level(depth: int, number: int = 1541 + keys.SLOTS, value: float = 0.25) -> Level:
-    return Level(depth, Position(value, keys.member(number)))
+def level(depth: int, number: int = 1541 + keys.SLOTS, value: float = 0.25) -> ThreadLevel:
+    return ThreadLevel(depth, Position(value, keys.member(number)))
 
 
 def test_cursor_of_a_thread_is_decoded_to_what_was_encoded():

@@ -17,12 +17,21 @@ from schema.schema import SCHEMA
 from server.app import CODES, KEY_HEADER, STATS_HEADER, event_id
 from store import event_connection
 from store.store import Store
+from tests.conftest import Clock
 from tests.engine.sample import until
 from tests.schema.subscribers import Subscriber, answered, listeners, subscribed
-from tests.store.test_events import receive_all
+from tests.support.events import receive_all
 
 Ask = Callable[..., Awaitable[dict[str, Any]]]
 Listen = Callable[..., Awaitable[Subscriber]]
+
+
+@pytest.fixture
+async def uncached(redis_url: str, partitions: int) -> AsyncIterator[Store]:
+    """A store with several groups and without a client-side cache, so that each read takes a round trip."""
+    store = await Store.open(redis_url, partitions=partitions, clock=Clock(), cached_keys=0)
+    yield store
+    await store.close()
 
 
 @pytest.fixture

@@ -2,15 +2,17 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
 from resolvers.live import Live
 from server.app import KEY_HEADER
 from store.store import Store
+from tests.engine.sample import until
 from tests.servers import PATIENCE
 
 PROTOCOL = "graphql-transport-ws"
@@ -71,6 +73,56 @@ async def subscribed(
         payload = {"query": query, "variables": variables}
         await socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": payload}))
         yield Subscriber(socket)
+
+
+Value = Callable[[], Awaitable[Any]]  # the next value of the subscribed field; None at the end
+
+
+@asynccontextmanager
+async def over_socket(
+    url: str, live: Live, query: str, token: str | None = None, **variables: Any
+) -> AsyncIterator[Value]:
+    """A subscription over a WebSocket that receives all events from now on."""
+    before = listeners(live)
+    async with subscribed(url, query, token, **variables) as subscriber:
+        await until(lambda: listeners(live) > before)
+
+        async def value() -> Any:
+            message = await subscriber.message()
+            return _value_in(message["payload"]) if message["type"] == "next" else None
+
+        yield value
+
+
+@asynccontextmanager
+async def over_events(
+    url: str, live: Live, query: str, token: str | None = None, **variables: Any
+) -> AsyncIterator[Value]:
+    """The same over server-sent events."""
+    before = listeners(live)
+    headers = {"Accept": "text/event-stream"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    body = {"query": query, "variables": variables}
+    async with (
+        httpx.AsyncClient(timeout=PATIENCE) as client,
+        client.stream("POST", url.replace("ws:", "http:"), json=body, headers=headers) as response,
+    ):
+        await until(lambda: listeners(live) > before)
+        lines = response.aiter_lines()
+
+        async def value() -> Any:
+            async for line in lines:
+                if line == "event: complete":
+                    return None
+                if line.startswith('data: {"data"'):
+                    return _value_in(json.loads(line[6:]))
+            return None
+
+        yield value
+
+
+def _value_in(payload: dict[str, Any]) -> Any:
+    (value,) = payload["data"].values()
+    return value
 
 
 async def answered(store: Store) -> None:

@@ -1,8 +1,10 @@
 """Compiled operations and graphql-core give the same bytes as Strawberry."""
 
 import asyncio
+import gc
 import re
 from typing import Any
+from weakref import WeakSet
 
 import orjson
 import pytest
@@ -11,45 +13,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
 
-from caches import SizedCache
-from engine import Limits
 from engine.compiler.execution import Execution
 from engine.compiler.resolvers import RESOLVER, BatchResolver
-from engine.documents import Operation, Operations
+from engine.documents import Operation
 from engine.errors import Refused
-from resolvers import pagination, threads
 from resolvers.context import Context
-from resolvers.dataloader import Thread
 from schema import schema
 from schema.schema import SCHEMA
-from store import listings, records
+from store import listings
 from store.ranking.formulas import Order
-from store.records import Position, Vote
 from store.store import Store
-from store.threads import CommentOrder, Level, ThreadPosition
-from tests.conftest import Clock, client, registered
+from tests.conftest import Clock, client
 from tests.examples import examples
-from tests.store.discussions import commented
 from tests.store.reading import post
+from tests.support.executions import COMMENT, CURSORS, FIRST, OLDER, OPERATIONS, THREAD, VOTER, filled
 
 pytestmark = [pytest.mark.routed, pytest.mark.usefixtures("collected")]
 
-OPERATIONS = Operations(SCHEMA, Limits(), SizedCache(10_000_000))
 
-FIRST = "article:3011197992960749"
-COMMENT = "comment:3011197995008749"  # the first of FIRST
-VOTER = pagination.encode_cursor("voters:1773", ("alice",))
-OLDER = pagination.encode_cursor("timeline:alice", (1_470_311_520_000.0, "2797"))
-WHOLE = Thread(3011197992960749, CommentOrder.BEST, None, 10)
-THREAD = threads.encode_cursor(WHOLE, ThreadPosition((Level(0, Position(0.5, "3011197992960749")),), 0))
-CURSORS = [
-    "odd",
-    THREAD,
-    VOTER,
-    OLDER,
-    pagination.encode_cursor("followers:alice", (1e12, "vera")),
-    pagination.encode_cursor("groups", ("ask",)),
-]
 DOCUMENTS = {
     "aliases": f'{{ a: article(id: "{FIRST}") {{ x: title y: title id }} b: article(id: "{FIRST}") {{ id }} }}',
     "fragments": """{ articles { ...Page } }
@@ -122,37 +103,6 @@ VARIABLES: list[dict[str, Any]] = [
     {"ids": [FIRST, "odd"]},
     {"ids": []},
 ]
-
-
-async def filled(store: Store) -> str:
-    """Fill a small store. Return the token of a user who voted."""
-    token = (await store.users.register("vera", "correct horse")).token
-    for name in ("alice", "Bob"):
-        await registered(store, name)
-    for turn in range(12):
-        groups = [["show", "ask"], ["show"], []][turn % 3]
-        posted = await post(store, ["alice", "Bob"][turn % 2], f"title {turn}", groups)
-        await store.articles.vote(posted.number, "vera", list(Vote)[turn % 3])
-    await store.follows.follow("vera", "alice")
-    await discuss(store)
-    return token
-
-
-async def discuss(store: Store) -> None:
-    """Comments on the first article: a deleted one, and replies below each other."""
-    article = records.article_number(FIRST)
-    store.site.clock.advance(1)  # the number of a comment is made from its time, unless that was used before
-    first = await commented(store, article, "alice", text="first")
-    assert first.id == COMMENT
-    second = await commented(store, article, "Bob", first, "second")
-    third = await commented(store, article, "vera", second, "third")
-    stub = await commented(store, article, "Bob", text="fourth")
-    for each in range(3):
-        await commented(store, article, "alice", stub, f"reply {each}")
-    await store.comments.delete(stub.number, "Bob")
-    await store.comments.edit(third.number, "vera", "edited")
-    await store.comments.vote(first.number, "vera", Vote.DOWN)
-    await store.comments.vote(second.number, "vera", Vote.UP)
 
 
 async def all_answers(store: Store, token: str | None, text: str, variables: dict[str, Any]) -> tuple[str, list[bytes]]:
@@ -414,3 +364,23 @@ async def test_new_documents_and_several_mutations_are_executed_by_graphql_core(
     paths = [(await execution.execute(mutation, {}, Context(store))).execution_path for _ in range(2)]
 
     assert paths == ["new", "mutation"]
+
+
+async def test_execution_by_graphql_core_leaves_its_context_in_no_cycle_of_references(store, alice):
+    """The collector counts objects and not bytes: texts in cycles would stay for long."""
+    await post(store, alice)
+    operation = OPERATIONS.find("{ articles { nodes { title poster { username karma } } } }", None)
+    contexts = WeakSet()
+    gc.disable()
+    try:
+        for _ in range(3):
+            contexts.add(context := Context(store, None))
+            _, path = await Execution(SCHEMA).execute(operation, {}, context)
+            assert path == "new"
+        del context
+        await asyncio.sleep(0.01)
+        left = list(contexts)
+    finally:
+        gc.enable()
+
+    assert left == []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from resolvers import feeds
+from resolvers import feeds, pagination
 from resolvers.context import Context
 from store.errors import SelfFollow
 from store.records import Feed
@@ -114,7 +114,7 @@ async def _check_counts(store, model, reader):
     (unseen,) = await feeds.unseen_count([Feed(reader)], context)
     assert unseen == len(model.feed(reader, unseen_only=True))
     connection = await _page(store, reader, 1, None)
-    assert await connection.total(context) == len(model.feed(reader))
+    assert await connection.total.count(context) == len(model.feed(reader))
 
 
 async def _walk(store, reader, size, up, unseen):
@@ -143,4 +143,4 @@ async def _page(store, reader, size, cursor, up=False, unseen=False):
 
 
 def _place(reader, cursor):
-    return feeds.cursor_position(Feed(reader), cursor)
+    return pagination.marked_position(f"feed:{reader.lower()}", cursor)

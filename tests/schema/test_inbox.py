@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from store import comments
+from store import removals
 from store.articles import Draft
 from store.records import Vote
 from tests.schema.subscribers import NOTIFIED, answered, subscribed
-from tests.store.discussions import commented
+from tests.store.discussions import commented, died
 from tests.store.reading import post
-from tests.store.test_events import Disconnection, receive_all
+from tests.support.events import Disconnection, receive_all
 
 pytestmark = pytest.mark.routed
 
@@ -148,12 +148,12 @@ async def test_deleted_subjects_leave_the_inbox(store, ask, article, bob, token,
 
     other = await post(store, "bob")
     await commented(store, other.number, "Alice", text="@vera")
-    monkeypatch.setattr(comments, "STEPS_AT_ONCE", 0)  # as if the process died
+    monkeypatch.setattr(removals, "remove_thread", died)
     await store.articles.delete(other.number, "bob")
     left = [edge["node"] for edge in notifications(await ask(INBOX, token))["edges"]]
     assert sorted((each["subject"] is None, each["actor"] is None) for each in left) == [(False, False), (True, True)]
 
-    await comments.remove_threads(store.site, store.site.home_of_article(other.number))
+    await removals.remove_all(store.site, store.site.home_of_article(other.number))
     assert len(ids(await ask(INBOX, token))) == 1
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from caches import SizedCache
+from caches import Pool
 from engine import Limits
 from engine.compiler.execution import Execution
 from engine.documents import Operations
@@ -15,7 +15,7 @@ from server.settings import Settings
 from store.articles import Draft
 from tests.conftest import registered
 
-OPERATIONS = Operations(SCHEMA, Limits(), SizedCache(1_000_000))
+OPERATIONS = Operations(SCHEMA, Limits(), Pool(1_000_000))
 CONTENT = "x" * 40_000
 ALIASES = " ".join(f"a{number}: content" for number in range(20))
 REPEATED = {
@@ -53,7 +53,7 @@ async def test_contents_within_the_limit_are_returned_by_each_executor(store, lo
 
 
 def test_cost_of_content_is_its_maximum_size():
-    operations = Operations(SCHEMA, document_limits(Settings()), SizedCache(1_000_000))
+    operations = Operations(SCHEMA, document_limits(Settings()), Pool(1_000_000))
 
     assert operations.find("{ articles(first: 10) { nodes { title } } }", None).cost.points({}) == 11
     assert operations.find("{ articles(first: 10) { nodes { content b: content } } }", None).cost.points({}) == 91

@@ -5,7 +5,7 @@ from itertools import chain
 
 import pytest
 
-from caches import SizedCache
+from caches import Pool
 from engine import Limits
 from engine.documents import Operations
 from schema.schema import SCHEMA
@@ -91,13 +91,13 @@ async def test_page_of_a_link_reads_one_index_for_each_partition(store, ask, ali
 
 
 def test_each_article_of_a_link_costs_a_point_and_the_duplicate_of_a_post_two():
-    operations = Operations(SCHEMA, Limits(), SizedCache(1_000_000))
+    operations = Operations(SCHEMA, Limits(), Pool(1_000_000))
 
     assert operations.find(PAGE, None).cost.points({"first": 7}) == 1 + 7
     assert operations.find(POST, None).cost.points({}) == operations.find(POST_ALONE, None).cost.points({}) + 2
 
 
-async def test_post_names_the_newest_other_article_with_its_link(store, ask, alice, bob, token, clock):
+async def test_post_names_the_newest_other_article_with_its_link(store, ask, alice, bob, token, clock):  # A9
     async def posted(**given: str) -> dict[str, object]:
         return (await ask(POST, token, input={"title": "a title", **given}))["data"]["post"]
 
@@ -120,7 +120,7 @@ async def test_post_names_the_newest_other_article_with_its_link(store, ask, ali
     }  # fmt: skip
 
 
-async def test_duplicate_is_named_within_the_window_only(store, ask, alice, clock):
+async def test_duplicate_is_named_within_the_window_only(store, ask, alice, clock):  # A9
     given = {"title": "a title", "link": LINK}
     first = await post(store, alice)
     clock.advance(30 * DAY)

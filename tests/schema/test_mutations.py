@@ -3,8 +3,8 @@ import pytest
 from store import keys
 from store.records import Vote
 from tests.store.reading import everything, post
+from tests.support.refusals import WEEK, WHY
 
-WHY = "fragment Why on UserError { __typename code message field ... on VotingClosed { closedAt } }"
 REGISTER = (
     "mutation($input: RegisterInput!) { register(input: $input) { user { id } token userErrors { ...Why } } }" + WHY
 )
@@ -33,7 +33,6 @@ DELETE = (
   deleteArticle(input: $input) { deletedArticleId userErrors { ...Why } } }"""
     + WHY
 )
-WEEK = 7 * 86_400
 
 
 async def test_registering_logging_out_and_logging_in_again(ask, clock):

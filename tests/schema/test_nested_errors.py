@@ -1,7 +1,6 @@
 """Errors in nested fields: each has its own path, and no task or log line is left."""
 
 import asyncio
-import gc
 import re
 import warnings
 
@@ -11,10 +10,10 @@ from engine.compiler.execution import Execution
 from resolvers.context import Context
 from schema.schema import SCHEMA
 from store.store import Store
-from tests.conftest import Clock, registered
-from tests.schema.test_compiled import OPERATIONS, filled
+from tests.conftest import registered
 from tests.servers import PATIENCE
 from tests.store.reading import post
+from tests.support.executions import OPERATIONS, finish_tasks, with_groups
 
 pytestmark = pytest.mark.routed
 
@@ -35,21 +34,6 @@ DOCUMENTS = {
 }
 
 
-@pytest.fixture
-async def uncached(redis_url, partitions):
-    """A store with several groups and without a client-side cache, so that each read takes a round trip."""
-    store = await Store.open(redis_url, partitions=partitions, clock=Clock(), cached_keys=0)
-    yield store
-    await store.close()
-
-
-async def with_groups(store: Store) -> str:
-    token = await filled(store)
-    for number in range(5):
-        await post(store, "alice", f"of group {number}", [f"g{number}", f"h{number}"])
-    return token
-
-
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 async def test_nested_errors_give_a_response_and_no_log_line(uncached, text, caplog):
     token = await with_groups(uncached)
@@ -67,6 +51,7 @@ async def test_nested_errors_give_a_response_and_no_log_line(uncached, text, cap
 
 
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
+@pytest.mark.slow
 async def test_cancelled_execution_leaves_no_task_and_no_log_line(uncached, text, caplog):
     token = await with_groups(uncached)
     operation, execution = OPERATIONS.find(text, None), Execution(SCHEMA)
@@ -82,13 +67,6 @@ async def test_cancelled_execution_leaves_no_task_and_no_log_line(uncached, text
 
     assert [str(warning.message) for warning in warned] == []
     assert [record.getMessage() for record in caplog.records] == []
-
-
-async def finish_tasks() -> None:
-    """Let all tasks finish and collect garbage, so that Python logs errors that were never retrieved."""
-    for _ in range(20):
-        await asyncio.sleep(0)
-    gc.collect()
 
 
 async def test_cursor_of_one_parent_is_an_error_for_other_parents(store, ask, token):

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from caches import SizedCache
+from caches import Pool
 from engine.documents import Operations
 from schema.schema import SCHEMA
 from server.limits import document_limits
@@ -144,7 +144,7 @@ async def test_pin_is_shared_with_a_user_who_posted_long_ago(store, ask, alice, 
 
 
 def test_cost_of_a_pin_is_the_articles_that_it_copies():
-    operations = Operations(SCHEMA, document_limits(Settings()), SizedCache(1_000_000))
+    operations = Operations(SCHEMA, document_limits(Settings()), Pool(1_000_000))
 
     def cost(argument: str, **variables: object) -> int:
         declared = "($p: Boolean = true)" if "$" in argument else ""

@@ -51,11 +51,28 @@ async def test_article_has_all_its_fields(store, ask, alice, bob, clock, token):
         "viewerVote": "NONE",
         "groups": [{"id": "group:ask", "name": "ask"}, {"id": "group:show", "name": "show"}],
         "voters": {
-            "totalCount": 2,
+            "totalCount": 1,
             "nodes": [{"username": "Alice"}],
-            "pageInfo": {"hasNextPage": True, "hasPreviousPage": False},
+            "pageInfo": {"hasNextPage": False, "hasPreviousPage": False},
         },
     }
+
+
+async def test_voters_are_those_who_voted_up(store, ask, alice, bob, token):  # V10
+    posted = await post(store, alice)
+    await store.articles.vote(posted.number, "vera", Vote.UP)
+    seen = "query($id: ID!) { article(id: $id) { votes voters { totalCount nodes { username } } } }"
+
+    for vote, names in (
+        (Vote.DOWN, ["Alice", "vera"]),
+        (Vote.UP, ["Alice", bob, "vera"]),
+        (Vote.NONE, ["Alice", "vera"]),
+    ):
+        changed = await store.articles.vote(posted.number, bob, vote)
+        found = (await ask(seen, token, id=posted.id))["data"]["article"]
+
+        nodes = [{"username": name} for name in names]
+        assert found == {"votes": changed.article.votes, "voters": {"totalCount": len(nodes), "nodes": nodes}}
 
 
 async def test_counts_remain_when_voters_are_deleted(store, ask, alice, clock):  # V6

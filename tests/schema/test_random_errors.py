@@ -17,13 +17,10 @@ from engine.compiler.execution import Execution
 from resolvers import pagination
 from resolvers.context import Context
 from schema.schema import SCHEMA
-from tests.schema.test_compiled import CURSORS, OPERATIONS
-from tests.schema.test_nested_errors import finish_tasks, uncached, with_groups
 from tests.servers import PATIENCE
+from tests.support.executions import CURSORS, OPERATIONS, finish_tasks, with_groups
 
 pytestmark = [pytest.mark.routed, pytest.mark.usefixtures("collected")]
-
-assert uncached  # a fixture
 
 DOCUMENTS = 10
 DEPTH = 6
@@ -127,6 +124,7 @@ def known_part(data: Any, path: list[str | int]) -> list[str | int]:
 
 
 @pytest.mark.parametrize("partitions", [1, 8], indirect=True)
+@pytest.mark.slow
 async def test_errors_at_random_places_give_equal_responses(uncached, caplog):
     token, seed = await with_groups(uncached), randbits(32)
     with_errors = 0

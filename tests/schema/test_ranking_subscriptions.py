@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from resolvers import queries, subscriptions
+from resolvers import articles, subscriptions
 from resolvers.context import Context
 from resolvers.live import READ_INTERVAL, Live, RankingChange, TooManyRankings
 from store import event_connection
@@ -147,7 +147,7 @@ async def change_something(store: Store, chance: random.Random, posted: list[Any
 
 async def queried(store: Store, order: Order, group: str | None, first: int) -> list[str]:
     """The ids of the articles that a query lists."""
-    return [article.id for article in (await queries.articles(Context(store), order, group, first=first)).nodes]
+    return [article.id for article in (await articles.articles(Context(store), order, group, first=first)).nodes]
 
 
 def moved(listing: dict[str, int], moves: Any) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from caches import SizedCache
+from caches import Pool
 from engine.documents import Operations
 from schema.scalars import write_instant
 from schema.schema import SCHEMA
@@ -169,7 +169,7 @@ async def test_page_since_an_instant_costs_three_round_trips(ask, posted):
 
 
 def test_since_costs_as_much_as_a_page():
-    operations = Operations(SCHEMA, document_limits(Settings()), SizedCache(1_000_000))
+    operations = Operations(SCHEMA, document_limits(Settings()), Pool(1_000_000))
 
     def cost(argument: str, **variables: object) -> int:
         declared = "($s: DateTime)" if "$" in argument else ""

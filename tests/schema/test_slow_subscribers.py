@@ -16,7 +16,7 @@ from tests.engine.sample import until
 from tests.schema.subscribers import FED_IDS, POSTED, listeners
 from tests.servers import PATIENCE
 from tests.store.reading import post
-from tests.store.test_events import receive_all
+from tests.support.events import receive_all
 
 pytestmark = pytest.mark.routed
 

@@ -17,7 +17,7 @@ from tests.conftest import kill
 from tests.engine.sample import until
 from tests.schema.subscribers import CHANGED, FED, POSTED, RANKING, SEVERAL, answered, listeners, subscribed
 from tests.store.reading import post
-from tests.store.test_events import receive_all
+from tests.support.events import receive_all
 
 pytestmark = pytest.mark.routed
 

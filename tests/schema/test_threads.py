@@ -5,11 +5,11 @@ import random
 import pytest
 
 from resolvers import threads
-from resolvers.dataloader import Thread
+from resolvers.threads import Thread
 from store import keys
 from store import threads as store_threads
 from store.records import Position, Vote
-from store.threads import CommentOrder, Level, ThreadPosition
+from store.threads import CommentOrder, ThreadLevel, ThreadPosition
 from tests.conftest import registered
 from tests.store import discussions
 from tests.store.discussions import PEOPLE, commented, comments, expected
@@ -184,7 +184,7 @@ async def test_forged_positions_of_a_thread_are_refused_or_give_a_page(store, as
         depths = sorted(chance.sample(range(chance.choice((3, 2**32))), chance.randint(1, 3)))
         values = (0.0, -1e308, 1e308, 5e-324, 1e12, chance.random())
         positions = [Position(chance.choice(values), keys.member(chance.choice((*numbers, article)))) for _ in depths]
-        levels = map(Level, depths, positions)
+        levels = map(ThreadLevel, depths, positions)
         cursor = threads.encode_cursor(
             thread, ThreadPosition(tuple(levels), *chance.choice(((0,), (2**53 - 1, 2**53 - 1), (0, 1))))
         )

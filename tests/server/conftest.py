@@ -16,7 +16,7 @@ import httpx
 import pytest
 from redis import Redis
 
-from server.cli.import_stories import Options, import_stories
+from server.cli.import_stories import ImportOptions, import_stories
 from server.settings import Settings
 from tests.server.commands import Command, environment, piped
 from tests.servers import PATIENCE
@@ -77,7 +77,7 @@ def serving(data_dir: Path, *arguments: object, stderr: int | None = None, **set
     printed = [line.rstrip("\n") for line in until_data(stdout)]
     try:
         url = printed[-2].split()[-1].removesuffix("/graphql")
-        httpx.get(f"{url}/readyz", timeout=60, verify=NO_CERTIFICATES).raise_for_status()
+        httpx.get(f"{url}/healthz", timeout=60, verify=NO_CERTIFICATES).raise_for_status()
         yield Live(process, url, printed, Path(errors))
     finally:
         process.terminate()
@@ -122,7 +122,7 @@ def filled(tmp_path: Path, redis_url: str) -> Settings:
     stories = tmp_path / "stories.csv"
     stories.write_text(HEADER + "".join(map(line, range(300))))
     settings = Settings(redis_url=redis_url, partitions=8)
-    import_stories(settings, [stories], Options(shift_to_now=True, with_voters=True, follow=3))
+    import_stories(settings, [stories], ImportOptions(shift_to_now=True, with_voters=True, follow=3))
     return settings
 
 

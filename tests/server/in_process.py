@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from server.app import Application, create
-from server.http_limits.connections import ConnectionLimiter
+from server.http.connections import ConnectionLimiter
 from server.settings import Settings
 
 

@@ -3,6 +3,7 @@
 import asyncio
 
 import httpx
+import pytest
 
 from tests.server.conftest import POST, REGISTER
 from tests.servers import PATIENCE, until
@@ -14,9 +15,10 @@ VOTE = "mutation Vote($input: VoteInput!) { vote(input: $input) { article { vote
 
 
 def coalesced(live):
-    return live.metrics().get('upvote_executions_total{way="coalesced"}', 0)
+    return live.metrics().get('upvote_executions_total{execution_path="coalesced"}', 0)
 
 
+@pytest.mark.slow
 async def test_voter_finds_each_vote_beside_many_who_ask_the_same(live):  # V2
     """An answer that requests share must not be older than any of them."""
     token = live.ask(REGISTER.replace("alice", "coalesced"))["data"]["register"]["token"]

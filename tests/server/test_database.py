@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -10,24 +11,11 @@ import pytest
 from server.cli.main import main
 from server.settings import Settings, WrongSetting, read_settings
 from tests.server.commands import run
-from tests.server.conftest import POST, REGISTER, Live, serving
+from tests.server.conftest import serving
 from tests.servers import until
+from tests.support.databases import posted, ready, rows, status
 
 pytestmark = pytest.mark.one_server
-
-
-def rows(folder: Path, statement: str) -> list[tuple[object, ...]]:
-    with sqlite3.connect(folder / "upvote.db") as connection:
-        return connection.execute(statement).fetchall()
-
-
-def posted(live: Live, title: str) -> None:
-    token = live.ask(REGISTER)["data"]["register"]["token"]
-    assert live.ask(POST, token, title=title)["data"]["post"]["article"]
-
-
-def ready(live: Live) -> dict[str, str]:
-    return httpx.get(f"{live.url}/readyz").raise_for_status().json()
 
 
 def test_server_has_a_database_in_its_data_directory(tmp_path):  # D1
@@ -59,6 +47,7 @@ def test_server_serves_without_a_database_that_answers(redis_url, tmp_path):
         posted(live, "a title")
 
         until(lambda: live.logged(level="warning"))
+        assert status(live) == 503
         assert ready(live)["database"] == "does not answer: unable to open database file"
         assert live.metrics()["upvote_database_up"] == 0.0
         (line,) = live.logged(level="warning")
@@ -67,8 +56,27 @@ def test_server_serves_without_a_database_that_answers(redis_url, tmp_path):
         )
         (tmp_path / "missing").mkdir()
         until(lambda: ready(live)["database"] == "up to date")
+        assert status(live) == 200
         assert rows(tmp_path / "missing", "SELECT title FROM articles") == [("a title",)]
         assert live.stop() == 0
+
+
+def test_a_server_is_ready_when_its_database_is_open(redis_url, tmp_path):
+    """Until then it answers what needs no database."""
+    file = tmp_path / "upvote.db"
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")  # while this lasts, nobody can open the file
+        with serving(tmp_path, redis_url=redis_url, database_url=f"sqlite:///{file}") as live:
+            unready = httpx.get(f"{live.url}/readyz")
+            listed = live.ask("{ articles { totalCount } }")
+            other.execute("ROLLBACK")
+            until(lambda: status(live) == 200)
+
+    assert listed == {"data": {"articles": {"totalCount": 0}}}
+    assert unready.status_code == 503
+    assert unready.json() == {
+        "status": "unavailable", "store": "answers", "database": "does not answer: it is being opened",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from server import documents
 from server.app import create
-from server.http_limits.connections import ConnectionLimiter
+from server.http.connections import ConnectionLimiter
 from server.settings import Settings
 from tests.server.conftest import REGISTER
 from tests.server.in_process import client_of

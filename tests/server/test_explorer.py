@@ -46,6 +46,7 @@ async def test_explorer_runs_a_query_and_shows_documentation_without_other_hosts
 
 
 @pytest.mark.timeout(900)
+@pytest.mark.slow
 async def test_token_is_used_in_all_tabs_and_after_a_reload(live):
     registered = live.ask(REGISTER.replace("alice", "explorer"))["data"]["register"]
     newest = live.ask("{ articles(order: TIME, first: 1) { nodes { id postedAt groups { name } } } }")

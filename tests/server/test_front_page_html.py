@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from server.reader.front_page import ORDERS, PAGE_SIZE, ago
+from server.reader.front_page import ORDERS, PAGE_SIZE
+from server.reader.rendering import ago
 from store.articles import Draft
 from store.ranking.formulas import Order
 from store.records import Vote

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from server.hacker_news import MAX_KIDS
+from server.markdown_html import TEXT_LENGTH
 from store import keys, log
 from store.articles import Draft
 from store.ranking.formulas import Policy
@@ -129,6 +130,15 @@ async def test_markdown_is_rendered_and_html_in_it_is_text(store, alice, read):
         assert 'href="javascript' not in text
 
 
+async def test_long_text_is_cut_as_in_feeds(store, alice, read):
+    number = await posted(store, alice, content="some *words* " * 3_000)
+
+    text = (await read(f"item/{number}.json"))["text"]
+
+    assert text.endswith("…</p>\n")
+    assert TEXT_LENGTH - 20 < len(text.replace("<em>", "*").replace("</em>", "*")) < TEXT_LENGTH + 20
+
+
 async def test_kids_are_ranked_and_as_many_as_a_page_of_a_thread_has(store, alice, bob, read, monkeypatch):
     number = await posted(store, alice)
     first, second, third = [await commented(store, number, alice, content=f"Answer {each}") for each in range(3)]
@@ -166,10 +176,8 @@ async def test_text_that_only_moderators_may_read_is_not_shown(store, alice, rea
     redis.hset(keys.comment(p, comment), "state", state)
     redis.hset(keys.article(p, number), "state", state)
 
-    story, answer = await read(f"item/{number}.json"), await read(f"item/{comment}.json")
-
-    assert (story["dead"], answer["dead"]) == (True, True)
-    assert "secret" not in json.dumps([story, answer])
+    assert await read(f"item/{number}.json") is None
+    assert await read(f"item/{comment}.json") is None
 
 
 async def test_item_that_does_not_exist_is_null(read):
@@ -270,6 +278,22 @@ async def test_answers_to_comments_are_the_largest_item_and_in_updates(store, al
     later = await read("updates.json")
     assert replies[-1] in later["items"]
     assert sorted(later["profiles"]) == ["Alice", "bob"]
+
+
+async def test_the_comment_before_a_deleted_newest_one_is_the_largest_item(store, alice, bob, read, clock):  # L10
+    number = await posted(store, alice)
+    above, replies = await commented(store, number, alice), []
+    for _ in range(3):
+        clock.advance(60)
+        replies.append(await commented(store, number, bob, above))
+    largest = []
+    for each in replies[::-1]:
+        largest.append(await read("maxitem.json"))
+        await store.comments.delete(each, bob)
+
+    assert largest == replies[::-1]
+    assert await read("maxitem.json") == above
+    assert (await read("updates.json"))["items"] == [above, number]
 
 
 async def test_votes_and_edits_are_in_updates_and_what_is_deleted_is_not(store, alice, bob, read, clock):

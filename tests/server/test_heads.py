@@ -63,6 +63,27 @@ async def test_long_text_is_described_by_its_first_words(http, store, alice):
     assert 190 < len(described) <= 200
 
 
+async def test_group_about_which_something_is_written_has_its_title_and_text(http, store):
+    """Also without articles; its feed is empty then."""
+    await store.places.add("lua", {"title": "Lua and its kin", "about": "Small *languages* only."})
+    page = await read(http, "/group/lua")
+
+    assert page.title.text == "Lua and its kin · Votes & Co"
+    assert metas(page)["description"] == "Small languages only."
+    assert canonical(page) == ["group/lua"]
+    assert (await http.get("/group/lua/rss.xml")).status_code == 200
+
+
+async def test_listed_group_without_articles_and_text_is_found(http, store):
+    await store.places.add("lua", {})
+    page = await read(http, "/group/lua")
+
+    assert page.title.text == "lua · Votes & Co"
+    assert (await http.get("/group/lua")).status_code == (await http.get("/group/lua/rss.xml")).status_code == 200
+    await store.places.remove("lua")
+    assert (await http.get("/group/lua")).status_code == (await http.get("/group/lua/rss.xml")).status_code == 404
+
+
 async def test_comment_has_a_head_of_its_own(http, store, number, bob):
     posted = await store.comments.post(number, None, bob, "I *agree*")
     comment = posted.comment.number
@@ -232,7 +253,7 @@ async def test_head_shows_what_everybody_sees_and_costs_few_points(redis_url, st
 
 @pytest.mark.one_server
 async def test_page_comes_while_the_store_does_not_answer(tmp_path, monkeypatch):
-    monkeypatch.setattr("server.reader.heads.SECONDS", 0.2)
+    monkeypatch.setattr("server.reader.heads.QUERY_TIMEOUT", 0.2)
     server = Server(tmp_path)
     with running(server):
         async with serving(server.url) as http:

@@ -1,13 +1,17 @@
 """Limits of a running server and the settings that change them."""
 
 import asyncio
+import re
 import time
 
 import httpx
 import pytest
+from graphql import parse
 
+from database.words import PHRASE_WORDS, QUERY_WORDS
+from engine.limits.cost import cost_of
 from schema.schema import SCHEMA
-from server.limits import document_limits
+from server.limits import WEIGHTS, document_limits
 from server.settings import Settings
 from store.passwords import QUEUE_LENGTH, THREADS
 from tests.server.conftest import REGISTER, serving
@@ -22,6 +26,26 @@ CHANGE_WITH_RETRY_AT = """mutation {
   changePassword(input: {currentPassword: "wrong horse", newPassword: "brown horse"}) {
   userErrors { code ... on RateLimited { retryAt } } } }"""
 LOG_IN = 'logIn(input: {username: "alice", password: "correct horse"}) { token }'
+
+
+def test_search_costs_points_by_the_words_of_its_query():
+    document = "query($query: String!) { search(query: $query, first: 1) { nodes { __typename } } }"
+    (operation,) = parse(document).definitions
+    cost = cost_of(SCHEMA._schema, {}, operation, WEIGHTS)
+    queries = {
+        "redis": 50,
+        "redis in action": 50,
+        "a b c d e f": 60,
+        f'"{"a " * 200}"': 10 * PHRASE_WORDS,
+        "日本語の" * 100: 10 * PHRASE_WORDS,
+        " ".join(map(str, range(100))): 10 * QUERY_WORDS,
+        "": 50,
+        "a b " * 200: 50,  # too long, and so refused
+    }
+
+    assert {query: cost.points({"query": query}) - 2 for query in queries} == queries
+    (written,) = parse('{ search(query: "a b c d e f", first: 1) { nodes { __typename } } }').definitions
+    assert cost_of(SCHEMA._schema, {}, written, WEIGHTS).points({}) == 62
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +133,33 @@ def test_registrations_are_limited(tmp_path):
 
     assert [[error["code"] for error in errors] for errors in answers] == [[], ["RATE_LIMITED"]]
     assert answers[1][0]["retryAt"].endswith("Z")
+
+
+@pytest.mark.parametrize(("prefix", "counted"), [(64, [0, 0, 1, 0]), (48, [0, 1, 1, 1]), (128, [0, 0, 0, 0])])
+def test_addresses_of_an_ipv6_network_are_limited_together(tmp_path, prefix, counted):
+    """Registrations and points of four addresses of a /48, of which the first and the third are of one /64."""
+    addresses = ["2001:db8:1:1::1", "2001:db8:1:2::1", "2001:db8:1:1::2", "2001:db8:1:3::1"]
+    limits = {"rate_registrations": 1, "rate_address_points_back": 0.001, "ipv6_prefix": prefix}
+    codes, levels = [], []
+    with serving(tmp_path, rate_limits="on", trusted_proxies="127.0.0.1", **limits) as limited:
+        for number, address in enumerate(addresses):
+            query = REGISTER_WITH_RETRY_AT.replace("alice", f"user-{number}")
+            answer = limited.post({"query": query}, {"X-Forwarded-For": address})
+            codes.append([error["code"] for error in answer.json()["data"]["register"]["userErrors"]])
+            levels.append(int(re.search(r";r=([0-9]+)", answer.headers["RateLimit"])[1]))
+
+    assert codes == [["RATE_LIMITED"] * count for count in counted]
+    assert [level < levels[0] for level in levels] == list(map(bool, counted))
+
+
+def test_failed_log_ins_of_an_ipv6_network_are_limited_together(tmp_path):
+    wrong = """mutation { logIn(input: {username: "nobody", password: "wrong horse"}) { userErrors { code } } }"""
+    addresses = [f"2001:db8::{number:x}" for number in range(11)]
+    with serving(tmp_path, rate_limits="on", trusted_proxies="127.0.0.1") as limited:
+        answers = [limited.post({"query": wrong}, {"X-Forwarded-For": address}).json() for address in addresses]
+
+    codes = [answer["data"]["logIn"]["userErrors"][0]["code"] for answer in answers]
+    assert codes == ["BAD_CREDENTIALS"] * 10 + ["RATE_LIMITED"]
 
 
 def test_wrong_current_passwords_are_counted_with_failed_log_ins(tmp_path):

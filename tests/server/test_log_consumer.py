@@ -5,6 +5,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def started(program, redis_url):
 
 
 def votes(program: Path) -> set[tuple[str, str, int]]:
-    with sqlite3.connect(program.parent / "votes.db") as own:
+    with closing(sqlite3.connect(program.parent / "votes.db")) as own:
         return set(own.execute("SELECT article, voter, value FROM votes WHERE value <> 0"))
 
 
@@ -57,6 +58,7 @@ async def write(store: Store, chance: random.Random, numbers: list[int], count: 
         await store.articles.vote(number, voter, chance.choice(list(Vote)))
 
 
+@pytest.mark.slow
 async def test_consumer_that_is_killed_goes_on_where_it_was(store, alice, bob, redis, program, started):
     chance = random.Random(5)
     numbers = [(await post(store, poster)).number for poster in (alice, bob) for _ in range(5)]

@@ -1,8 +1,10 @@
 import re
+from html import unescape
+from itertools import accumulate
 
 import pytest
 
-from server.markdown_html import cut, text_of, to_html
+from server.markdown_html import MAX_DEPTH, MAX_HTML, cut, text_of, to_html
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -18,6 +20,24 @@ HOSTILE = [
     "```<script>\n</code></pre><script>\n```",
     "| <b onclick=alert(1)> |\n|-|\n| <iframe src=x> |",
 ]
+DEAR = {  # what makes much of little
+    "references": f"[a]: https://example.com/{'x' * 5_000}\n\n" + "[a]" * 20_000,
+    "short references": "[a]: /x\n\n" + "[a] " * 20_000,
+    "table": "|" * 101 + "\n" + "|-" * 100 + "|\n" + "|\n" * 20_000,
+    "narrow table": "|" * 11 + "\n" + "|-" * 10 + "|\n" + "|\n" * 20_000,
+    "table in a quote": "> " + "|" * 21 + "\n> " + "|-" * 20 + "|\n" + "> |\n" * 20_000,
+    "tables": "a|b\n-|-\n\n" * 5_000,
+    "lazy quotes": ">" * 100 + "a\n" + "a\n" * 20_000,
+    "quotes in quotes": ">" * 40_000,
+    "quotes of lists": "> - > - > - > - > - a\na\n" * 2_000,
+    "emphasis in emphasis": "*a **b " * 700 + "b** a*" * 700,
+    "links": "[a](b)" * 7_000,
+    "open links": "[a](" * 10_000,
+    "images": "![[]()" * 7_000,
+    "entities": '&amp;"<' * 5_000,
+    "backticks": "".join("a" + "`" * length for length in range(1, 300)),
+    "headings": "#\n" * 20_000,
+}
 
 
 def test_markdown_is_rendered():
@@ -27,7 +47,7 @@ def test_markdown_is_rendered():
 
     assert "<h1>A <em>title</em></h1>" in html
     assert "<code>a &lt; b</code>" in html
-    assert "<s>old</s>" in html
+    assert "<del>old</del>" in html
     assert 'href="https://example.com/?a=1&amp;b=2"' in html
     assert 'rel="nofollow ugc noopener noreferrer"' in html
     assert "<td>b</td>" in html
@@ -42,6 +62,31 @@ def test_hostile_markdown_has_no_element_or_link_that_acts(markdown):
     assert {name for name, _ in tags} <= {"a", "p", "pre", "code", "table", "thead", "tbody", "tr", "th", "td"}
     assert [attributes for _, attributes in tags if re.search(r"\son\w+=", re.sub(r'"[^"]*"', '""', attributes))] == []
     assert [link for link in re.findall(r'href="([^"]*)"', html) if not link.startswith("https://example.com")] == []
+
+
+@pytest.mark.parametrize("name", DEAR)
+def test_html_is_bounded_whatever_the_markup(name):
+    text = DEAR[name][:10_000]
+
+    html = to_html(text)
+
+    assert 5_000 < len(html) <= MAX_HTML
+    assert max(accumulate(-1 if end else 1 for end in re.findall("<(/?)(?!br|hr)[a-z]", html))) <= MAX_DEPTH
+
+
+def test_markup_that_becomes_too_large_or_too_deep_is_shown_as_it_was_written():
+    for name in ("short references", "quotes in quotes", "emphasis in emphasis"):
+        text = DEAR[name][:10_000]
+
+        assert unescape(to_html(text)) == f"<pre>{text}</pre>\n"
+
+
+def test_nesting_that_people_write_is_kept():
+    quoted = to_html("> " * 20 + "quoted")
+    listed = to_html("\n".join("  " * depth + "- item" for depth in range(20)))
+
+    assert (quoted.count("<blockquote>"), quoted.count("quoted")) == (20, 1)
+    assert (listed.count("<ul>"), listed.count("item")) == (20, 20)
 
 
 def test_plain_text_has_no_markup():

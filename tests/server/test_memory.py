@@ -12,11 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
-from caches import SHARES, SizedCache
+from caches import FLOOR_SHARE, MEGABYTE, POOL
 from engine import Client
-from engine.compiler.completion import TemplateCache
 from server.app import Application, create
-from server.http_limits.connections import ConnectionLimiter
+from server.http.connections import ConnectionLimiter
 from server.settings import Settings
 
 MEGABYTES = 48
@@ -87,6 +86,10 @@ def cursors(numbers: Iterator[int]) -> dict[str, Any]:
     }
 
 
+CACHES = (
+    *("documents", "html", "memos", "names", "operations", "pages", "places", "records", "requests", "sitemaps"),
+    *("templates", "voters", "votes"),
+)
 REQUESTS = {each.__name__: each for each in (documents, persisted, cases, names, cursors)}
 
 
@@ -95,28 +98,22 @@ def unknown_token() -> str:
     return urlsafe_b64encode(token_bytes(34)).decode().rstrip("=")
 
 
-def cache_bytes(app: Application) -> int:
-    return sum(usage.bytes for usage in app.state.budget.usages().values())
-
-
 @pytest.mark.parametrize("make", REQUESTS.values(), ids=REQUESTS)
+@pytest.mark.slow
 async def test_caches_of_made_up_requests_stay_within_the_budget(app, ask, make):
     numbers = count()
     for turn in range(300):
         answer = await ask(make(numbers), unknown_token() if turn % 2 else None)
         assert "errors" not in answer, answer
-        assert cache_bytes(app) <= app.state.budget.total
+        assert sum(usage.bytes for usage in POOL.usages().values()) == POOL.size <= POOL.total
 
 
+@pytest.mark.slow
 async def test_process_does_not_grow_once_its_caches_are_full(app, ask):
-    """With small shares, so that they are full after a few hundred requests."""
-    for cache in app.state.budget.measured.values():
-        if isinstance(cache, TemplateCache):
-            cache.max_size = 300_000
-        elif isinstance(cache, SizedCache):
-            cache.resize(300_000)
-    numbers = count()
-    sizes = []
+    """With a small pool, so that it is full after a few hundred requests."""
+    POOL.resize(MEGABYTE)
+    numbers, sizes = count(), []
+    evicted = POOL.usages()["operations"].evictions
     tracemalloc.start()
     for _ in range(2):
         for _ in range(80):
@@ -125,7 +122,7 @@ async def test_process_does_not_grow_once_its_caches_are_full(app, ask):
         sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
 
-    assert app.state.budget.usages()["operations"].evictions > 20
+    assert POOL.usages()["operations"].evictions > evicted + 20
     assert sizes[1] - sizes[0] < GROWTH
 
 
@@ -140,9 +137,26 @@ async def test_buckets_of_tokens_and_addresses_stay_within_the_budget(redis_url)
     for number in range(30_000):
         (await rates.admit(Client(unknown_token(), f"10.0.{number >> 8}.{number & 255}"))).set(1)
 
-    assert cache_bytes(app) <= app.state.budget.total
     assert rates.usage.evictions > 0
-    assert rates.usage.bytes <= app.state.budget.share("buckets")
+    assert rates.usage.bytes <= POOL.total - POOL.capacity
+    assert POOL.usages()["buckets"] == rates.usage
+
+
+async def test_flood_of_documents_leaves_the_other_caches_their_floor(app, ask):
+    numbers = count()
+    for turn in range(200):
+        await ask((names, cursors)[turn % 2](numbers))
+    POOL.resize(2 * MEGABYTE)
+    before = POOL.usages()
+    for _ in range(160):
+        await ask(documents(numbers))
+
+    after, floor = POOL.usages(), POOL.capacity // FLOOR_SHARE
+    assert after["operations"].evictions > before["operations"].evictions + 20
+    assert sum(usage.bytes > floor for usage in before.values()) >= 3
+    for name, usage in before.items():  # whole entries stay: what is evicted last takes a cache below its floor
+        entry = usage.bytes / max(usage.entries, 1)
+        assert after[name].bytes >= min(usage.bytes, max(floor / 2, floor - 2 * entry))
 
 
 async def test_metrics_show_the_size_of_each_cache(app, ask):
@@ -151,7 +165,9 @@ async def test_metrics_show_the_size_of_each_cache(app, ask):
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://upvote") as client:
         shown = (await client.get("/metrics")).text
 
-    for name in {*SHARES, "memos"} - {"buckets"}:  # rate limits are off here
-        for kind in ("bytes", "entries", "evictions"):
+    for name in CACHES:
+        for kind in ("bytes", "entries", "evictions", "hits", "misses"):
             assert f'upvote_cache_{kind}{{cache="{name}"}}' in shown
-    assert 'upvote_cache_entries{cache="operations"} 1.0' in shown
+    entries = POOL.usages()["operations"].entries  # of the tests before as well
+    assert entries >= 1
+    assert f'upvote_cache_entries{{cache="operations"}} {entries:.1f}' in shown

@@ -2,20 +2,16 @@
 
 import asyncio
 import json
-import re
 import time
 from datetime import datetime
 
 import httpx
 import pytest
 
-from tests.server.conftest import REGISTER, serving
+from tests.server.conftest import serving
 from tests.servers import until
+from tests.support.points import LIMIT, PAGE, SLOW_REFILL, SMALL, bearer, left, registered
 
-PAGE = {"query": "{ articles(first: 40) { nodes { id } } }"}  # 41 points
-SMALL = {"query": "{ articles(first: 1) { nodes { id } } }"}  # 2 points
-SLOW_REFILL = {"rate_points_back": 0.001, "rate_address_points_back": 0.001, "rate_limits": "on"}
-LIMIT = re.compile(r'"(\w+)";r=(\d+);t=(\d+)')
 LOG_OUT = "mutation { logOut { userErrors { code } } }"
 
 
@@ -26,20 +22,6 @@ def limited(tmp_path_factory):
         tmp_path_factory.mktemp("limited"), rate_points=200, rate_address_points=100_000, **SLOW_REFILL
     ) as live:
         yield live
-
-
-def registered(live, username):
-    return live.ask(REGISTER.replace("alice", username))["data"]["register"]["token"]
-
-
-def bearer(token):
-    return {"Authorization": f"Bearer {token}"}
-
-
-def left(answer):
-    """The kind of bucket that a request took from, and the points that are left."""
-    kind, remaining, _ = LIMIT.fullmatch(answer.headers["ratelimit"]).groups()
-    return kind, int(remaining)
 
 
 def spent(live, request=SMALL, headers=None):
@@ -54,6 +36,7 @@ def is_spent(live):
     return {live.post(PAGE).status_code for _ in range(10)} == {429}
 
 
+@pytest.mark.slow
 def test_users_behind_one_address_do_not_take_from_each_other(tmp_path):
     with serving(tmp_path, rate_points=200, rate_address_points=400, **SLOW_REFILL | {"workers": 2}) as live:
         tokens = [registered(live, f"user-{number}") for number in range(10)]
@@ -186,6 +169,7 @@ def test_without_limits_responses_have_no_such_headers(live):
     assert live.ask("{ rateLimit { limit } }") == {"data": {"rateLimit": None}}
 
 
+@pytest.mark.slow
 def test_workers_share_the_points_of_a_user(tmp_path):
     with serving(tmp_path, rate_points=200, workers=2, **SLOW_REFILL) as live:
         token = registered(live, "dave")

@@ -167,11 +167,19 @@ async def test_other_files_are_not_found(client, name):
     assert answer.status_code == 404
 
 
+def test_built_files_are_few():
+    """Each change of the sources renames those that have what is changed, and those that import them."""
+    names = sorted(path.name.partition("-")[0] for path in reader.FILES.iterdir())
+
+    scripts = ["RenderedMarkdown", "index", "packages", "pages", "rolldown", "socket", "theme"]
+    assert names == sorted([*scripts, "style", "THIRD"])
+
+
 def test_front_page_loads_little_script():
     scripts = first_scripts()
     sizes = {name: len(gzip.compress((reader.FILES / name).read_bytes())) for name in scripts}
 
-    assert any(name.startswith("theme-") for name in scripts)
+    assert {name.partition("-")[0] for name in scripts} == {"theme", "rolldown", "packages", "index", "socket"}
     assert sum(sizes.values()) < MAX_SCRIPT, sizes
 
 
@@ -186,8 +194,8 @@ def first_scripts():
 
 
 def is_loaded(name):
-    """Whether the front page loads a script. Other pages load those whose names begin with a capital."""
-    return "graphql-transport-ws" in (reader.FILES / name).read_text() or not re.match("[A-Z]", name)
+    """Whether the front page loads a script. One has all other pages, and one what renders texts of users."""
+    return not name.startswith(("pages-", "RenderedMarkdown-"))
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from server.syndication import EPOCH, FORBIDDEN, LENGTH, Entry, Feed, atom, rss
+from server.syndication import EPOCH, FORBIDDEN, LENGTH, FeedEntry, WebFeed, atom, rss
 from store.articles import Draft
 from store.records import Vote
 from tests.examples import examples
@@ -138,8 +138,8 @@ async def test_rss_has_what_its_specification_requires(http, articles):
 @settings(max_examples=examples(100))
 @given(st.text(st.characters()), st.text(st.characters()))
 def test_any_text_is_valid_xml(title, html):
-    entry = Entry("1", title, None, html or "-", EPOCH, EPOCH, "alice", [title])
-    feed = Feed(URL, title, URL, URL, [entry])
+    entry = FeedEntry("1", title, None, html or "-", EPOCH, EPOCH, "alice", [title])
+    feed = WebFeed(URL, title, URL, URL, [entry])
 
     written = FORBIDDEN.sub("", title)
     for write, path in ((rss, "channel/item/title"), (atom, f"{ATOM}entry/{ATOM}title")):

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from server.cli.import_stories import Options, import_stories
+from server.cli.import_stories import ImportOptions, import_stories
 from server.settings import Settings
 from tests.server.conftest import HEADER, Live, line, redis_of, serving
 from tests.servers import PATIENCE
@@ -16,7 +16,7 @@ PAGE = """query($after: String) { articles(order: TIME, first: 20, after: $after
 def test_a_server_archives_and_answers_as_before(tmp_path: Path) -> None:
     stories = tmp_path / "stories.csv"
     stories.write_text(HEADER + "".join(map(line, range(100))))
-    import_stories(Settings(data_dir=tmp_path / "data"), [stories], Options())
+    import_stories(Settings(data_dir=tmp_path / "data"), [stories], ImportOptions())
     with serving(tmp_path / "data", hot_articles=10**6) as live:
         before = everything(live)
     with serving(tmp_path / "data", hot_articles=30) as live:

@@ -3,14 +3,15 @@
 import re
 import signal
 import sqlite3
+from contextlib import closing
 
 import pytest
 
 from tests.database.conftest import postgres, postgres_url  # noqa: F401  # fixtures
 from tests.server.commands import run
 from tests.server.conftest import serving
-from tests.server.test_database import posted, ready, rows
 from tests.servers import until
+from tests.support.databases import posted, ready, rows, status
 
 pytestmark = pytest.mark.one_server
 
@@ -23,6 +24,7 @@ def test_server_waits_for_a_database_that_was_killed(redis_url, tmp_path, postgr
         until(lambda: database() == "up to date")
         postgres.kill()
         until(lambda: database().startswith("does not answer"))
+        assert status(live) == 200
         posted(live, "a title")
         postgres.start()
         until(lambda: database() == "up to date")
@@ -38,7 +40,7 @@ def test_server_goes_on_where_it_was_killed_and_commands_work_beside_it(tmp_path
     with serving(tmp_path) as live:
         until(lambda: ready(live)["database"] == "up to date")
         assert rows(tmp_path, "SELECT title FROM articles") == [("a title",)]
-        with sqlite3.connect(tmp_path / "upvote.db", timeout=10) as connection:
+        with closing(sqlite3.connect(tmp_path / "upvote.db", timeout=10)) as connection, connection:
             connection.execute("UPDATE articles SET title = 'damaged'")
         done = run("database", "rebuild", data_dir=tmp_path)
 

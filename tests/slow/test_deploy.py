@@ -33,7 +33,7 @@ USER_ID = "10001"
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*)|:\?[^}]*)\}")
 WITHOUT_CAPABILITIES = r"CapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\n"
 BOOT = ("systemd.unit=basic.target", "systemd.firstboot=off")
-PACKAGES = ("caches", "database", "engine", "resolvers", "schema", "server", "store")
+PACKAGES = ("archive", "caches", "database", "engine", "resolvers", "schema", "server", "store")
 
 pytestmark = [pytest.mark.one_server, pytest.mark.timeout(600)]
 

@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -18,10 +18,10 @@ from redis.exceptions import ResponseError
 
 from server.managed_valkey import disk, server
 from server.managed_valkey.disk import LogNotWritten
-from server.managed_valkey.server import Options
+from server.managed_valkey.server import ValkeyOptions
 from tests.server.conftest import POST, REGISTER, Live, serving
 from tests.servers import PATIENCE, until
-from tests.slow.test_kills import Crowd, during, refusals, valkey_of
+from tests.support.faults import Crowd, during, refusals, valkey_of
 
 SIZE = 24_000_000
 RESERVE = 4_000_000
@@ -67,6 +67,7 @@ def test_writes_are_refused_before_the_disk_is_full_and_accepted_again(small, du
         token = live.ask(REGISTER)["data"]["register"]["token"]
         assert live.ask(POST, token)["data"]["post"]["article"]
         process = valkey_of(small)
+        until(lambda: health(live)[0] == 200)  # the database is opened while there is room
         other = fill(small, RESERVE // 2)
         until(lambda: "writes" in health(live)[1])
 
@@ -161,7 +162,7 @@ def unmonitored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> "Iterator[Redi
     """A Valkey whose disk is checked at its start and end only."""
     monkeypatch.setattr(disk, "CHECK_SECONDS", 1_000)
     monkeypatch.setattr(disk, "FINAL_WRITE_SECONDS", 5)
-    with server.running(folder, Options(reserve=RESERVE)) as url, Redis.from_url(url) as redis:
+    with server.running(folder, ValkeyOptions(reserve=RESERVE)) as url, Redis.from_url(url) as redis:
         monkeypatch.setattr(disk, "CHECK_SECONDS", 0.1)
         yield redis
 
@@ -179,7 +180,7 @@ def set_until_refused(redis: "Redis") -> int:
 
 def test_rewrite_that_fails_on_a_full_disk_loses_nothing(small, caplog):
     """The rewrite takes space of the reserve while it runs; writes continue."""
-    with server.running(small, Options(reserve=RESERVE)) as url, Redis.from_url(url) as redis:
+    with server.running(small, ValkeyOptions(reserve=RESERVE)) as url, Redis.from_url(url) as redis:
         for number in range(7_000):
             redis.set(f"key:{number}", random.randbytes(1_000))  # cannot be compressed
         fill(small, RESERVE + 500_000)
@@ -256,7 +257,7 @@ def test_database_on_a_full_disk_is_kept_up_to_date_again(small, redis_url):  # 
         filling.unlink()
         until(lambda: ready(live) == "up to date")
 
-        with sqlite3.connect(small / "upvote.db") as connection:
+        with closing(sqlite3.connect(small / "upvote.db")) as connection:
             assert connection.execute("SELECT count(*), count(DISTINCT title) FROM articles").fetchone() == (30, 30)
         (line,) = live.logged(level="warning")
         assert line["event"].startswith("the database is not kept up to date: the database does not answer: ")

@@ -2,20 +2,31 @@
 
 import gc
 import tracemalloc
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 from graphql import Node, Token
 
-from caches import SizedCache
+from caches import POOL, Pool
 from engine.compiler.completion import TemplateCache
 from engine.compiler.execution import Execution
 from engine.compiler.plan import Budget, Field, Level, NotCompilable, Outcomes, Plan
 from engine.documents import Operations
 from engine.limits.documents import Limits
+from engine.negotiation import accepted
 from engine.requests import RequestCache, parse_body
+from resolvers import pagination
+from resolvers.arguments import PageArguments
+from resolvers.pagination import encode_cursor
+from schema.scalars import write_instant
 from schema.schema import SCHEMA
+from server import trusted
+from store import keys, listings, records
+from store.queries import VOTER_VOTES, VoteCache
+from store.records import Position
+from store.sessions import parse_token
 
 PAGE = """query Q%d($n: Int) { articles(first: $n) { totalCount edges { cursor node { id title link votes
   poster { username karma } groups { name } } } pageInfo { endCursor hasNextPage } } }"""
@@ -55,9 +66,9 @@ class Compiler:
     """Parses and compiles operations, and counts their sizes in a cache. Nothing is executed."""
 
     def __init__(self) -> None:
-        self.cache: SizedCache = SizedCache(100_000_000)
-        self.operations = Operations(SCHEMA, Limits(), self.cache)
-        self.execution = Execution(SCHEMA, TemplateCache(), self.operations.add_size)
+        self.pool = Pool(100_000_000)
+        self.operations = Operations(SCHEMA, Limits(), self.pool)
+        self.execution = Execution(SCHEMA, TemplateCache(self.pool), self.operations.add_size)
 
     async def compile(self, text: str) -> None:
         operation = self.operations.find(text, None)
@@ -79,12 +90,12 @@ async def test_operations_take_at_most_their_estimated_size(document, is_compile
 
     for number in range(3):
         await add(number)
-    before = compiler.cache.usage.bytes
+    before = compiler.pool.size
     with tracing() as traced:
         for number in range(100, 130):
             await add(number)
 
-    assert traced.bytes - FIRST_USE < compiler.cache.usage.bytes - before < 2.5 * traced.bytes
+    assert traced.bytes - FIRST_USE < compiler.pool.size - before < 2.5 * traced.bytes
 
 
 @pytest.mark.parametrize(
@@ -99,16 +110,16 @@ async def test_operations_take_at_most_their_estimated_size(document, is_compile
     ids=["a short one", "with variables", "not ASCII", "empty lists", "numbers"],
 )
 def test_requests_take_at_most_their_estimated_size(body):
-    cache = SizedCache(100_000_000)
-    requests = RequestCache(parse_body, cache)
+    pool = Pool(100_000_000)
+    requests = RequestCache(parse_body, pool)
     requests.request(body % 1)
-    before = cache.usage.bytes
+    before = pool.size
 
     with tracing() as traced:
         for number in range(100, 200):
             requests.request(body % number)
 
-    assert traced.bytes < cache.usage.bytes - before < 2.5 * traced.bytes
+    assert traced.bytes < pool.size - before < 2.5 * traced.bytes
 
 
 async def test_evicted_operation_is_freed_with_its_plans_without_the_collector():
@@ -120,7 +131,7 @@ async def test_evicted_operation_is_freed_with_its_plans_without_the_collector()
 
     gc.disable()  # reference counts alone must free it
     try:
-        compiler.cache.clear()
+        compiler.operations.cache.clear()
         assert kept > 50
         assert parts_in_memory() == before
     finally:
@@ -130,3 +141,74 @@ async def test_evicted_operation_is_freed_with_its_plans_without_the_collector()
 def parts_in_memory() -> int:
     """How many nodes, tokens, levels and fields of plans there are."""
     return sum(isinstance(each, (Node, Token, Level, Field, Plan)) for each in gc.get_objects())
+
+
+def test_entries_take_at_most_their_estimated_size():
+    pool, keys = Pool(100_000_000), list(range(10_000, 20_000))
+    cache = pool.cache("one", 0.1)
+
+    with tracing() as traced:
+        for key in keys:
+            cache.put(key, None, 0)
+
+    assert traced.bytes < pool.size < 1.5 * traced.bytes
+
+
+CALLS = {
+    "user": (records.user, lambda n: (f"name-of-20-characters-{n}",)),
+    "session": (parse_token, lambda n: (urlsafe_b64encode(n.to_bytes(34)).decode().rstrip("="),)),
+    "instant": (write_instant, lambda n: (1_700_000_000_000 + n,)),
+    "cursor": (
+        encode_cursor,
+        lambda n: (f"group:a-long-name-of-a-group-{n}:score", (1_700_000_000.5 + n, f"{n:016d}")),
+    ),
+    "cursor of a pinned page": (
+        encode_cursor,
+        lambda n: ("time", (float(n), f"{n:016d}", 1_700_000_000_000, "pinned")),
+    ),
+    "window": (
+        pagination.window,
+        lambda n: (
+            "score",
+            PageArguments(25, encode_cursor("score", (n + 0.5, f"{n:016d}"))),
+            pagination.ARTICLE_CURSOR,
+        ),
+    ),
+    "timeline": (listings._user_listing, lambda n: ("timeline", keys.timeline, 0, f"name-of-20-characters-{n}")),
+    "index": (listings._index_listing, lambda n: (16, f"group-{n}", "score")),
+    "range": (
+        listings._range,
+        lambda n: (keys.index(0, "score"), "-inf", "+inf", "down", 25, 0, Position(n + 0.5, f"{n:016d}")),
+    ),
+    "accepted": (accepted, lambda n: (b"application/json;q=0.9, text/html;q=0.8, */*;q=0.%d" % n,)),
+    "address": (trusted._address, lambda n: (f"2001:db8::{n:x}",)),
+}
+
+
+@pytest.mark.parametrize(("function", "arguments"), CALLS.values(), ids=CALLS)
+def test_memos_take_at_most_their_estimated_size(function, arguments):
+    function(*arguments(1))
+    before = POOL.usages()["memos"]
+
+    with tracing() as traced:
+        for number in range(10_000, 12_000):
+            function(*arguments(number))
+
+    after = POOL.usages()["memos"]
+    assert after.entries >= before.entries + 2_000
+    assert traced.bytes < after.bytes - before.bytes < 3.5 * traced.bytes
+
+
+@pytest.mark.parametrize(("voters", "articles"), [(1, 4_000), (400, 10), (20, 200)])
+def test_cached_votes_take_at_most_their_estimated_size(voters, articles):
+    pool = Pool(100_000_000)
+    cache = VoteCache(pool)
+
+    with tracing() as traced:
+        for voter in range(voters):
+            for first in range(0, articles, 10):
+                numbers = [10**15 + first + each for each in range(10)]
+                command = ("EVALSHA", VOTER_VOTES.digest, 2, "voted", "downvoted", f"voter-{voter}", *map(str, numbers))
+                assert cache.add(command, [1] * 10)
+
+    assert traced.bytes < pool.size < 5 * traced.bytes

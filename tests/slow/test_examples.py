@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(sh|graphql)\n(.*?)^```\n+(?:```json\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
 SERVER = re.compile(r"(make|upvote) (serve|demo)\s*$")
-PACKAGES = ("caches", "database", "engine", "resolvers", "server", "store")
+PACKAGES = ("archive", "caches", "database", "engine", "resolvers", "server", "store")
 NOT_RUN_HERE = (
     "caddyfile",
     "console",
@@ -36,12 +36,13 @@ NOT_RUN_HERE = (
     "python",
     "sql",
     "text",
+    "toml",
     "ts",
     "tsx",
     "yaml",
 )  # languages of blocks that are only shown
 ADDRESS, REDIS = "http://127.0.0.1:8000", "redis://127.0.0.1:6379"
-SHOWN = ("article:3676697395200749", "comment:3676697396201197")  # ids on the pages
+SHOWN = ("article:3676697395200749", "comment:3676697396201197", "action:1541")  # ids on the pages
 LIVE = ROOT / "docs" / "live.md"
 REGISTER = 'mutation { register(input: {username: "%s", password: "correct horse"}) { token } }'
 POST = 'mutation { post(input: {title: "a title", content: "a text"}) { article { id } } }'
@@ -90,7 +91,7 @@ class Checkout:
         site = next((line for line in lines if line.startswith("site ")), None)
         assert site, command + (self.folder / "server.log").read_text()
         self.url, self.token = site.split()[-1].rstrip("/"), None
-        httpx.get(f"{self.url}/readyz", timeout=60).raise_for_status()
+        httpx.get(f"{self.url}/healthz", timeout=60).raise_for_status()
 
     def stop(self) -> None:
         """Stop the server as Ctrl-C does, and wait until all its processes have ended."""
@@ -118,7 +119,7 @@ class Checkout:
     def check(self, query: str, expected: str | None) -> None:
         """
         Compare an answer with the one shown, in which … matches any text, and an id shown matches that of the first
-        article or comment of this store. The token of an answer is sent with later queries.
+        article, comment or action of this store. The token of an answer is sent with later queries.
         """
         answer = self.ask(self._with_ids(query), self.token)
         for shown in SHOWN:
@@ -171,6 +172,16 @@ def test_commands_and_queries_of_the_page_work(checkout, page):
             checkout.run(text)
         else:
             checkout.check(text, expected or None)
+
+
+def test_queries_of_the_readme_have_the_same_answers_in_the_demo(checkout):
+    blocks = BLOCK.findall((ROOT / "README.md").read_text())
+    checkout.serve("make demo")
+
+    queries = [(text, expected) for language, text, expected in blocks if language == "graphql"]
+    assert queries
+    for text, expected in queries:
+        checkout.check(text, expected)
 
 
 def test_subscription_receives_the_change_of_a_vote(checkout):

@@ -81,6 +81,14 @@ def test_packages_of_the_page_are_tested():
     assert set(named) <= package["dependencies"].keys() | package["devDependencies"].keys()
 
 
+def test_first_program_of_the_page_prints_the_articles(project, live, other):
+    program = project / "src" / "top.ts"
+    program.write_text(program.read_text().replace(ADDRESS, live.url))
+
+    printed = call("npx", "tsx", "src/top.ts", cwd=project)
+    assert "1 First\n" in printed
+
+
 def test_front_end_is_compiled_and_built(project):
     call("npx", "tsc", "-b", ".", "relay", cwd=project)
     call("npx", "vite", "build", cwd=project)

@@ -17,7 +17,7 @@ from store import effects, keys, log
 from store.store import Store
 from tests.conftest import registered
 from tests.server.conftest import Live, serving
-from tests.slow.test_supervisor import workers_of
+from tests.support.processes import workers_of
 
 PARTITIONS = 16
 PEOPLE = [f"user-{number}" for number in range(24)]

@@ -96,6 +96,7 @@ def test_log_that_cannot_be_written_changes_no_answer(tmp_path, unwritable, work
         assert "errors" not in live.ask(POST, token)
         pages = [live.post({"query": PAGE}) for _ in range(10)]
         broken = live.post({"query": "{"})
+        until(lambda: httpx.get(f"{live.url}/readyz").is_success)
         ready = httpx.get(f"{live.url}/readyz")
         shown = live.metrics()[DROPPED]
         code = live.stop()
@@ -115,6 +116,7 @@ def test_log_that_nobody_reads_delays_no_answer_and_is_written_later(tmp_path, w
         with serving(tmp_path, stderr=writer, workers=workers) as live:
             os.close(writer)
             pages = [live.post({"query": PAGE}, {"x-request-id": f"unread-{n}"}) for n in range(30)]
+            until(lambda: httpx.get(f"{live.url}/readyz").is_success)
             ready = httpx.get(f"{live.url}/readyz")
             written: list[bytes] = []
             thread = threading.Thread(target=lambda: written.append(read_all(reader)))

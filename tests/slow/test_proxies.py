@@ -27,7 +27,7 @@ from playwright.sync_api import expect, sync_playwright
 from websockets.sync.client import connect
 
 from engine import Options
-from server.http_limits.connections import ConnectionLimiter
+from server.http.connections import ConnectionLimiter
 from server.limits import max_request_bytes
 from tests import programs
 from tests.server.conftest import Live, serving

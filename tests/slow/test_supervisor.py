@@ -9,49 +9,19 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
-from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.server.commands import ROOT, environment
-from tests.server.conftest import Live, serving
-from tests.server.observability.test_metrics import family, of
+from tests.server.conftest import serving
 from tests.servers import free_port, until
-from tests.slow.test_kills import valkey_of
+from tests.support.faults import valkey_of
+from tests.support.metrics import family, of
+from tests.support.processes import processes_of, workers_of
 
 MOMENTS = 12
 PAGE = "{ articles { totalCount } }"
-
-
-def processes_of(folder: Path) -> list[int]:
-    """The processes whose UPVOTE_DATA_DIR is a folder, also those of a killed server."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and f"UPVOTE_DATA_DIR={folder}\0".encode() in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return [process for process in found if _state(process) != "Z"]
-
-
-def _state(process: int) -> str:
-    return _stat(process)[0]
-
-
-def _stat(process: int) -> list[str]:
-    """The fields of a process after its name: state, parent and so on."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return ["Z", "0"]
-
-
-def workers_of(live: Live, folder: Path) -> list[int]:
-    """The worker processes of a server."""
-    children = [process for process in processes_of(folder) if _stat(process)[1] == str(live.process.pid)]
-    return [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -109,15 +79,16 @@ def test_worker_that_is_killed_is_replaced(tmp_path):
         assert live.stop() == 0
 
 
+@pytest.mark.timeout(240)
 def test_worker_that_cannot_start_while_valkey_does_not_answer_is_started_again(tmp_path):
     with serving(tmp_path, workers=2) as live:
-        until(lambda: len(workers_of(live, tmp_path)) == 2)
+        until(lambda: len(family(live.metrics(), "upvote_open_connections")) == 2)  # both have started once
         killed = workers_of(live, tmp_path)[0]
         stopped = valkey_of(tmp_path)
         os.kill(stopped, signal.SIGSTOP)
         try:
             os.kill(killed, signal.SIGKILL)
-            until(lambda: "does not start and is started again" in live.errors.read_text(), 40)
+            until(lambda: "does not start and is started again" in live.errors.read_text(), 90)
         finally:
             os.kill(stopped, signal.SIGCONT)
         until(lambda: len(set(workers_of(live, tmp_path)) - {killed}) == 2)

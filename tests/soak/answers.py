@@ -30,12 +30,14 @@ from graphql import (
     parse,
 )
 
-from tests.soak.fields import OBJECT_FIELDS, Feed
+from tests.soak.fields import OBJECT_FIELDS
 from tests.soak.model import BadInput
 from tests.soak.mutations import PAYLOAD_FIELDS, mutate
-from tests.soak.records import Article, Comment, User
+from tests.soak.records import Action, Reading
 from tests.soak.requests import SCHEMA, Request, SessionEnd, instant
+from tests.soak.searches import Unordered
 
+NAMES: dict[type, str] = {Action: "ModerationAction", Reading: "Comment"}  # of types whose class has another name
 FIELDS: dict[str, dict[str, Callable[..., Any]]] = {**OBJECT_FIELDS, **PAYLOAD_FIELDS}
 
 
@@ -104,6 +106,8 @@ class Execution:
         return result
 
     def _value(self, type_name: str, name: str, parent: Any, key: str, arguments: dict[str, Any]) -> Any:
+        if type_name == "Mutation" and key in self.request.undone:
+            return None
         if type_name == "Mutation":
             return mutate(self.request, name, arguments.get("input"), self.request.hints.get(key))
         return FIELDS[type_name][name](self.request, parent, **arguments)
@@ -122,7 +126,8 @@ class Execution:
             return None
         try:
             if is_list_type(type_):
-                return [self._complete(type_.of_type, each, nodes, (*path, place)) for place, each in enumerate(value)]
+                items = [self._complete(type_.of_type, each, nodes, (*path, place)) for place, each in enumerate(value)]
+                return Unordered(items, value.count_shown) if isinstance(value, Unordered) else items
             if is_leaf_type(type_):
                 return WRITTEN.get(type_.name, _as_is)(value)
             return self.fields(_type_name(type_.name, value), nodes, value, path)
@@ -207,10 +212,10 @@ def _applies(condition: str, type_name: str) -> bool:
 
 
 def _type_name(declared: str, value: Any) -> str:
-    if declared == "Node":
-        return {Article: "Article", Comment: "Comment", User: "User", str: "Group", Feed: "Feed"}[type(value)]
+    if declared in ("Node", "SearchResult", "Votable"):
+        return "Group" if isinstance(value, str) else NAMES.get(type(value), type(value).__name__)
     if declared == "UserError":
-        return "VotingClosed" if value.code == "VOTING_CLOSED" else "Refusal"
+        return {"VOTING_CLOSED": "VotingClosed", "BANNED": "Banned"}.get(value.code, "Refusal")
     return declared
 
 

@@ -82,10 +82,10 @@ class Chaos:
         await self.writers.compare()
 
     async def _valkey_killed(self) -> None:
-        os.kill(self.server.valkey(), signal.SIGKILL)
+        os.kill(self.server.valkey_pid(), signal.SIGKILL)
 
     async def _valkey_stopped(self) -> None:
-        valkey = self.server.valkey()
+        valkey = self.server.valkey_pid()
         os.kill(valkey, signal.SIGSTOP)
         try:
             await asyncio.sleep(self.random.uniform(0.5, 4.0))

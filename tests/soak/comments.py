@@ -24,7 +24,7 @@ def post(
         (is_content(content), "content"),
         (key is None or 1 <= len(key) <= 200, "idempotencyKey"),
     )
-    poster, number = model.actor(token), number_of(given["articleId"])
+    poster, number = model.writer(token), number_of(given["articleId"])
     comment_input = (number, parent_id and number_of(parent_id, "comment"), content)
     used = (model.home(number), key)  # keys are kept with the article
     if key is not None and used in poster.commented and model.now - poster.commented[used][0] <= DAY:
@@ -34,7 +34,7 @@ def post(
         if model.now - at <= REPEAT and is_there(model, first):
             model.reached.count("double clicks on comments")
             return first, True
-    article, parent = _answered(model, *comment_input[:2])
+    article, parent = _answered(model, poster, *comment_input[:2])
     comment = _new(model, number_of_new, article, parent, poster, content)
     if key is not None:
         poster.commented[used] = (model.now, comment_input, comment)
@@ -48,7 +48,11 @@ def edit(model: Model, token: str | None, given: Mapping[str, Any]) -> Comment:
         raise Refused("UNAUTHENTICATED")
     check_all((is_id("comment", given["commentId"]), "commentId"), (is_content(given["content"]), "content"))
     comment, _ = _own(model, token, given["commentId"])
+    if not comment.is_shown:
+        model.reached.count("edits of what is removed")
+        raise Refused("FORBIDDEN", "commentId")
     comment.content, comment.edited_at = given["content"], model.now
+    model.forget_cleared_flags(comment)
     model.version += 1
     return comment
 
@@ -57,6 +61,9 @@ def delete(model: Model, token: str | None, id: str) -> str:
     """A comment with replies becomes a stub. A stub goes with its last reply."""
     comment, _ = _own(model, token, id)
     comment.poster = comment.content = comment.edited_at = None
+    model.reached.count("notifications whose cause is deleted", bool(comment.notified))
+    comment.notified.clear()
+    comment.flags.clear()
     gone: Comment | None = comment
     while gone and gone.is_stub and not any(each.parent is gone for each in model.comments.values()):
         del model.comments[gone.number]
@@ -69,6 +76,7 @@ def delete(model: Model, token: str | None, id: str) -> str:
 
 def vote(model: Model, token: str | None, id: str, value: str) -> tuple[Comment, bool]:
     comment, voter = _found(model, token, id)
+    model.require_not_banned(voter, comment.article.groups)
     up, down = len(comment.up), len(comment.down)
     changed = model.cast(comment, voter, value, "commentId")
     if changed:
@@ -98,7 +106,6 @@ def _new(
 ) -> Comment:
     number = model.new_number(number_of_new(poster))
     comment = model.comments[number] = Comment(number, article, parent, poster, content, model.now, up={poster})
-    article.commented_at = max(article.commented_at, model.now)
     model.version += 1
     model.reached.count("replies deep in a thread", len(comment.ancestors) >= DEEP)
     return comment
@@ -112,13 +119,20 @@ def _replayed(model: Model, at: int, known: Any, comment: Comment, comment_input
     return comment if is_there(model, comment) else None, True
 
 
-def _answered(model: Model, number: int, parent_number: int | None) -> tuple[Article, Comment | None]:
+def _answered(model: Model, poster: User, number: int, parent_number: int | None) -> tuple[Article, Comment | None]:
     """The article and the comment that a new comment answers."""
     if number not in model.articles:
         raise Refused("NOT_FOUND", "articleId")
     article, parent = model.articles[number], model.comments.get(parent_number or 0)
+    model.require_not_banned(poster, article.groups)
     if parent_number and (parent is None or parent.is_stub or parent.article is not article):
         raise Refused("NOT_FOUND", "parentId")
+    if not article.is_visible or (parent and parent.is_removed):
+        model.reached.count("answers to what is removed")
+        raise Refused("FORBIDDEN", "parentId" if article.is_visible else "articleId")
+    if article.is_locked:
+        model.reached.count("comments on locked articles")
+        raise Refused("LOCKED", "articleId")
     return article, parent
 
 
@@ -126,7 +140,7 @@ def _found(model: Model, token: str | None, id: str) -> tuple[Comment, User]:
     if token is None:
         raise Refused("UNAUTHENTICATED")
     check(is_id("comment", id), "commentId")
-    actor, comment = model.actor(token), model.comments.get(number_of(id, "comment"))
+    actor, comment = model.writer(token), model.comments.get(number_of(id, "comment"))
     if comment is None or comment.is_stub:
         raise Refused("NOT_FOUND", "commentId")
     return comment, actor

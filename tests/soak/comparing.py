@@ -1,48 +1,107 @@
 """Compares answers: all data, and of errors their codes and the nulls that they caused."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from math import isclose
 from typing import Any
 
 from tests.soak.answers import Answer
 from tests.soak.fields import Rank
 from tests.soak.pages import Position
+from tests.soak.searches import Between, Unordered
 
+UNAVAILABLE = "UNAVAILABLE"
 Path = tuple[str | int, ...]
-Found = Callable[[Path, str, Position], str | None]  # stores a cursor, and returns what is wrong with it
+CheckCursor = Callable[[Path, str, Position], str | None]  # stores a cursor, and returns what is wrong with it
 
 
-def difference(expected: Answer, answered: dict[str, Any], found: Found) -> str | None:
-    """The first difference between an answer and the model's; None if there is none."""
+def difference(
+    expected: Answer, answered: dict[str, Any], check_cursor: CheckCursor, unavailable: Collection[Path] = ()
+) -> str | None:
+    """
+    The first difference between an answer and the model's; None if there is none. What is below `unavailable` paths is
+    not compared.
+    """
     if "data" not in answered:
         return f"no data: {answered}"[:1_000]
+    if unavailable:
+        expected = without(expected, unavailable)
+        errors = [each for each in answered["errors"] if not _is_below(each["path"], unavailable)]
+        answered = answered | {"errors": errors}
     wrong = _errors(expected, answered) or _extensions(expected, answered)
-    return next(_data(expected.data, answered["data"], (), found), None) or wrong
+    return next(_data(expected.data, answered["data"], (), check_cursor), None) or wrong
 
 
-def _data(expected: Any, got: Any, path: Path, found: Found) -> Iterator[str]:
+def unanswered(answered: dict[str, Any]) -> frozenset[Path]:
+    """The paths of the nulls of an answer that say that the database, and what only it has, is unavailable."""
+    errors = [(tuple(each["path"]), "") for each in answered.get("errors", ()) if _is_unavailable(each)]
+    return frozenset(at_nulls(answered["data"], errors)) if "data" in answered else frozenset()
+
+
+def without(expected: Answer, paths: Collection[Path]) -> Answer:
+    """The model's answer with nulls at these paths, and without the errors below."""
+    data = expected.data
+    for path in paths:
+        data = _with_null(data, path)
+    errors = [each for each in expected.errors if not _is_below(each[0], paths)]
+    return replace(expected, data=data, errors=errors)
+
+
+def _with_null(data: Any, path: Path) -> Any:
+    if not path or data is None:
+        return None
+    copied = dict(data) if isinstance(data, dict) else list(data)
+    copied[path[0]] = _with_null(data[path[0]], path[1:])
+    return copied
+
+
+def _is_below(path: Iterable[str | int], above: Collection[Path]) -> bool:
+    below = tuple(path)
+    return any(below[: len(each)] == each for each in above)
+
+
+def _is_unavailable(error: dict[str, Any]) -> bool:
+    return bool(error["extensions"]["code"] == UNAVAILABLE)
+
+
+def _data(expected: Any, got: Any, path: Path, check_cursor: CheckCursor) -> Iterator[str]:
     if isinstance(expected, Position):
-        wrong = found(path, got, expected) if isinstance(got, str) else f"{got!r} is no cursor"
+        wrong = check_cursor(path, got, expected) if isinstance(got, str) else f"{got!r} is no cursor"
         if wrong:
             yield f"{written(path)}: {wrong}"
     elif isinstance(expected, dict) and isinstance(got, dict):
         if list(expected) != list(got):
             yield f"{written(path)}: fields {list(got)}, expected {list(expected)}"
         for name, value in expected.items():
-            yield from _data(value, got.get(name), (*path, name), found)
+            yield from _data(value, got.get(name), (*path, name), check_cursor)
+    elif isinstance(expected, Unordered) and isinstance(got, list):
+        yield from _unordered(expected, got, path, check_cursor)
     elif isinstance(expected, list) and isinstance(got, list):
         if len(expected) != len(got):
             yield f"{written(path)}: {len(got)} items for {len(expected)}: {got!r:.600}, expected {expected!r:.600}"
         for place, (one, other) in enumerate(zip(expected, got, strict=False)):
-            yield from _data(one, other, (*path, place), found)
+            yield from _data(one, other, (*path, place), check_cursor)
     elif not is_same(expected, got):
         yield f"{written(path)}: {got!r:.600}, expected {expected!r:.600}"
+
+
+def _unordered(expected: Unordered, got: list[Any], path: Path, check_cursor: CheckCursor) -> Iterator[str]:
+    if expected.count_shown != len(got):
+        yield f"{written(path)}: {len(got)} items for {expected.count_shown}: {got!r:.600}, of {expected!r:.600}"
+    left = list(expected)
+    for place, item in enumerate(got):
+        same = [each for each in left if not list(_data(each, item, (*path, place), check_cursor))]
+        if not same:
+            yield f"{written((*path, place))}: {item!r:.600}, expected one of {left!r:.1000}"
+        left = [each for each in left if each is not same[0]] if same else left
 
 
 def is_same(expected: Any, got: Any) -> bool:
     if isinstance(expected, float) and isinstance(got, int | float) and not isinstance(got, bool):
         return isclose(expected, got, rel_tol=1e-9, abs_tol=1e-9)
+    if isinstance(expected, Between):
+        return bool(expected == got)
     return bool(expected == got) and isinstance(expected, bool) == isinstance(got, bool)
 
 

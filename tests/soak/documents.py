@@ -5,7 +5,7 @@ Each variable of a document has a slot, which says what kind of value it takes, 
 with other values.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -30,6 +30,7 @@ MUTATIONS = {  # by name, how often relative to the others
     "post": 24,
     "followUser": 8,
     "markFeedSeen": 8,
+    "markInboxSeen": 7,
     "regroupArticle": 8,
     "deleteComment": 11,
     "deleteArticle": 9,
@@ -40,11 +41,39 @@ MUTATIONS = {  # by name, how often relative to the others
     "logIn": 1,
     "register": 0.3,
     "changePassword": 0.2,
+    "removeContent": 8,
+    "approveContent": 3,
+    "lockArticle": 2,
+    "revertModeration": 6,
+    "grantRole": 1,
+    "revokeRole": 1,
+    "banUser": 1,
+    "appeal": 4,
+    "answerAppeal": 3,
+    "flag": 7,
+    "unflag": 2,
+}
+MODERATION = {  # by name, how often relative to each other where only these are wanted
+    "removeContent": 8,
+    "approveContent": 3,
+    "lockArticle": 2,
+    "revertModeration": 6,
+    "grantRole": 1,
+    "revokeRole": 1,
+    "banUser": 4,
 }
 OF_COMMENTS = ("thread", "comments", "replies")  # whose cursors belong to one article or comment
 HASHING = ("register", "logIn", "changePassword")  # once in a document at most
-NOT_MODELLED = ("search", "inbox")  # fields that the soak leaves out, as it does pinned threads
-NODE_TYPES = ("Article", "Comment", "User", "Group", "Feed")
+NOT_IN_PAYLOADS = ("search",)  # what a write has changed is found a little later
+NOT_MODELLED = ("lock", "removal", "siteModerators")
+BANNED = "... on Banned { until group { name } rule } }"
+QUEUED = "since flagReasons flags { reason note at by { username } } "
+SEARCHED = ("Article", "Comment", "User")
+SEARCH_ORDERS = ("NEWEST", "VOTES", "RELEVANCE")
+SEARCH_COST = 60
+NODE_TYPES = ("Article", "Comment", "User", "Group", "Feed", "Inbox", "Notification", "ModerationAction")
+# leaves that have other types in other types of nodes, so that they cannot be merged
+DIFFERENT = {("ModerationAction", "kind"): "actionKind", ("Group", "title"): "groupTitle"}
 
 
 @dataclass(frozen=True)
@@ -77,10 +106,14 @@ class DocumentGenerator:
         self.aliases = self.directives = 0
         self.cost = 0.0
 
-    def query(self) -> Document:
-        count = self.random.choice((1, 1, 1, 2, 2, 3))
-        below = " ".join(self._field("Query", self._root(), 1, 1) for _ in range(count))
+    def query(self, roots: Sequence[str] = ()) -> Document:
+        """A query of these root fields, or of random ones."""
+        names = roots or [self._root() for _ in range(self.random.choice((1, 1, 1, 2, 2, 3)))]
+        below = " ".join(self._field("Query", name, 1, 1) for name in names)
         return self._document("query", below)
+
+    def search(self) -> Document:
+        return self._document("query", self._field("Query", "search", 1, 1))
 
     def mutation(self, name: str | None = None, *, alone: bool = False) -> Document:
         count = 1 if name or alone or self.random.random() < 0.85 else self.random.randint(2, 4)
@@ -98,6 +131,7 @@ class DocumentGenerator:
         """A mutation whose payload does not depend on the order in which it and others are executed."""
         changes = ("vote", "voteOnComment", "followUser", "unfollowUser")
         fields = {"post": "article { id }", "comment": "comment { id }"} | dict.fromkeys(changes, "changed")
+        fields |= dict.fromkeys(MODERATION, "action { id } changed")
         selected = f"{{ {fields.get(name, '__typename')} userErrors {{ code field }} }}"
         return self._document("mutation", f"m0: {name}{self._input(name, 'm0')} {selected}", (("m0", name),))
 
@@ -117,7 +151,8 @@ class DocumentGenerator:
     def _root(self) -> str:
         weights = {
             "articles": 10, "feed": 9, "user": 7, "article": 26, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
-            "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "rateLimit": 1,
+            "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "rateLimit": 1, "inbox": 8,
+            "search": 6, "moderationLog": 5, "held": 3, "moderationQueue": 4, "appeals": 3,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
 
@@ -126,14 +161,15 @@ class DocumentGenerator:
         if not arguments:
             return ""
         type_ = str(arguments["input"].type)
-        self.slots.append(Slot(f"i_{key}", type_, "input", {"mutation": name}))
-        return f"(input: $i_{key})"
+        self.slots.append(Slot(input_variable(key), type_, "input", {"mutation": name}))
+        return f"(input: ${input_variable(key)})"
 
     def _payload(self, name: str) -> str:
         shown = {"post": "article { id }", "comment": "comment { id }", "register": "token", "logIn": "token"}
+        shown |= dict.fromkeys(MODERATION, "action { id } changed")
         needed = shown.get(name, "")
         fields = SCHEMA.mutation_type.fields[name].type.fields  # type: ignore[union-attr]
-        parts = [needed, "userErrors { code field message ... on VotingClosed { closedAt } }"]
+        parts = [needed, "userErrors { code field message ... on VotingClosed { closedAt } " + BANNED]
         for each in fields:
             if each not in ("userErrors", "token") and self.random.random() < (0.2 if each == "query" else 0.6):
                 parts.append(self._field(str(SCHEMA.mutation_type.fields[name].type), each, 2, 1))  # type: ignore[union-attr]
@@ -146,6 +182,10 @@ class DocumentGenerator:
             return f"{{ ...{known[0][0]} __typename }}"
         if type_name == "Node":
             return self._node(depth, times, within)
+        if type_name == "Votable":
+            return self._node(depth, times, within, ("Article", "Comment"))
+        if type_name == "SearchResult":
+            return self._found()
         if type_name.endswith("Connection"):
             parts = self._connection(type_name, depth, times, within)
         else:
@@ -167,13 +207,13 @@ class DocumentGenerator:
         type_ = SCHEMA.type_map[type_name]
         assert isinstance(type_, GraphQLObjectType)
         leaves = [name for name, each in type_.fields.items() if is_leaf_type(get_named_type(each.type))]
-        others = [name for name in type_.fields if name not in (*leaves, *NOT_MODELLED)]
+        others = [name for name in type_.fields if name not in (*leaves, *NOT_IN_PAYLOADS, *NOT_MODELLED)]
         names = self.random.sample(leaves, self.random.randint(min(1, len(leaves)), min(len(leaves), 6)))
-        parts = [self._leaf(name) for name in names] or ["__typename"]
+        parts = [self._leaf(type_name, name) for name in names] or ["__typename"]
         if depth < DEPTH:
-            chance = 0.85 if type_name == "Feed" and depth < 4 else 0.5 if depth < 3 else 0.25
+            chance = 0.85 if type_name in ("Feed", "Inbox") and depth < 4 else 0.5 if depth < 3 else 0.25
             chosen = [name for name in others if self.random.random() < chance / max(len(others) / 2, 1)]
-            if type_name in ("Query", "Feed", "Group") and not chosen and others:
+            if type_name in ("Query", "Feed", "Inbox", "Group") and not chosen and others:
                 chosen = [self.random.choice(others)]
             if type_name == "Article" and depth < 3 and self.random.random() < 0.6:
                 chosen = ["thread", *(name for name in chosen if name != "thread")]
@@ -181,8 +221,11 @@ class DocumentGenerator:
         self.random.shuffle(parts)
         return parts
 
-    def _leaf(self, name: str) -> str:
-        if self.random.random() < 0.06 and self.aliases < MOST_ALIASES:
+    def _leaf(self, type_name: str, name: str) -> str:
+        if other := DIFFERENT.get((type_name, name)):
+            self.aliases += 1
+            name = f"{other}: {name}" if self.aliases < MOST_ALIASES else "__typename"
+        elif self.random.random() < 0.06 and self.aliases < MOST_ALIASES:
             self.aliases += 1
             name = f"l{self.aliases}: {name}"
         return name + self._directive()
@@ -197,7 +240,8 @@ class DocumentGenerator:
         return f" @{self.random.choice(('include', 'skip'))}(if: {condition})"
 
     def _connection(self, type_name: str, depth: int, times: float, within: Mapping[str, Any]) -> list[str]:
-        node = "Comment" if type_name == "ThreadConnection" else type_name.removesuffix("Connection")
+        nodes = {"ThreadConnection": "Comment", "SearchConnection": "SearchResult", "QueueConnection": "Votable"}
+        node = nodes.get(type_name, type_name.removesuffix("Connection"))
         size = within.get("size", 25)
         parts = []
         if self.random.random() < 0.7:
@@ -208,13 +252,20 @@ class DocumentGenerator:
         if self.random.random() < 0.1 and parts:
             return parts
         below = self._selection(node, depth + 1, times * size, {}) if depth < DEPTH else "{ id }"
-        hidden = "hiddenReplyCount " if type_name == "ThreadConnection" else ""
-        parts.append(f"edges {{ {hidden}cursor node {below} }}" if self.random.random() < 0.65 else f"nodes {below}")
+        more = {"ThreadConnection": "hiddenReplyCount ", "SearchConnection": "excerpt ", "QueueConnection": QUEUED}.get(
+            type_name, ""
+        )
+        parts.append(f"edges {{ {more}cursor node {below} }}" if self.random.random() < 0.65 else f"nodes {below}")
         return parts
 
-    def _node(self, depth: int, times: float, within: Mapping[str, Any]) -> str:
+    def _found(self) -> str:
+        """Fields without cursors, as the order of what is found need not be known."""
+        parts = [f"... on {name} {{ {' '.join(self._object(name, DEPTH, 1, {}))} }}" for name in SEARCHED]
+        return f"{{ __typename ... on Node {{ id }} {' '.join(parts)} }}"
+
+    def _node(self, depth: int, times: float, within: Mapping[str, Any], types: Sequence[str] = NODE_TYPES) -> str:
         parts = ["__typename", "id"]
-        for name in self.random.sample(NODE_TYPES, self.random.randint(0, 3)):
+        for name in self.random.sample(types, self.random.randint(0, min(3, len(types)))):
             parts.append(f"... on {name} {self._selection(name, depth + 1, times, {})}")
         if self.random.random() < 0.3:
             parts.append("... on Votable { votes upvotes downvotes viewerVote isVotingOpen votingClosesAt }")
@@ -254,6 +305,20 @@ class DocumentGenerator:
                 given[argument] = f"${self._slot(str(known[argument].type), kind)}"
         if "link" in known:
             given["link"] = about["link"] = f"${self._slot(str(known['link'].type), 'link')}"
+        if name == "search":
+            self._search(given, about)
+        else:
+            self._order(known, given, about, times)
+            self._part(known, given, about)
+        if "unseenOnly" in known and self.random.random() < 0.4:
+            given["unseenOnly"], _ = self._written("Boolean", "boolean", "true")
+        if "pinned" in known and self.random.random() < (0.4 if name == "thread" else 0.2):
+            given["pinned"], about["pinned"] = "true", "true"
+        if "first" in known:
+            self._page(known, given, about, times, below)
+        return f"({', '.join(f'{key}: {value}' for key, value in given.items())})" if given else ""
+
+    def _order(self, known: Mapping[str, Any], given: dict[str, str], about: dict[str, Any], times: float) -> None:
         if "since" in known and self.random.random() < 0.25:
             given["since"] = about["since"] = f"${self._slot('DateTime', 'since')}"
             given["order"] = about["order"] = self.random.choice(SINCE_ORDERS)
@@ -263,24 +328,34 @@ class DocumentGenerator:
             if str(known["order"].type) == "CommentOrder":
                 type_, kind, orders = ("CommentOrder", "commentOrder", COMMENT_ORDERS)
             given["order"], about["order"] = self._written(type_, kind, self.random.choice(orders))
+
+    def _part(self, known: Mapping[str, Any], given: dict[str, str], about: dict[str, Any]) -> None:
+        """Choose the part of a listing or a thread."""
         if "under" in known and self.random.random() < 0.35:
             given["under"] = about["under"] = f"${self._slot('ID', 'under')}"
         if "maxDepth" in known and self.random.random() < 0.5:
             depth = str(self.random.choice(DEPTHS))
             given["maxDepth"], about["maxDepth"] = self._written("Int", "maxDepth", depth)
-        if "group" in known and self.random.random() < 0.4:
-            given["group"] = f"${self._slot('String', 'group')}"
-            about["group"] = given["group"]
+        if "subjectId" in known and self.random.random() < 0.4:
+            given["subjectId"] = about["subjectId"] = f"${self._slot('ID', 'nodeId')}"
+        elif "group" in known and self.random.random() < 0.4:
+            given["group"] = about["group"] = f"${self._slot('String', 'group')}"
+        if (about["parent"], about["field"]) == ("Query", "moderationQueue") and self.random.random() < 0.1:
+            given["kind"] = about["kind"] = self.random.choice(("FLAGGED", "PENDING"))
         if "date" in known and self.random.random() < 0.5:
-            given["date"] = f"${self._slot('Date', 'date')}"
-            about["date"] = given["date"]
-        if "unseenOnly" in known and self.random.random() < 0.4:
-            given["unseenOnly"], _ = self._written("Boolean", "boolean", "true")
-        if "pinned" in known and name != "thread" and self.random.random() < 0.2:
-            given["pinned"], about["pinned"] = "true", "true"
-        if "first" in known:
-            self._page(known, given, about, times, below)
-        return f"({', '.join(f'{key}: {value}' for key, value in given.items())})" if given else ""
+            given["date"] = about["date"] = f"${self._slot('Date', 'date')}"
+
+    def _search(self, given: dict[str, str], about: dict[str, Any]) -> None:
+        self.cost += SEARCH_COST
+        given["query"] = about["query"] = f"${self._slot('String!', 'query', about=about)}"
+        given["order"] = about["order"] = self.random.choice(SEARCH_ORDERS)
+        if self.random.random() < 0.4:
+            names = self.random.sample(SEARCHED, self.random.choice((0, 1, 1, 2, 3)))
+            about["kinds"] = [name.upper() for name in names]
+            given["kinds"] = f"[{', '.join(about['kinds'])}]"
+        for name, kind in (("group", "group"), ("poster", "username")):
+            if self.random.random() < 0.1:
+                given[name] = about[name] = f"${self._slot('String', kind)}"
 
     def _page(
         self,
@@ -334,3 +409,8 @@ class DocumentGenerator:
             Slot(name, type_, kind, about or {}, not type_.endswith("!") and not (about or {}).get("is_nested"))
         )
         return name
+
+
+def input_variable(key: str) -> str:
+    """The name of the variable that has the input of the mutation with this response name."""
+    return f"i_{key}"

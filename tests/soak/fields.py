@@ -1,33 +1,28 @@
 """The fields of Query and of all objects that are not payloads, as the model has them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from tests.soak import formulas
+from tests.soak import formulas, inboxes, moderation_fields, searches
+from tests.soak.inboxes import Inbox
 from tests.soak.model import GROUP, USERNAME, BadInput, NotAllowed, is_id, is_link
 from tests.soak.pages import Page
-from tests.soak.records import Article, Comment, User
+from tests.soak.records import Action, Article, Comment, Reading, User
 from tests.soak.requests import EPOCH, Request, SessionEnd, milliseconds
-
-
-class AnyText:
-    """Equal to any non-empty text, for texts that the contract does not define."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, str) and bool(other)
-
-    def __repr__(self) -> str:
-        return "<any text>"
-
-
-ANY_TEXT = AnyText()
+from tests.soak.searches import ANY_TEXT, Unordered
 
 
 @dataclass(frozen=True)
 class Feed:
     user: User
+
+
+class Unreadable(BadInput):
+    """An article of a comment, for a reader of the comment who may not read it."""
+
+    code = "NOT_FOUND"
 
 
 NO_GROUP = "-"
@@ -56,18 +51,51 @@ def _articles(request: Request, group: str | None, given: Mapping[str, Any]) -> 
 def _node(request: Request, parent: Any, id: str) -> Any:
     kind, _, name = id.partition(":")
     if is_id("article", id):
-        return request.model.articles.get(int(name))
+        return _readable(request, request.model.articles.get(int(name)))
     if is_id("comment", id):
         request.model.reached.count("comments of deleted articles", int(name) in request.model.orphans)
-        return request.model.comments.get(int(name))
-    if kind in ("user", "feed") and USERNAME.fullmatch(name):
+        return request.threads.read(request.poster(), request.model.comments.get(int(name)))
+    if is_id("action", id):
+        return request.model.actions.get(int(name))
+    if kind in ("user", "feed", "inbox") and USERNAME.fullmatch(name):
         user = request.model.users.get(name.lower())
         if kind == "user":
             return user
-        return Feed(user) if user is not None and user is request.viewer() else None
+        own = {"feed": Feed, "inbox": Inbox}[kind]
+        return own(user) if user is not None and user is request.viewer() else None
+    if kind == "notification" and (parts := inboxes.parts(id)):
+        return inboxes.find(request.model, request.viewer(), *parts)
     if kind == "group" and GROUP.fullmatch(name):
         return name.lower()
     raise BadInput
+
+
+def _readable(request: Request, article: Article | None) -> Article | None:
+    if article is None or article.is_visible:
+        return article
+    viewer = request.poster()
+    may_read = request.model.may_read(viewer, article)
+    for who in _readers(viewer, article):
+        request.model.reached.count(f"removed articles read by {who}")
+    return article if may_read else None
+
+
+def _readers(viewer: User | None, article: Article) -> Iterator[str]:
+    """What a reader is to an article."""
+    if viewer is None:
+        yield "strangers"
+    elif article.poster is viewer:
+        yield "posters"
+    elif viewer.is_admin:
+        yield "admins"
+    elif viewer.moderates_site:
+        yield "moderators of the site"
+    elif viewer.moderates(article.groups):
+        yield "moderators of the group"
+    elif viewer.roles:
+        yield "moderators of another group"
+    else:
+        yield "others"
 
 
 def _nodes(request: Request, parent: Any, ids: list[str]) -> list[Any]:
@@ -103,7 +131,8 @@ def _thread(request: Request, article: Article, **given: Any) -> Page:
         raise BadInput
     above = None if under is None else int(under.partition(":")[2])
     depth = DEEPEST if deepest is None else deepest
-    return request.threads.page(article, given.get("order") or "BEST", above, depth, request.paging(given))
+    order, paging, pinned = given.get("order") or "BEST", request.paging(given), bool(given.get("pinned"))
+    return request.threads.page(article, order, above, depth, paging, pinned)
 
 
 def _replies(request: Request, parent: Article | Comment, **given: Any) -> Page:
@@ -122,6 +151,16 @@ def _by_link(request: Request, parent: Any, link: str, **given: Any) -> Page:
     if not is_link(link):
         raise BadInput
     return request.listings.by_link(link, request.paging(given))
+
+
+def _search(request: Request, parent: Any, query: str, **given: Any) -> Page:
+    arguments = (given.get(name) for name in ("kinds", "group", "poster", "order"))
+    return searches.page(request.model, searches.search(query, *arguments), request.paging(given))
+
+
+def _found_nodes(request: Request, page: Page) -> list[Any]:
+    nodes = [edge.node for edge in page.edges]
+    return Unordered(nodes, page.edges.count_shown) if isinstance(page.edges, Unordered) else nodes
 
 
 def _front_page(request: Request, parent: Any, **given: Any) -> Page:
@@ -143,9 +182,18 @@ def _feed(request: Request, parent: Any) -> Feed | None:
     return Feed(user) if user else None
 
 
+def _inbox(request: Request, parent: Any) -> Inbox | None:
+    user = request.viewer()
+    return Inbox(user) if user else None
+
+
+def _notifications(request: Request, inbox: Inbox, **given: Any) -> Page:
+    return inboxes.page(request.model, inbox.user, request.paging(given), bool(given.get("unseenOnly")))
+
+
 def _viewer_vote(request: Request, subject: Article | Comment) -> str | None:
     viewer = request.viewer()
-    if viewer is None or not request.model.is_open(subject):
+    if viewer is None or not request.model.has_voters(subject):
         return None
     return "UP" if viewer in subject.up else "DOWN" if viewer in subject.down else "NONE"
 
@@ -175,6 +223,8 @@ class Standing:
 
 def _standing(request: Request, article: Article, order: str | None = "SCORE", group: str | None = None) -> Any:
     order, name, model = order or "SCORE", _group(group), request.model
+    if not article.is_visible:
+        return None
     if name is not None and name not in article.groups:
         return None
     listings, now = request.listings, model.now
@@ -211,6 +261,40 @@ def _missing(request: Request, article: Article, order: str, goal: Any) -> int |
     return high
 
 
+def _article_of(request: Request, comment: Comment) -> Article:
+    article = _readable(request, comment.article)
+    if article is None:
+        request.model.reached.count("comments read without their articles")
+        raise Unreadable
+    return article
+
+
+def _placed(request: Request, comment: Comment | None) -> Comment | None:
+    """A comment as the thread of its article shows it to those who may read the article."""
+    if comment is None or not request.threads.has_place(comment):
+        return None
+    return comment if request.model.may_read(request.poster(), comment.article) else None
+
+
+def _poster_of(request: Request, comment: Comment | Reading) -> User | None:
+    if isinstance(comment, Reading):
+        return comment.comment.poster
+    return comment.poster if comment.is_visible else None
+
+
+def _content_of(request: Request, comment: Comment | Reading) -> str | None:
+    if isinstance(comment, Reading):
+        return comment.comment.content if comment.has_content else None
+    return comment.content if comment.is_visible else None
+
+
+def _comment_field(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A field that does not depend on how the comment is read."""
+    return lambda request, comment, **given: function(
+        request, comment.comment if isinstance(comment, Reading) else comment, **given
+    )
+
+
 def _timeline(request: Request, user: User, **given: Any) -> Page:
     return request.listings.timeline(user, request.paging(given))
 
@@ -239,7 +323,11 @@ ERROR: dict[str, Callable[..., Any]] = {
     "field": lambda request, refused: refused.path,
     "closedAt": lambda request, refused: refused.more["closedAt"],
     "retryAt": lambda request, refused: refused.more["retryAt"],
+    "until": lambda request, refused: refused.more["until"],
+    "group": lambda request, refused: refused.more["group"],
+    "rule": lambda request, refused: None,
 }
+LISTED = ("Article", "User", "Group", "Comment", "Notification", "ModerationAction", "Votable")
 OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "Query": {
         "node": _node,
@@ -251,12 +339,18 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "articles": _root_articles,
         "articlesByLink": _by_link,
         "frontPage": _front_page,
+        "search": _search,
         "user": _user,
         "group": lambda request, parent, name: name.lower() if GROUP.fullmatch(name) else None,
         "feed": _feed,
+        "inbox": _inbox,
         "groups": lambda request, parent, **given: request.listings.groups(request.paging(given)),
         "rateLimit": lambda request, parent: None,  # the soak runs without rate limits
         "changes": _changes,
+        "moderationLog": moderation_fields.log,
+        "held": moderation_fields.held,
+        "moderationQueue": moderation_fields.queue,
+        "appeals": moderation_fields.appeals_queue,
     },
     "Article": {
         "id": lambda request, article: f"article:{article.number}",
@@ -274,36 +368,39 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "isVotingOpen": lambda request, article: request.model.is_open(article),
         "votingClosesAt": lambda request, article: request.model.closes_at(article),
         "viewerVote": _viewer_vote,
-        "state": lambda request, article: "VISIBLE",
-        "isLocked": lambda request, article: False,
+        "state": lambda request, article: article.state,
+        "isLocked": lambda request, article: article.is_locked,
         "commentCount": lambda request, article: request.model.comment_count(article),
         "comments": _replies,
         "thread": _thread,
         "groups": lambda request, article: sorted(article.groups),
         "voters": _voters,
         "standing": _standing,
+        **moderation_fields.VOTABLE_FIELDS,
     },
     "Comment": {
-        "id": lambda request, comment: f"comment:{comment.number}",
-        "article": lambda request, comment: comment.article,
-        "parent": lambda request, comment: comment.parent,
-        "ancestors": lambda request, comment: comment.ancestors,
-        "depth": lambda request, comment: len(comment.ancestors),
-        "poster": lambda request, comment: comment.poster,
-        "content": lambda request, comment: comment.content,
-        "state": lambda request, comment: "DELETED" if comment.is_stub else "VISIBLE",
-        "postedAt": lambda request, comment: comment.posted_at,
-        "editedAt": lambda request, comment: comment.edited_at,
-        "votes": lambda request, comment: comment.votes,
-        "upvotes": lambda request, comment: len(comment.up),
-        "downvotes": lambda request, comment: len(comment.down),
-        "isVotingOpen": lambda request, comment: request.model.is_open(comment),
-        "votingClosesAt": lambda request, comment: request.model.closes_at(comment),
-        "viewerVote": _viewer_vote,
-        "replyCount": lambda request, comment: sum(not each.is_stub for each in request.threads.replies(comment)),
-        "descendantCount": lambda request, comment: request.threads.visible_descendants(comment),
-        "replies": _replies,
-    },
+        name: _comment_field(function)
+        for name, function in {
+            "id": lambda request, comment: f"comment:{comment.number}",
+            "article": _article_of,
+            "parent": lambda request, comment: _placed(request, comment.parent),
+            "ancestors": lambda request, comment: [each for each in comment.ancestors if _placed(request, each)],
+            "depth": lambda request, comment: len(comment.ancestors),
+            "state": lambda request, comment: comment.state,
+            "postedAt": lambda request, comment: comment.posted_at,
+            "editedAt": lambda request, comment: comment.edited_at,
+            "votes": lambda request, comment: comment.votes,
+            "upvotes": lambda request, comment: len(comment.up),
+            "downvotes": lambda request, comment: len(comment.down),
+            "isVotingOpen": lambda request, comment: request.model.is_open(comment),
+            "votingClosesAt": lambda request, comment: request.model.closes_at(comment),
+            "viewerVote": _viewer_vote,
+            "replyCount": lambda request, comment: sum(each.is_visible for each in request.threads.replies(comment)),
+            "descendantCount": lambda request, comment: request.threads.visible_descendants(comment),
+            "replies": _replies,
+        }.items()
+    }
+    | {"poster": _poster_of, "content": _content_of, **moderation_fields.VOTABLE_FIELDS},
     "ThreadEdge": {
         "cursor": lambda request, edge: edge.cursor,
         "node": lambda request, edge: edge.node,
@@ -330,10 +427,17 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "viewerIsFollowing": lambda request, user: (
             (viewer := request.viewer()) is not None and user in viewer.following
         ),
+        "roles": moderation_fields.roles,
+        "isBanned": lambda request, user: request.model.ban_of(user, None) is not None,
+        "bannedUntil": moderation_fields.banned_until,
     },
     "Group": {
         "id": lambda request, name: f"group:{name}",
         "name": lambda request, name: name,
+        "title": lambda request, name: None,
+        "about": lambda request, name: None,
+        "isListed": lambda request, name: False,
+        **moderation_fields.GROUP_FIELDS,
         "articles": lambda request, name, **given: _articles(request, name, given),
     },
     "Feed": {
@@ -342,13 +446,30 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "unseenCount": _unseen,
         "seenThrough": lambda request, feed: feed.user.mark and int(feed.user.mark.value),
     },
+    "Inbox": {
+        "id": lambda request, inbox: f"inbox:{inbox.user.lower}",
+        "notifications": _notifications,
+        "unseenCount": lambda request, inbox: inboxes.unseen(request.model, inbox.user),
+        "seenThrough": lambda request, inbox: inbox.user.inbox_mark and inbox.user.inbox_mark[0],
+    },
+    "Notification": {
+        "id": lambda request, each: f"notification:{each.user.lower}:{each.subject.number}",
+        "kind": lambda request, each: each.notice.kind,
+        "at": lambda request, each: each.notice.at,
+        "actor": lambda request, each: None if isinstance(each.subject, Action) else each.subject.poster,
+        "subject": lambda request, each: each.subject,
+        "isSeen": lambda request, each: each.is_seen,
+    },
     "PageInfo": {
         "hasNextPage": lambda request, page: page.has_next,
         "hasPreviousPage": lambda request, page: page.has_previous,
         "startCursor": lambda request, page: page.ends[0].cursor if page.ends else None,
         "endCursor": lambda request, page: page.ends[-1].cursor if page.ends else None,
     },
-    **{f"{kind}Connection": CONNECTION for kind in ("Article", "User", "Group", "Comment", "Thread")},
-    **{f"{kind}Edge": EDGE for kind in ("Article", "User", "Group", "Comment")},
-    **dict.fromkeys(("Refusal", "VotingClosed", "RateLimited"), ERROR),
+    **{f"{kind}Connection": CONNECTION for kind in (*LISTED, "Thread", "Queue")},
+    **{f"{kind}Edge": EDGE for kind in LISTED},
+    "SearchConnection": CONNECTION | {"nodes": _found_nodes},
+    "SearchEdge": EDGE | {"excerpt": lambda request, edge: edge.excerpt},
+    **dict.fromkeys(("Refusal", "VotingClosed", "RateLimited", "Banned"), ERROR),
+    **moderation_fields.FIELDS,
 }

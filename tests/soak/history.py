@@ -4,12 +4,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from tests.soak.archiving import Stay, Story
+
 
 class Ref(NamedTuple):
     """A reference to an id, a token or a cursor in an earlier answer, which differs from run to run."""
 
     operation: int
     path: tuple[str | int, ...]
+
+
+class NotificationRef(NamedTuple):
+    """A reference to the notification of a user by a text, which has the number of the text."""
+
+    username: str
+    text: Ref
 
 
 @dataclass(frozen=True)
@@ -31,19 +40,29 @@ class Operation:
 class Step:
     """
     What happens at one instant. `kind`: "together" is one operation, or several reads at once; "writes" are several
-    independent writes at once; "overtaken" are reads, and a write that is sent before they are answered; "restart" and
-    "kill" the server, "drop" its Redis connections, "expire" all sessions.
+    independent writes at once; "viewers" are the same read by different viewers, one after the other; "subscribed" is a
+    write, and the viewers who have subscribed to an article; "overtaken" are reads, and a write that is sent before
+    they are answered; "restart" and "kill" the server, "drop" its Redis connections, "expire" all sessions; "import"
+    stories; "admin" makes a user an admin by a command of the shell; "archive" are reads that are sent again and again
+    while articles leave Redis as `stay` says, and without reads the next steps are run then; "searched" are a write and
+    searches that follow it at once; "fault" is what happens to the database or the mirror, and "healed" the end of it.
     """
 
     kind: str
     at: int
     operations: tuple[Operation, ...] = ()
     connections: tuple[int, ...] = field(default=())
+    stay: Stay | None = None
+    stories: tuple[Story, ...] = ()
+    fault: str = ""
+    admin: str = ""
 
 
 def refs_in(value: Any) -> Iterable[Ref]:
     if isinstance(value, Ref):
         yield value
+    elif isinstance(value, NotificationRef):
+        yield value.text
     elif isinstance(value, dict):
         for each in value.values():
             yield from refs_in(each)
@@ -56,6 +75,8 @@ def resolved(value: Any, texts: dict[Ref, str]) -> Any:
     """The value with the references replaced by the texts of this run, or by an unknown id."""
     if isinstance(value, Ref):
         return texts.get(value, "article:1")
+    if isinstance(value, NotificationRef):
+        return f"notification:{value.username}:{resolved(value.text, texts).partition(':')[2]}"
     if isinstance(value, dict):
         return {name: resolved(each, texts) for name, each in value.items()}
     if isinstance(value, list):

@@ -5,15 +5,21 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.soak.documents import Slot
+from tests.soak.moderators import ModeratorInputs
 from tests.soak.records import Comment
-from tests.soak.variables import GROUPS, SLOT, WRONG_GROUPS, WRONG_IDS, WRONG_LINKS, ValueGenerator
+from tests.soak.variables import GROUPS, SLOT, WRONG_GROUPS, WRONG_IDS, WRONG_LINKS
 
 DEEPEST = 40  # ancestors of a comment that is answered; a cursor keeps 64
-TITLES = ("Redis in Action", "Ask: why?", "<b>", "  spaces  ", "日本語", "emoji 🎉", "quote \" \\ ' ` $ {", "a" * 300)
+TITLES = (
+    *("Redis in Action", "Why redis? In action!", "Café", "Ask: why?", "<b>", "  spaces  ", "日本語", "emoji 🎉"),
+    *("quote \" \\ ' ` $ {", "a" * 300),
+)
+MENTIONING = ("@{}: see above", "thanks, @{} and @{}", "(@{}!)", "all of @{}, @{}, @{}, @{}, @{}, @{}")
+NOT_MENTIONING = ("mail {}@example.com", "`@{}` is code", "\\@{} is escaped", "https://a.example/@{}", "@{}@")
 PASSWORDS = ("correct horse 1", "battery staple 2", "päss wörd 3")
 
 
-class VariableGenerator(ValueGenerator):
+class VariableGenerator(ModeratorInputs):
     """Chooses the variables of one operation, also the inputs of mutations."""
 
     def _input(self, slot: Slot, values: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +51,7 @@ class VariableGenerator(ValueGenerator):
         if self._chance(0.02):
             given["link"] = self.random.choice(WRONG_LINKS)
         if self.random.random() < 0.5 or "link" not in given:
-            given["content"] = self.random.choice(("text", "line\nbreak", "x" * 1_500, "日本" * 20))
+            given["content"] = self.random.choice(("text", "line\nbreak", "x" * 1_500, "日本" * 20, self._mentioning()))
         if self._chance(0.02):
             given.pop("link", None)
             given.pop("content", None)
@@ -92,8 +98,15 @@ class VariableGenerator(ValueGenerator):
     def _content(self) -> str:
         if self._chance(0.03):
             return self.random.choice(("", "  \n", "x" * 10_001))
-        texts = ("I like the *last* one.", "日本語", "@bob: see above", "<b>no</b>\n\n- yes", "x" * 2_000)
+        texts = ("I like the *last* one.", "日本語", "<b>no</b>\n\n- yes", "x" * 2_000, *(self._mentioning(),) * 3)
         return f"{self.random.choice(texts)} {self.random.randint(1, 999)}"
+
+    def _mentioning(self) -> str:
+        """A text that mentions some users, or has names without mentioning them."""
+        text = self.random.choice((*MENTIONING, *MENTIONING, *NOT_MENTIONING))
+        names = [user.name for user in self.model.users.values()] or ["nobody"]
+        chosen = [self.random.choice((*names, *names, "nobody")) for _ in range(text.count("{}"))]
+        return text.format(*(self.random.choice((name, name, name.upper())) for name in chosen))
 
     def _input_editcomment(self) -> dict[str, Any]:
         return {"commentId": self._own_comment(), "content": self._content()}
@@ -135,7 +148,7 @@ class VariableGenerator(ValueGenerator):
         if self.random.random() < 0.4:
             given["link"] = self.random.choice((None, "", "https://example.org/edited", *WRONG_LINKS[:1]))
         if self.random.random() < 0.4:
-            given["content"] = self.random.choice((None, "edited", "y" * 5_000))
+            given["content"] = self.random.choice((None, "edited", "y" * 5_000, self._mentioning()))
         return given
 
     def _input_deletearticle(self) -> dict[str, Any]:
@@ -169,6 +182,15 @@ class VariableGenerator(ValueGenerator):
     def _input_markfeedseen(self) -> dict[str, Any]:
         about = {"parent": "Feed", "field": "articles"}
         found = self._cursor(Slot("", "", "", about), {})
+        return {"through": found if found is not None else "none"}
+
+    def _input_markinboxseen(self) -> dict[str, Any]:
+        """Mostly the newest notification that was shown."""
+        slot = Slot("", "", "", {"parent": "Inbox", "field": "notifications"})
+        shown = self.known.cursors.get(self._listing(slot.about, {}))
+        if shown and self.random.random() < 0.6:
+            return {"through": max(shown, key=lambda each: each[1].key)[0]}
+        found = self._cursor(slot, {})
         return {"through": found if found is not None else "none"}
 
     def _input_register(self) -> dict[str, Any]:

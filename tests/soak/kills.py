@@ -49,6 +49,8 @@ class Rows(NamedTuple):
 
 
 class Kills:
+    """People who write to a server, processes of it that are killed meanwhile, and comparisons of the database."""
+
     def __init__(self, server: ServeProcess, postgres: Postgres | None, seed: int) -> None:
         self.server = server
         self.postgres = postgres
@@ -56,7 +58,9 @@ class Kills:
         self.writers = Writers(server, seed)
         self.counts: Counter[str] = Counter()
         url = server.database_url.replace("postgresql:", "postgresql+psycopg:")
-        self._engine = sqlalchemy.create_engine(url, poolclass=NullPool)  # no connection of a server that was killed
+        self._engine = sqlalchemy.create_engine(
+            url, poolclass=NullPool
+        )  # a pooled connection would break when PostgreSQL is killed
 
     async def run(self, kills: int) -> None:
         await self.server.start()
@@ -92,7 +96,7 @@ class Kills:
             await asyncio.to_thread(self.postgres.start)
         elif victim == "valkey":
             await self.server.until_ready()
-            os.kill(self.server.valkey(), signal.SIGKILL)
+            os.kill(self.server.valkey_pid(), signal.SIGKILL)
         elif workers := self.server.workers():
             os.kill(self.random.choice(workers).pid, signal.SIGKILL)
         else:
@@ -128,7 +132,7 @@ class Kills:
         return Rows(articles, votes, follows, edits, *self._expected_comments())
 
     def _expected_comments(self) -> tuple[dict[int, tuple[Any, ...]], dict[tuple[int, str], int], dict[int, list[str]]]:
-        writers, stubs = self.writers, self.writers.stubs()
+        writers, stubs = self.writers, self.writers.stubs()  # deleted comments that stay for their replies
         live = {id: each for id, each in writers.comments.items() if not each.is_deleted}
         votes = {(number_of(id), each.poster): 1 for id, each in live.items()}
         for person in writers.people:
@@ -138,19 +142,19 @@ class Kills:
         up, down = (Counter(number for (number, _), value in votes.items() if value == sign) for sign in (1, -1))
         rows: dict[int, tuple[Any, ...]] = {}
         for id, each in writers.comments.items():
-            number, place = number_of(id), (number_of(each.article), each.parent and number_of(each.parent))
+            number, above = number_of(id), (number_of(each.article), each.parent and number_of(each.parent))
             if id in live:
                 content = (each.edits or [each.content])[-1]
-                rows[number] = (*place, each.poster, content, "VISIBLE", up[number], down[number])
+                rows[number] = (*above, each.poster, content, "VISIBLE", up[number], down[number])
             elif id in stubs:
-                rows[number] = (*place, None, None, "DELETED")
+                rows[number] = (*above, None, None, "DELETED")
         return rows, votes, {number_of(id): each.edits for id, each in live.items() if each.edits}
 
 
 def stored(connection: Connection) -> Rows:
     """The rows of a database. An edit that was sent twice, because its response was lost, counts once."""
-    articles = connection.execute(text("SELECT number, title, poster, up, down FROM articles"))
-    found = {number: (title, poster, up, down) for number, title, poster, up, down in articles}
+    rows = connection.execute(text("SELECT number, title, poster, up, down FROM articles"))
+    articles = {number: (title, poster, up, down) for number, title, poster, up, down in rows}
     follows = {
         (follower, followee)
         for follower, followee in connection.execute(text("SELECT follower, followee FROM follows"))
@@ -161,7 +165,7 @@ def stored(connection: Connection) -> Rows:
         for number, *values, state, up, down in connection.execute(text(f"SELECT {columns} FROM comments"))
     }
     return Rows(
-        found, votes_of(connection, "votes"), follows, edits_of(connection, "edits"),
+        articles, votes_of(connection, "votes"), follows, edits_of(connection, "edits"),
         comments, votes_of(connection, "comment_votes"), edits_of(connection, "comment_edits"),
     )  # fmt: skip
 
@@ -185,7 +189,7 @@ def number_of(id: str) -> int:
 
 
 @contextmanager
-def database(is_postgres: bool) -> Iterator[Postgres | None]:
+def postgres_if(is_postgres: bool) -> Iterator[Postgres | None]:
     with running_postgres() if is_postgres else nullcontext() as postgres:
         yield postgres
 
@@ -197,13 +201,13 @@ def run(kills: int, seed: int, is_postgres: bool) -> Counter[str]:
     Raises:
         WrongAnswer: something acknowledged is lost, doubled or out of order, or the server does not recover.
     """
-    with database(is_postgres) as postgres, tempfile.TemporaryDirectory() as folder:
-        each = Kills(ServeProcess(Path(folder), postgres.url() if postgres else None), postgres, seed)
+    with postgres_if(is_postgres) as postgres, tempfile.TemporaryDirectory() as folder:
+        run_of_kills = Kills(ServeProcess(Path(folder), postgres.url() if postgres else None), postgres, seed)
         try:
-            asyncio.run(each.run(kills))
+            asyncio.run(run_of_kills.run(kills))
         finally:
-            each.server.terminate()
-        return each.counts + each.writers.counts
+            run_of_kills.server.terminate()
+        return run_of_kills.counts + run_of_kills.writers.counts
 
 
 def main() -> None:

@@ -7,12 +7,15 @@ orders are computed from the votes when they are read. `version` counts the chan
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from functools import lru_cache
 from typing import Any
 
+from tests.soak.archiving import Story
 from tests.soak.formulas import Policy
 from tests.soak.reached import Reached
-from tests.soak.records import Article, Comment, Key, User
+from tests.soak.records import Action, Article, Comment, Key, User, newest
 
 DAY = 86_400_000  # milliseconds
 REPEAT = 10_000
@@ -46,6 +49,14 @@ class NotAllowed(BadInput):
     code = "FORBIDDEN"
 
 
+class Mirror(Enum):
+    """How the database is: it has all changes soon, it has none since `Model.indexed`, or it does not answer."""
+
+    UP = "up"
+    BEHIND = "behind"
+    AWAY = "away"
+
+
 class Model:
     def __init__(self, policy: Policy, partitions: int) -> None:
         self.policy, self.partitions = policy, partitions
@@ -54,42 +65,63 @@ class Model:
         self.users: dict[str, User] = {}  # by name in lower case
         self.articles: dict[int, Article] = {}  # that exist
         self.comments: dict[int, Comment] = {}  # that exist, also stubs
-        self.numbers: set[int] = set()  # of all articles and comments, also deleted ones
+        self.actions: dict[int, Action] = {}  # of moderators
+        self.operator = User("operator", "", 0, roles={("ADMIN", None): 0})  # who acts by a command of the shell
+        self.numbers: set[int] = set()  # of all articles, comments and actions, also of what is deleted
         self.orphans: set[int] = set()  # numbers of the comments of deleted articles
         self.moves: Counter[int] = Counter()  # votes on comments that have changed one, by partition
         self.sessions: dict[str, User] = {}  # by token
         self.pins: dict[tuple[Any, ...], Any] = {}  # by listing and instant
+        self.mirror = Mirror.UP
+        self.indexed: Mapping[Any, Any] = {}  # what the database had of articles, comments and users before a fault
+        self.archived: set[int] = set()  # articles that have left Redis, which changes no answer
         self.reached = Reached()
 
-    def is_open(self, subject: Article | Comment) -> bool:
+    def has_voters(self, subject: Article | Comment) -> bool:
+        """Whether it is known who has voted."""
         return subject.poster is not None and self.now <= self.closes_at(subject)
+
+    def is_open(self, subject: Article | Comment) -> bool:
+        article = subject.article if isinstance(subject, Comment) else subject
+        takes_votes = subject.is_visible and article.is_visible and not article.is_locked
+        return takes_votes and self.has_voters(subject)
 
     def closes_at(self, subject: Article | Comment) -> int:
         return subject.posted_at + self.policy.voting_window * 1000
 
+    def visible(self) -> Iterator[Article]:
+        return (article for article in self.articles.values() if article.is_visible)
+
+    def may_read(self, user: User | None, article: Article) -> bool:
+        """Whether a user, or a stranger, may read an article by its id."""
+        return article.is_visible or (user is not None and (article.poster is user or user.moderates(article.groups)))
+
     def karma(self, user: User) -> int:
-        subjects: list[Article | Comment] = [*self.articles.values(), *self.comments.values()]
-        return sum(subject.votes - 1 for subject in subjects if subject.poster is user)
+        """What was removed gives none."""
+        articles = [each for each in self.articles.values() if each.poster is user and each.is_visible]
+        comments = [each for each in self.comments.values() if each.poster is user and not each.is_removed]
+        return sum(subject.votes - 1 for subject in (*articles, *comments))
 
     def comment_count(self, article: Article) -> int:
-        return sum(each.article is article and not each.is_stub for each in self.comments.values())
+        return sum(each.article is article and each.is_visible for each in self.comments.values())
 
     def active_at(self, article: Article) -> int:
-        """The time of the newest comment, also of a deleted one, as long as there is any comment."""
-        return max(article.posted_at, article.commented_at if self.comment_count(article) else 0)
+        """The time of the newest visible comment, else of the posting."""
+        visible = [each for each in self.comments.values() if each.article is article and each.is_visible]
+        return max([article.posted_at, *(each.posted_at for each in visible)])
 
     def timeline(self, user: User) -> list[Article]:
-        return [article for article in self.articles.values() if article.poster is user]
+        return [article for article in self.visible() if article.poster is user]
 
     def followers(self, user: User) -> dict[User, int]:
         return {other: other.following[user] for other in self.users.values() if user in other.following}
 
     def feed(self, user: User) -> list[Article]:
         shown = {user, *user.following}
-        return [article for article in self.articles.values() if article.poster in shown]
+        return [article for article in self.visible() if article.poster in shown]
 
     def by_link(self, link: str) -> list[Article]:
-        return [each for each in self.articles.values() if each.link and canonical(each.link) == canonical(link)]
+        return [each for each in self.visible() if each.link and canonical(each.link) == canonical(link)]
 
     def duplicate_of(self, article: Article | None) -> Article | None:
         """The newest other article with the link of an article, of the last 30 days."""
@@ -112,6 +144,27 @@ class Model:
         if token is None or token not in self.sessions:
             raise Refused("UNAUTHENTICATED")
         return self.sessions[token]
+
+    def writer(self, token: str | None) -> User:
+        """The user of a session who is not banned from the site."""
+        user = self.actor(token)
+        self.require_not_banned(user)
+        return user
+
+    def ban_of(self, user: User, group: str | None) -> Action | None:
+        """Of the bans from the site, or from a group, that stand now, the one that ends last."""
+        bans = [each for each in user.actions if each.kind == "BAN" and each.group == group and not each.reverted_by]
+        present = [each for each in bans if each.until is None or self.now < each.until]
+        self.reached.count("bans that have ended", len(bans) - len(present))
+        ends = [(each.until is None, each.until or 0) for each in present]
+        return present[ends.index(max(ends))] if present else None
+
+    def require_not_banned(self, user: User, groups: Iterable[str] | None = None) -> None:
+        """From the site, or from any of some groups."""
+        for group in (None,) if groups is None else sorted(groups):
+            if ban := self.ban_of(user, group):
+                self.reached.count(f"refusals because of a ban from {'the site' if group is None else 'a group'}")
+                raise Refused("BANNED", until=ban.until, group=group)
 
     def register(self, username: str, password: str, token: str) -> User:
         check_all((USERNAME.fullmatch(username), "username"), (8 <= len(password) <= 128, "password"))
@@ -140,7 +193,7 @@ class Model:
         if token is None:
             raise Refused("UNAUTHENTICATED")
         check(8 <= len(new) <= 128, "newPassword")
-        user = self.actor(token)
+        user = self.writer(token)
         if user.password != current:
             raise Refused("BAD_CREDENTIALS")
         user.password = new
@@ -169,7 +222,9 @@ class Model:
             (wrong or len(groups) <= GROUPS_OF_AN_ARTICLE, "groups"),
             (key is None or 1 <= len(key) <= 200, "idempotencyKey"),
         )
-        poster, post_input = self.actor(token), (title, link or None, content or None, tuple(sorted(groups)))
+        poster = self.writer(token)
+        self.require_not_banned(poster, groups)
+        post_input = (title, link or None, content or None, tuple(sorted(groups)))
         if key is not None and key in poster.posted and self.now - poster.posted[key][0] <= DAY:
             return self._replayed(*poster.posted[key], post_input)
         if key is None and post_input in poster.recent:
@@ -187,8 +242,18 @@ class Model:
         self.version += 1
         return article, False
 
+    def add_imported(self, number: int, story: Story) -> Article:
+        """An article with the votes of its poster and of voters who are no users."""
+        poster = self.users[story.poster.lower()]
+        up = {poster, *(User(f"voter {place}", "", 0) for place in range(1, story.votes))}
+        number = self.new_number(number)
+        article = Article(number, story.title, story.link, None, poster, story.posted_at, story.groups, up=up)
+        self.articles[number] = article
+        self.version += 1
+        return article
+
     def new_number(self, number: int) -> int:
-        """The number that the server has given to a new article or comment."""
+        """The number that the server has given to a new article, comment or action."""
         if number in self.numbers:
             raise AssertionError(f"number {number} was given out twice")
         self.numbers.add(number)
@@ -204,13 +269,16 @@ class Model:
 
     def vote(self, token: str | None, id: str, value: str) -> tuple[Article, bool]:
         article, voter = self._found(token, id)
+        if self.has_voters(article):
+            self.require_not_banned(voter, article.groups)
         return article, self.cast(article, voter, value, "articleId")
 
     def cast(self, subject: Article | Comment, voter: User, value: str, field: str) -> bool:
         """Set a vote, and return whether it has changed."""
-        if not self.is_open(subject):
+        if not self.has_voters(subject):
             self.reached.count("votes after the window")
             raise Refused("VOTING_CLOSED", field, closedAt=self.closes_at(subject))
+        self._require_votable(subject, field)
         if self.now == self.closes_at(subject):
             self.reached.count("votes at the last instant")
         before = "UP" if voter in subject.up else "DOWN" if voter in subject.down else "NONE"
@@ -225,6 +293,15 @@ class Model:
         self.version += 1
         return True
 
+    def _require_votable(self, subject: Article | Comment, field: str) -> None:
+        article = subject.article if isinstance(subject, Comment) else subject
+        if article.is_locked:
+            self.reached.count(f"votes on locked {type(subject).__name__.lower()}s")
+            raise Refused("LOCKED", field)
+        if not (subject.is_visible and article.is_visible):
+            self.reached.count("votes on what is not visible")
+            raise Refused("FORBIDDEN", field)
+
     def edit(self, token: str | None, given: Mapping[str, Any]) -> Article:
         """Fields that are left out keep their values; null removes a link or content."""
         if token is None:
@@ -238,6 +315,9 @@ class Model:
             (not changes.get("link") or is_link(changes["link"]), "link"),
         )
         article = self._own(token, given["articleId"])
+        if not article.is_visible:
+            self.reached.count("edits of what is removed")
+            raise Refused("FORBIDDEN", "articleId")
         link, content = changes.get("link", article.link), changes.get("content", article.content)
         check(link or content or not changes, "link")
         if changes:
@@ -247,13 +327,23 @@ class Model:
                 content or None,
             )
             article.edited_at = self.now
+            self.forget_cleared_flags(article)
             self.version += 1
         return article
+
+    def forget_cleared_flags(self, subject: Article | Comment) -> None:
+        """The text of what was edited is another one, and may be flagged again."""
+        cleared = [user for user, flag in subject.flags.items() if flag.cleared_by is not None]
+        self.reached.count("cleared flags of what is edited", len(cleared))
+        for user in cleared:
+            del subject.flags[user]
 
     def delete(self, token: str | None, id: str) -> str:
         article = self._own(token, id)
         del self.articles[article.number]
         orphans = {number for number, comment in self.comments.items() if comment.article is article}
+        notified = [article.notified, *(self.comments[number].notified for number in orphans)]
+        self.reached.count("notifications whose cause is deleted", any(notified))
         self.orphans |= orphans
         self.comments = {number: each for number, each in self.comments.items() if number not in orphans}
         self.reached.count("articles deleted with comments", bool(orphans))
@@ -268,8 +358,17 @@ class Model:
         remove, wrong_removes = group_names(given.get("remove"), "remove")
         check_all((is_id("article", given["articleId"]), "articleId"), *wrong_adds, *wrong_removes)
         article = self._own(token, given["articleId"])
+        if not article.is_visible:
+            raise Refused("FORBIDDEN", "articleId")
+        if article.is_locked:
+            raise Refused("LOCKED", "articleId")
         after = (article.groups | set(add)) - set(remove)
+        for name in after - article.groups:
+            if newest((each for each in article.actions if each.group == name), "REMOVE"):
+                self.reached.count("groups that an article was taken out of")
+                raise Refused("FORBIDDEN", "add")
         check(len(after) <= GROUPS_OF_AN_ARTICLE, "add")
+        self.require_not_banned(article.poster, after - article.groups)
         if after != article.groups:
             self.reached.count("group moves")
         article.groups = after
@@ -281,7 +380,7 @@ class Model:
             raise Refused("UNAUTHENTICATED")
         kind, _, name = id.partition(":")
         check(kind == "user" and USERNAME.fullmatch(name), "userId")
-        follower, followee = self.actor(token), self.users.get(name.lower())
+        follower, followee = self.writer(token), self.users.get(name.lower())
         if followee is None:
             raise Refused("NOT_FOUND", "userId")
         if followee is follower:
@@ -307,7 +406,7 @@ class Model:
         if token is None:
             raise Refused("UNAUTHENTICATED")
         number = number_of(id)
-        actor = self.actor(token)
+        actor = self.writer(token)
         if number not in self.articles:
             raise Refused("NOT_FOUND", "articleId")
         return self.articles[number], actor
@@ -333,7 +432,7 @@ def check_all(*values: tuple[Any, str]) -> None:
 
 
 def is_id(kind: str, id: str) -> bool:
-    """Whether this is an id of an article or a comment."""
+    """Whether this is an id of an article, a comment or an action."""
     found, _, number = id.partition(":")
     return found == kind and NUMBER.fullmatch(number) is not None and int(number) < 2**53
 
@@ -355,6 +454,7 @@ def is_link(text: str) -> bool:
     return bool(re.fullmatch(r"https?://[^/\s]\S*", text, re.IGNORECASE)) and len(text) <= 2_000
 
 
+@lru_cache(maxsize=1_000)
 def canonical(link: str) -> str:
     """The form in which links are compared, of those that the generator writes."""
     host, _, rest = link.partition("://")[2].partition("#")[0].partition("/")

@@ -9,6 +9,7 @@ from tests.soak.server import ROOT
 
 FOLDER = Path(__file__).parent / "mutants"
 COPIED = (
+    "archive",
     "caches",
     "database",
     "engine",
@@ -23,7 +24,10 @@ COPIED = (
 
 @dataclass(frozen=True)
 class Mutant:
-    """`old` occurs once in the file and is replaced by `new`. The fault shows in stores of `partitions` partitions."""
+    """
+    `old` occurs once in the file and is replaced by `new`. The fault shows in stores of `partitions` partitions into
+    which so many stories were imported.
+    """
 
     name: str
     about: str
@@ -31,6 +35,7 @@ class Mutant:
     old: str
     new: str
     partitions: int
+    imported: int = 0
 
     def put_into(self, root: Path) -> None:
         """Copy the project and put the fault into the copy."""

@@ -5,10 +5,12 @@ from typing import Any
 
 from graphql import get_named_type
 
-from tests.soak import comments
+from tests.soak import appeals, bans, comments, flags, inboxes, moderation, reverts
 from tests.soak.fields import Feed
+from tests.soak.inboxes import Inbox
 from tests.soak.model import Model, Refused
 from tests.soak.pages import Position
+from tests.soak.records import Reading
 from tests.soak.requests import SCHEMA, Request
 
 
@@ -52,11 +54,16 @@ def _change_password(request: Request, given: Any, hint: Any) -> dict[str, Any]:
 
 def _post(request: Request, given: Any, number: Callable[[], int]) -> dict[str, Any]:
     article, replayed = request.model.post(request.token, given, number)
+    if article and not replayed:
+        inboxes.notify(request.model, article)
     return {"article": article, "replayed": replayed, "duplicateOf": request.model.duplicate_of(article)}
 
 
 def _edit(request: Request, given: Any, hint: Any) -> dict[str, Any]:
-    return {"article": request.model.edit(request.token, given)}
+    article = request.model.edit(request.token, given)
+    if "content" in given:
+        inboxes.notify(request.model, article)
+    return {"article": article}
 
 
 def _delete(request: Request, given: Any, hint: Any) -> dict[str, Any]:
@@ -70,11 +77,17 @@ def _vote(request: Request, given: Any, hint: Any) -> dict[str, Any]:
 
 def _comment(request: Request, given: Any, number: Callable[[], int]) -> dict[str, Any]:
     comment, replayed = comments.post(request.model, request.token, given, number)
-    return {"comment": comment, "replayed": replayed}
+    if comment and not replayed:
+        inboxes.notify(request.model, comment, (comment.parent or comment.article).poster)
+    is_removed = comment is not None and comment.is_removed
+    request.model.reached.count("replays of what is removed", is_removed)
+    return {"comment": Reading(comment, has_content=False) if comment and is_removed else comment, "replayed": replayed}
 
 
 def _edit_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
-    return {"comment": comments.edit(request.model, request.token, given)}
+    comment = comments.edit(request.model, request.token, given)
+    inboxes.notify(request.model, comment)
+    return {"comment": comment}
 
 
 def _delete_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
@@ -105,8 +118,45 @@ def _mark(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     through = request.cursor(given["through"])
     if not isinstance(through, Position) or through.listing != ("feed", user.lower):
         raise Refused("INVALID", "through")
+    request.model.require_not_banned(user)
     request.model.mark_seen(user, through.key)
     return {"feed": Feed(user)}
+
+
+def _mark_inbox(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    user = request.model.actor(request.token)
+    through = request.cursor(given["through"])
+    if not isinstance(through, Position) or through.listing != ("inbox", user.lower):
+        raise Refused("INVALID", "through")
+    inboxes.mark_seen(request.model, user, through.key)
+    return {"inbox": Inbox(user)}
+
+
+def _moderation(command: Callable[..., moderation.Done]) -> Callable[[Request, Any, Any], dict[str, Any]]:
+    def mutation(request: Request, given: Any, number: moderation.NewNumber) -> dict[str, Any]:
+        action, changed = command(request.model, request.token, given, number)
+        request.model.reached.count("actions that change nothing", not changed)
+        return {"action": action, "changed": changed}
+
+    return mutation
+
+
+def _appeal(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    return {"action": appeals.appeal(request.model, request.token, given)}
+
+
+def _answer_appeal(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    return {"action": appeals.answer(request.model, request.token, given)}
+
+
+def _flag(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    subject, changed = flags.flag(request.model, request.token, given, given["reason"])
+    return {"subject": subject, "changed": changed}
+
+
+def _unflag(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    subject, changed = flags.flag(request.model, request.token, given, None)
+    return {"subject": subject, "changed": changed}
 
 
 COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
@@ -126,6 +176,18 @@ COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "followUser": _follow,
     "unfollowUser": _unfollow,
     "markFeedSeen": _mark,
+    "markInboxSeen": _mark_inbox,
+    "grantRole": _moderation(moderation.grant),
+    "revokeRole": _moderation(moderation.revoke),
+    "removeContent": _moderation(moderation.remove),
+    "approveContent": _moderation(moderation.approve),
+    "lockArticle": _moderation(moderation.lock),
+    "revertModeration": _moderation(reverts.revert),
+    "banUser": _moderation(bans.ban),
+    "appeal": _appeal,
+    "answerAppeal": _answer_appeal,
+    "flag": _flag,
+    "unflag": _unflag,
 }
 
 

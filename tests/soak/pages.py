@@ -22,7 +22,7 @@ class Position(NamedTuple):
     listing: Listing
     key: Any
     at: int | None = None
-    pin: tuple["Entry", ...] | None = None
+    pin: tuple["ListingEntry", ...] | None = None
 
 
 class PageArguments(NamedTuple):
@@ -64,13 +64,13 @@ class Edge(NamedTuple):
 class Page:
     kind: str
     edges: Sequence[Edge]
-    has_previous: bool
-    has_next: bool
-    total: int
+    has_previous: Any  # a flag, or what equals it where it is not modelled
+    has_next: Any
+    total: Any
     ends: Sequence[Edge] = ()  # the edges whose cursors are in pageInfo
 
 
-class Entry(NamedTuple):
+class ListingEntry(NamedTuple):
     key: Any
     node: Any
 
@@ -78,13 +78,13 @@ class Entry(NamedTuple):
 def cut(
     kind: str,
     listing: Listing,
-    entries: Sequence[Entry],
+    entries: Sequence[ListingEntry],
     paging: PageArguments,
     position: Position | None,
     usual: int = 25,
     *,
     at: int | None = None,
-    pin: tuple[Entry, ...] | None = None,
+    pin: tuple[ListingEntry, ...] | None = None,
     rising: bool = False,
 ) -> Page:
     """The page of sorted entries: descending by key, or ascending if `rising`."""
@@ -111,18 +111,18 @@ class Listings:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._cache: dict[Any, list[Entry]] = {}
+        self._cache: dict[Any, list[ListingEntry]] = {}
         self._version = -1
 
-    def articles(self, order: str, group: str | None, at: int) -> list[Entry]:
+    def articles(self, order: str, group: str | None, at: int) -> list[ListingEntry]:
         model = self._model
         if self._version != model.version:
             self._cache.clear()
             self._version = model.version
         key = (order, group, at if order == "GRAVITY" else None)
         if key not in self._cache:
-            listed = [each for each in model.articles.values() if group is None or group in each.groups]
-            self._cache[key] = descending([Entry(self.key(order, each, at), each) for each in listed])
+            listed = [each for each in model.visible() if group is None or group in each.groups]
+            self._cache[key] = descending([ListingEntry(self.key(order, each, at), each) for each in listed])
         return self._cache[key]
 
     def key(self, order: str, article: Article, at: int) -> Key:
@@ -156,7 +156,7 @@ class Listings:
         self._count_cases(entries, paging, position)
         return cut("Article", listing, entries, paging, position, at=at)
 
-    def _posted_since(self, since: int | None, entries: list[Entry]) -> list[Entry]:
+    def _posted_since(self, since: int | None, entries: list[ListingEntry]) -> list[ListingEntry]:
         if since is None:
             return entries
         later = [each for each in entries if each.node.posted_at >= since]
@@ -167,24 +167,24 @@ class Listings:
         paging.check()
         model = self._model
         listing = ("good", day)
-        good = [each for each in model.articles.values() if each.votes >= model.policy.good_votes]
+        good = [each for each in model.visible() if each.votes >= model.policy.good_votes]
         if day is not None:
             good = [each for each in good if day <= each.posted_at < day + 86_400_000]
-        entries = descending([Entry(self.key("TIME", each, 0), each) for each in good])
+        entries = descending([ListingEntry(self.key("TIME", each, 0), each) for each in good])
         model.reached.count("front pages that have articles", bool(entries))
         return cut("Article", listing, entries, paging, paging.position(listing), 50)
 
     def by_link(self, link: str, paging: PageArguments) -> Page:
         paging.check()
         listing = ("links", canonical(link))
-        entries = descending([Entry(self.key("TIME", each, 0), each) for each in self._model.by_link(link)])
+        entries = descending([ListingEntry(self.key("TIME", each, 0), each) for each in self._model.by_link(link)])
         self._model.reached.count("links of several articles", len(entries) > 1)
         return cut("Article", listing, entries, paging, paging.position(listing))
 
     def timeline(self, user: User, paging: PageArguments) -> Page:
         paging.check()
         listing = ("timeline", user.lower)
-        entries = descending([Entry(self.key("TIME", each, 0), each) for each in self._model.timeline(user)])
+        entries = descending([ListingEntry(self.key("TIME", each, 0), each) for each in self._model.timeline(user)])
         self._model.reached.count("empty timelines", not entries)
         return cut("Article", listing, entries, paging, paging.position(listing))
 
@@ -192,7 +192,7 @@ class Listings:
         paging.check()
         listing = ("feed", user.lower)
         position = paging.position(listing)
-        entries = descending([Entry(self.key("TIME", each, 0), each) for each in self._model.feed(user)])
+        entries = descending([ListingEntry(self.key("TIME", each, 0), each) for each in self._model.feed(user)])
         self._count_feed_cases(user, entries, position, paging)
         if unseen_only and user.mark is not None:
             entries = [each for each in entries if each.key > user.mark]
@@ -204,26 +204,35 @@ class Listings:
         paging.check()
         listing = (kind, user.lower)
         since = self._model.followers(user) if kind == "followers" else user.following
-        entries = descending([Entry((at, each.name), each) for each, at in since.items()])
+        entries = descending([ListingEntry((at, each.name), each) for each, at in since.items()])
         return cut("User", listing, entries, paging, paging.position(listing))
 
     def voters(self, article: Article, paging: PageArguments) -> Page | None:
         paging.check()
         listing = ("voters", article.number)
         position = paging.position(listing)
-        if not self._model.is_open(article):
+        if not self._model.has_voters(article):
             return None
-        voters = sorted(article.up | article.down, key=lambda user: user.lower)
-        entries = [Entry(user.lower, user) for user in voters]
+        voters = sorted(article.up, key=lambda user: user.lower)
+        entries = [ListingEntry(user.lower, user) for user in voters]
         return cut("User", listing, entries, paging, position, rising=True)
+
+    def moderators(self, group: str, paging: PageArguments) -> Page:
+        """The latest first."""
+        paging.check()
+        listing = ("moderators", group)
+        since = {user: at for user in self._model.users.values() for (_, of), at in user.roles.items() if of == group}
+        entries = descending([ListingEntry((at, user.name), user) for user, at in since.items()])
+        self._model.reached.count("moderators of groups", bool(entries))
+        return cut("User", listing, entries, paging, paging.position(listing))
 
     def groups(self, paging: PageArguments) -> Page:
         paging.check()
-        names = sorted({name for article in self._model.articles.values() for name in article.groups})
-        entries = [Entry(name, name) for name in names]
+        names = sorted({name for article in self._model.visible() for name in article.groups})
+        entries = [ListingEntry(name, name) for name in names]
         return cut("Group", ("groups",), entries, paging, paging.position(("groups",)), rising=True)
 
-    def _pin(self, order: str, group: str | None, since: int | None, viewer: User | None) -> tuple[Entry, ...]:
+    def _pin(self, order: str, group: str | None, since: int | None, viewer: User | None) -> tuple[ListingEntry, ...]:
         """A new pin, or the one shared within this second, unless the viewer has posted since."""
         model = self._model
         at = model.now // PIN_MS * PIN_MS
@@ -238,17 +247,19 @@ class Listings:
         return shared
 
     def _pinned(
-        self, listing: Listing, paging: PageArguments, position: Position | None, pin: tuple[Entry, ...]
+        self, listing: Listing, paging: PageArguments, position: Position | None, pin: tuple[ListingEntry, ...]
     ) -> Page:
-        """A page of a pin without deleted articles. If all are deleted, it still has the cursors of its ends."""
+        """A page of a pin without articles that are gone. If all are, it still has the cursors of its ends."""
         page, reached = cut("Article", listing, pin, paging, position, pin=pin, rising=True), self._model.reached
-        page.edges = [edge for edge in page.edges if edge.node.number in self._model.articles]
-        reached.count("pinned pages with deleted articles", len(page.edges) < len(page.ends))
+        removed = [edge for edge in page.edges if not edge.node.is_visible]
+        page.edges = [edge for edge in page.edges if edge.node.number in self._model.articles and edge.node.is_visible]
+        reached.count("pinned pages with deleted articles", len(page.edges) + len(removed) < len(page.ends))
+        reached.count("pinned pages with removed articles", bool(removed))
         reached.count("pinned pages of deleted articles alone", bool(page.ends) and not page.edges)
         page.ends = page.edges or page.ends
         return page
 
-    def _count_cases(self, entries: Sequence[Entry], paging: PageArguments, position: Position | None) -> None:
+    def _count_cases(self, entries: Sequence[ListingEntry], paging: PageArguments, position: Position | None) -> None:
         reached = self._model.reached
         homes = {}
         for one, other in pairwise(entries):
@@ -260,7 +271,7 @@ class Listings:
         reached.count("pages after a cursor", position is not None)
 
     def _count_feed_cases(
-        self, user: User, entries: Sequence[Entry], position: Position | None, paging: PageArguments
+        self, user: User, entries: Sequence[ListingEntry], position: Position | None, paging: PageArguments
     ) -> None:
         if position is None or paging.last is not None:
             return
@@ -270,10 +281,10 @@ class Listings:
         self._model.reached.count("feed pages past an empty timeline", len(below) > (paging.first or 25) and bool(past))
 
 
-def pinned_entries(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+def pinned_entries(entries: Sequence[ListingEntry]) -> tuple[ListingEntry, ...]:
     """The first entries of a listing, with their places as keys."""
-    return tuple(Entry(place, entry.node) for place, entry in enumerate(entries[:PINNED]))
+    return tuple(ListingEntry(place, entry.node) for place, entry in enumerate(entries[:PINNED]))
 
 
-def descending(entries: list[Entry]) -> list[Entry]:
+def descending(entries: list[ListingEntry]) -> list[ListingEntry]:
     return sorted(entries, key=lambda entry: entry.key, reverse=True)

@@ -1,5 +1,6 @@
-"""What the model keeps of users, articles and comments."""
+"""What the model keeps of users, articles, comments, and what moderators did about them."""
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,6 +13,77 @@ class Key(NamedTuple):
     number: int
 
 
+class Notice(NamedTuple):
+    """
+    That a text notifies a user. `at` is None if there was no such user. `written_at` is when the text was written,
+    which may be before `at`: it is the time of a notification that comes back with its text.
+    """
+
+    kind: str
+    at: int | None
+    written_at: int = 0
+
+
+@dataclass(eq=False)
+class Appeal:
+    """`groups` are those any of whose moderators could revert the action then. A revert answers it without a text."""
+
+    author: "User"
+    at: int
+    text: str
+    groups: frozenset[str]
+    answer: str | None = None
+    answered_by: "User | None" = None
+    answered_at: int | None = None
+
+
+@dataclass(eq=False, repr=False)
+class Action:
+    """
+    What a moderator did. `role` is that of a GRANT_ROLE or a REVOKE_ROLE. `notified` is whom it notifies, and when.
+    """
+
+    number: int
+    kind: str
+    at: int
+    moderator: "User"
+    subject: "Article | Comment | User"
+    group: str | None
+    reason: str
+    note: str | None
+    role: str | None = None
+    until: int | None = None  # of a ban; None for good
+    reverts: "Action | None" = None
+    reverted_by: "Action | None" = None
+    notified: "tuple[User, int] | None" = None
+    appeal: Appeal | None = None
+
+    def __repr__(self) -> str:
+        return f"action:{self.number}"
+
+
+class Flag(NamedTuple):
+    """`groups` are those that the article had then; `cleared_by` is the approval since which it counts no more."""
+
+    at: int
+    reason: str
+    note: str | None
+    groups: frozenset[str]
+    cleared_by: Action | None = None
+
+
+def newest(actions: "Iterable[Action]", *kinds: str) -> "Action | None":
+    """The newest of these kinds that was not reverted. `actions` are in the order in which they were done."""
+    standing = [each for each in actions if each.kind in kinds and each.reverted_by is None]
+    return standing[-1] if standing else None
+
+
+def standing(flags: "Mapping[User, Flag]") -> "list[tuple[User, Flag]]":
+    """The flags that were not cleared, the oldest first."""
+    found = [(user, flag) for user, flag in flags.items() if flag.cleared_by is None]
+    return sorted(found, key=lambda each: (each[1].at, each[0].name))
+
+
 @dataclass(eq=False, repr=False)
 class User:
     name: str
@@ -19,10 +91,13 @@ class User:
     joined_at: int
     following: dict["User", int] = field(default_factory=dict)  # by followee, when the follow began
     mark: Key | None = None  # the newest article seen in the feed
+    inbox_mark: tuple[int, int] | None = None  # time and number of the newest notification seen
     posted: dict[str, tuple[int, Any, "Article"]] = field(default_factory=dict)  # by idempotency key
     recent: dict[Any, tuple[int, "Article"]] = field(default_factory=dict)  # posts without a key, by input
     commented: dict[Any, tuple[int, Any, "Comment"]] = field(default_factory=dict)  # by partition and idempotency key
     recent_comments: dict[Any, tuple[int, "Comment"]] = field(default_factory=dict)  # without a key, by input
+    actions: list[Action] = field(default_factory=list)  # about the user
+    roles: dict[tuple[str, str | None], int] = field(default_factory=dict)  # by role and group, when it was granted
 
     def __repr__(self) -> str:
         return self.name
@@ -30,6 +105,27 @@ class User:
     @property
     def lower(self) -> str:
         return self.name.lower()
+
+    @property
+    def is_admin(self) -> bool:
+        return ("ADMIN", None) in self.roles
+
+    @property
+    def moderates_site(self) -> bool:
+        return self.moderates(())
+
+    def moderates(self, groups: Iterable[str]) -> bool:
+        """Whether this is a moderator of the site, or of one of some groups."""
+        places = {None, *groups}
+        return any(group in places for _, group in self.roles)
+
+    def outranks(self, other: "User", groups: Collection[str]) -> bool:
+        """Whether this user may act on another one where these groups are."""
+        if self.is_admin:
+            return True
+        if self.moderates_site:
+            return not other.moderates_site
+        return self.moderates(groups) and not other.moderates(groups)
 
 
 @dataclass(eq=False, repr=False)
@@ -41,10 +137,12 @@ class Article:
     poster: User
     posted_at: int
     groups: set[str]
+    notified: dict[str, Notice] = field(default_factory=dict)  # by name in lower case
     edited_at: int | None = None
     up: set[User] = field(default_factory=set)
     down: set[User] = field(default_factory=set)
-    commented_at: int = 0  # when the newest comment was posted, also if it was deleted
+    actions: list[Action] = field(default_factory=list)
+    flags: dict[User, Flag] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"article:{self.number}"
@@ -52,6 +150,23 @@ class Article:
     @property
     def votes(self) -> int:
         return len(self.up) - len(self.down)
+
+    @property
+    def decision(self) -> Action | None:
+        """Of removals and approvals of the whole article, the one that says whether it is shown."""
+        return newest((each for each in self.actions if each.group is None), "REMOVE", "APPROVE")
+
+    @property
+    def is_visible(self) -> bool:
+        return not self.actions or (decision := self.decision) is None or decision.kind != "REMOVE"
+
+    @property
+    def is_locked(self) -> bool:
+        return newest(self.actions, "LOCK") is not None
+
+    @property
+    def state(self) -> str:
+        return "VISIBLE" if self.is_visible else "REMOVED"
 
 
 class Move(NamedTuple):
@@ -78,6 +193,9 @@ class Comment:
     up: set[User] = field(default_factory=set)
     down: set[User] = field(default_factory=set)
     moves: list[Move] = field(default_factory=list)
+    notified: dict[str, Notice] = field(default_factory=dict)  # by name in lower case
+    actions: list[Action] = field(default_factory=list)
+    flags: dict[User, Flag] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"comment:{self.number}"
@@ -91,6 +209,35 @@ class Comment:
         return self.poster is None
 
     @property
+    def decision(self) -> Action | None:
+        return newest(self.actions, "REMOVE", "APPROVE")
+
+    @property
+    def is_removed(self) -> bool:
+        return bool(self.actions) and (decision := self.decision) is not None and decision.kind == "REMOVE"
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether it is neither deleted nor removed; its article may not be visible."""
+        return not self.is_stub and not self.is_removed
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it is in lists and inboxes."""
+        return self.is_visible and self.article.is_visible
+
+    @property
+    def state(self) -> str:
+        return "DELETED" if self.is_stub else "REMOVED" if self.is_removed else "VISIBLE"
+
+    @property
     def ancestors(self) -> "list[Comment]":
         """The outermost first."""
         return [*self.parent.ancestors, self.parent] if self.parent else []
+
+
+class Reading(NamedTuple):
+    """A comment that is not visible, as its poster and moderators read it by its id, or as a mutation returns it."""
+
+    comment: Comment
+    has_content: bool = True

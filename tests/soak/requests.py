@@ -21,7 +21,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class Request:
     """
     One operation of a viewer. `hints` are the tokens and numbers that the server has assigned, by response name of the
-    root field; `cursor` gives the position of a cursor.
+    root field; `cursor` gives the position of a cursor. `undone` are the mutations that were not done, as the database
+    did not answer.
     """
 
     model: Model
@@ -33,6 +34,7 @@ class Request:
     hints: Mapping[str, Any] = field(default_factory=dict)
     is_junk: bool = False  # its token is malformed, or was never given out
     has_read_viewer: bool = False
+    undone: frozenset[str] = frozenset()
 
     def viewer(self) -> User | None:
         self.has_read_viewer = True

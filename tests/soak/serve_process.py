@@ -138,7 +138,7 @@ class ServeProcess:
         assert self.process is not None
         return [each for each in processes_below(self.process.pid)[1:] if "multiprocessing" in each.command()]
 
-    def valkey(self) -> int:
+    def valkey_pid(self) -> int:
         with self.redis() as redis:
             return int(redis.info("server")["process_id"])
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,14 @@ from typing import Any
 import orjson
 from redis import Redis
 
+from tests.soak.archiving import EagerArchiver, Stay, Story, import_stories
+from tests.soak.databases import Databases
 from tests.soak.processes import processes_below
 
 ROOT = Path(__file__).parents[2]
 CONNECTIONS = 24
+WORKER_KILLED = "ended and is restarted"
+READINESS_CONNECTIONS = 8  # that very probably reach all workers
 IDLE_SECONDS = 2.0  # connections idle for longer are opened again, as the server closes them after 5 s
 PATIENCE = 60.0  # seconds
 
@@ -49,6 +54,8 @@ class Server:
     """`root` is the source tree to run: this project, or a copy with a fault."""
 
     settings: dict[str, Any]
+    databases: Databases
+    database_kind: str = "sqlite"
     root: Path = ROOT
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="soak-")))
     process: "subprocess.Popen[str] | None" = None
@@ -59,23 +66,15 @@ class Server:
         self.clock = Clock(self.folder)
         self.log = self.folder / "log"
         self.connections = [Connection(self) for _ in range(CONNECTIONS)]
+        self.database = self.databases.create(self.database_kind, self.folder / "data")
+        self._archiver: EagerArchiver | None = None
 
     def start(self) -> None:
-        path = os.pathsep.join(map(str, (self.root / "tests" / "soak" / "clock", self.root)))
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("UPVOTE_")}
-        settings = {
-            "port": 0,
-            "data_dir": self.folder / "data",
-            "rate_limits": "off",
-            "durability": "always",
-            "log_level": "error",
-        }
-        named = {f"UPVOTE_{name.upper()}": str(value) for name, value in (settings | self.settings).items()}
         with open(self.log, "a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "server", "serve"],
                 cwd=self.root,
-                env=inherited | named | {"PYTHONPATH": path, "SOAK_CLOCK": str(self.clock.path)},
+                env=self._environment(),
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
@@ -87,20 +86,59 @@ class Server:
             raise Unanswered(f"the server does not start: {self.log.read_text()[-2_000:]}")
         self.port = int(printed[0].rsplit(":", 1)[1].strip().strip("/"))
 
+    def _environment(self) -> dict[str, str]:
+        path = os.pathsep.join(map(str, (self.root / "tests" / "soak" / "clock", self.root)))
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("UPVOTE_")}
+        settings = {
+            "port": 0,
+            "data_dir": self.folder / "data",
+            "rate_limits": "off",
+            "durability": "always",
+            "log_level": "error",
+        }
+        if self.database.url:
+            settings["database_url"] = self.database.url
+        named = {f"UPVOTE_{name.upper()}": str(value) for name, value in (settings | self.settings).items()}
+        return inherited | named | {"PYTHONPATH": path, "SOAK_CLOCK": str(self.clock.path)}
+
     async def ready(self) -> None:
-        """Wait until it answers an operation."""
+        """Wait until it and its database answer."""
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             try:
-                answer = await self.connections[0].ask("{__typename}", {}, None)
-                if "data" in answer:
+                if "does not answer" not in await self.database_state():
                     return
             except OSError:
                 pass
             await asyncio.sleep(0.05)
         raise Unanswered("the server does not become ready")
 
+    async def archive(self, stay: Stay) -> list[int] | str:
+        """Let articles leave Redis. Returns the numbers of all archived articles, or why none could leave."""
+        if self._archiver is None:
+            self._archiver = EagerArchiver(self.root, self._environment(), self.log)
+        return await self._archiver.archive(stay)
+
+    async def import_stories(self, stories: Sequence[Story]) -> None:
+        await import_stories(self.root, self._environment(), self.folder / "stories.csv", stories)
+
+    async def grant_admin(self, username: str) -> None:
+        """Run `upvote role grant NAME ADMIN`. Raises ChildProcessError if it fails."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "server", "role", "grant", username, "ADMIN", cwd=self.root,
+            env=self._environment(), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+        )  # fmt: skip
+        printed, _ = await process.communicate()
+        if process.returncode != 0:
+            raise ChildProcessError(printed.decode())
+
+    async def _kill_archiver(self) -> None:
+        if self._archiver is not None:
+            await self._archiver.kill()
+        self._archiver = None
+
     async def stop(self) -> None:
+        await self._kill_archiver()
         for connection in self.connections:
             connection.close()
         if self.process is None:
@@ -111,6 +149,7 @@ class Server:
     async def kill(self) -> None:
         """Kill all processes of the server at once, with the Valkey."""
         assert self.process is not None
+        await self._kill_archiver()
         processes = processes_below(self.process.pid)
         for process in processes:
             process.send(signal.SIGSTOP)  # so that no process restarts another
@@ -119,6 +158,12 @@ class Server:
         for connection in self.connections:
             connection.close()
         await asyncio.to_thread(self._wait)
+
+    async def database_state(self) -> str:
+        """How far the database is, as `/readyz` of all workers says."""
+        states = [each.get("/readyz") for each in self.connections[:READINESS_CONNECTIONS]]
+        found = {answer.get("database", "does not answer") for answer in await asyncio.gather(*states)}
+        return next((state for state in found if state != "up to date"), "up to date")
 
     def drop_connections(self) -> None:
         """Close all connections to the Valkey, as a network failure does."""
@@ -130,10 +175,22 @@ class Server:
         return Redis(unix_socket_path=(self.folder / "data" / "address").read_text())
 
     def errors(self) -> str:
-        return self.logged or (self.log.read_text() if self.log.exists() else "")
+        """What it has logged, without the workers that the soak has killed."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return self.logged or "\n".join(line for line in lines if WORKER_KILLED not in line)
+
+    async def kill_worker(self, place: int) -> None:
+        """Kill one of the workers, which is restarted. One of them keeps the database equal to the store."""
+        assert self.process is not None
+        workers = [each for each in processes_below(self.process.pid)[1:] if "multiprocessing.spawn" in each.command()]
+        workers[place % len(workers)].send(signal.SIGKILL)
+        for connection in self.connections:
+            connection.close()
+        await self.ready()
 
     def discard(self) -> None:
         """Remove its data, once it has ended."""
+        self.database.remove()
         self.logged = self.errors()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -162,9 +219,14 @@ class Connection:
         body = orjson.dumps({"query": text, "variables": variables})
         authorization = b"authorization: Bearer %b\r\n" % token.encode() if token is not None else b""
         head = b"POST /graphql HTTP/1.1\r\nhost: soak\r\ncontent-type: application/json\r\n%bcontent-length: %d\r\n\r\n"
+        return await self._answer(head % (authorization, len(body)) + body)
+
+    async def get(self, path: str) -> dict[str, Any]:
+        return await self._answer(b"GET %b HTTP/1.1\r\nhost: soak\r\n\r\n" % path.encode())
+
+    async def _answer(self, request: bytes) -> dict[str, Any]:
         async with asyncio.timeout(PATIENCE):
-            answered = await self._exchange(head % (authorization, len(body)) + body)
-        answer: dict[str, Any] = orjson.loads(answered)
+            answer: dict[str, Any] = orjson.loads(await self._exchange(request))
         return answer
 
     def close(self) -> None:

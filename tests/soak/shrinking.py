@@ -81,14 +81,20 @@ def needed(steps: list[Step]) -> list[Step]:
     kept, used = [], {ref.operation for operation in steps[-1].operations for ref in operation.refs()}
     for step in reversed(steps[:-1]):
         numbers = {operation.number for operation in step.operations}
-        if step in writes([step]) or numbers & used or step.kind == "overtaken":
+        if changes(step) or numbers & used:
             kept.append(step)
             used |= {ref.operation for operation in step.operations for ref in operation.refs()}
     return [*reversed(kept), steps[-1]]
 
 
 def writes(steps: list[Step]) -> list[Step]:
-    return [step for step in steps[:-1] if not step.operations or any(each.mutations for each in step.operations)]
+    return [step for step in steps[:-1] if changes(step)]
+
+
+def changes(step: Step) -> bool:
+    """Whether later answers may depend on a step."""
+    is_write = not step.operations or any(operation.mutations for operation in step.operations)
+    return is_write or step.kind == "archive"
 
 
 def without(step: Step, operation: Operation) -> Step:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from tests.soak.databases import Databases, databases
 from tests.soak.reached import Reached
 from tests.soak.running import Difference
-from tests.soak.server import ROOT
+from tests.soak.server import ROOT, Unanswered
 from tests.soak.shrinking import Shrinker, script
 from tests.soak.worlds import BEGINNING, World, replay
 
@@ -42,15 +43,23 @@ class SoakResult:
 
 async def soak(seed: int, minutes: float, *, root: Path = ROOT, stop: bool = False) -> SoakResult:
     """Run worlds for some minutes, and shrink the history of each difference. With `stop`, end at the first one."""
+    with databases() as made:
+        return await _soak(seed, minutes, made, root=root, stop=stop)
+
+
+async def _soak(seed: int, minutes: float, made: Databases, *, root: Path, stop: bool) -> SoakResult:
     until, found = time.monotonic() + minutes * 60, SoakResult()
     while time.monotonic() < until:
-        world = World(seed, root)
+        world = World(seed, made, root)
         began, difference = time.monotonic(), None
         try:
             await world.generate(OPERATIONS, until)
         except Difference as first:
             difference = first
-        await world.close()
+        except (Unanswered, ChildProcessError) as fault:
+            found.differences.append(f"seed {seed}: {fault!r}")
+        finally:
+            await world.close()
         reached = world.run.model.reached
         found.reached.update(reached)
         found.refused += world.run.refused
@@ -59,20 +68,21 @@ async def soak(seed: int, minutes: float, *, root: Path = ROOT, stop: bool = Fal
             f"seed {seed}: {operations} operations, {operations / seconds:.0f} a second, {world.settings}", flush=True
         )
         if difference:
-            found.differences.append(await description(world, difference, root))
+            print(f"seed {seed} differs: {str(difference)[:SHOWN]}", flush=True)
+            found.differences.append(await description(world, difference, made, root))
             print(found.differences[-1], flush=True)
             if stop:
                 break
-        elif world.server.errors():
+        if not difference and world.server.errors():
             found.differences.append(f"seed {seed}: logged errors\n{world.server.errors()[:3_000]}")
             print(found.differences[-1], flush=True)
         seed += 1
     return found
 
 
-async def description(world: World, found: Difference, root: Path) -> str:
+async def description(world: World, found: Difference, made: Databases, root: Path) -> str:
     """The difference with the shortest history that shows it."""
-    shrinker = Shrinker(partial(replay, world.settings, root=root), time.monotonic() + SHRINKING)
+    shrinker = Shrinker(partial(replay, world.settings, databases=made, root=root), time.monotonic() + SHRINKING)
     steps, again = await shrinker.shrunk(world.steps, found)
     lines = [f"seed {world.seed} differs after {len(world.steps)} steps, {world.settings}: {str(found)[:SHOWN]}"]
     if again is None:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.soak.databases import databases
 from tests.soak.mutating import Mutant, mutants
 from tests.soak.running import Difference
-from tests.soak.worlds import World
+from tests.soak.worlds import Settings, World, settings_of
 
 OPERATIONS = 6_000
 SECONDS = 240
-WORLDS = 3
+WORLDS = 5
 
 
 @pytest.mark.one_server
@@ -31,15 +32,15 @@ async def test_fault_is_found(mutant: Mutant, tmp_path: Path):
 
 async def difference(mutant: Mutant, tree: Path) -> Difference | None:
     """The first difference between a tree with a fault and the model, in a new random history; None if it ends."""
-    # of four consecutive seeds, the first has one partition and the second 16, both with the default cache
-    seed = secrets.randbelow(10**8) * 4 + (mutant.partitions > 1)
+    seed = secrets.randbelow(10**9)
     print(f"seed {seed}")
-    world = World(seed, tree)
-    assert (world.settings.partitions, world.settings.cache) == (mutant.partitions, None)
-    try:
-        await world.generate(OPERATIONS, time.monotonic() + SECONDS)
-    except Difference as found:
-        return found
-    finally:
-        await world.close()
+    policy = settings_of(seed).policy
+    with databases() as made:
+        world = World(seed, made, tree, Settings(mutant.partitions, None, policy, imported=mutant.imported))
+        try:
+            await world.generate(OPERATIONS, time.monotonic() + SECONDS)
+        except Difference as found:
+            return found
+        finally:
+            await world.close()
     return None

@@ -3,21 +3,26 @@ Threads in the model: the places of a whole thread are sorted by the levels abov
 
 A level is a comment on the way to a place, with its value when it was read. As tuples of levels compare from the
 outermost one, a comment comes before its replies, and these before its next sibling.
+
+A pin has the values of all comments of an article at an instant, and a pinned walk lists by these. A comment that was
+posted between the pin and the walk has the value of a new comment.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tests.soak import formulas
 from tests.soak.model import Model
-from tests.soak.pages import Entry, Page, PageArguments, Position, cut, descending
-from tests.soak.records import Article, Comment, Move, User
+from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
+from tests.soak.records import Article, Comment, Move, Reading, User
 
 MOST_PLACES = 500  # of a page
 USUAL_PLACES = 25
 BY_TIME = ("NEWEST", "OLDEST")
+PIN_LIFETIME, SHARING_PERIOD = 600_000, 60_000  # milliseconds
+Values = Mapping[int, float]  # of comments, by number
 
 
 class Level(NamedTuple):
@@ -28,10 +33,14 @@ class Level(NamedTuple):
 
 
 class ThreadKey(NamedTuple):
-    """A place of a thread. `moves` counts the votes on comments of the partition when the walk began."""
+    """
+    A place of a thread. `moves` counts the votes on comments of the partition when the walk began, or when its pin was
+    made. `newest` is the highest number that a pinned walk shows.
+    """
 
     levels: tuple[Level, ...]
     moves: int
+    newest: int | None = None
 
 
 class Place(NamedTuple):
@@ -52,9 +61,12 @@ class Threads:
         self._model = model
         self._replies: dict[Any, list[Comment]] = {}
         self._version = -1
+        self._pins: dict[int, dict[tuple[str, int], int]] = defaultdict(dict)  # of articles: when they were made
+        self._pinned: dict[tuple[int, str, int], Values] = {}  # by article, order and moves
+        self._replaced: set[tuple[int, str, int]] = set()  # pins, by the same, that this step replaces
 
     def replies(self, parent: Article | Comment) -> list[Comment]:
-        """What answers an article or a comment, in the order of posting, with stubs."""
+        """What answers an article or a comment, in the order of posting, with stubs and what was removed."""
         if self._version != self._model.version:
             self._version, self._replies = self._model.version, defaultdict(list)
             for comment in self._model.comments.values():
@@ -62,13 +74,28 @@ class Threads:
         return self._replies.get(parent, [])
 
     def visible_descendants(self, comment: Comment) -> int:
-        return sum((not each.is_stub) + self.visible_descendants(each) for each in self.replies(comment))
+        return sum(each.is_visible + self.visible_descendants(each) for each in self.replies(comment))
+
+    def has_place(self, comment: Comment) -> bool:
+        """Whether threads show it: it is visible, or has visible descendants."""
+        return comment.is_visible or self.visible_descendants(comment) > 0
+
+    def read(self, viewer: User | None, comment: Comment | None) -> Comment | Reading | None:
+        """What a viewer, or a stranger, reads of a comment by its id."""
+        if comment is None:
+            return None
+        is_rightful = viewer is not None and (comment.poster is viewer or viewer.moderates(comment.article.groups))
+        if is_rightful and not comment.is_stub and not comment.is_shown:
+            self._model.reached.count("hidden comments read by id")
+            return Reading(comment)
+        return comment if self._model.may_read(viewer, comment.article) and self.has_place(comment) else None
 
     def siblings(self, parent: Article | Comment, order: str, paging: PageArguments) -> Page:
         """A page of the replies to one comment, or of the answers to an article. It counts stubs."""
         paging.check()
         listing, is_rising = ("replies", parent.number, order), order == "OLDEST"
-        entries = [Entry((self._value(each, order), each.number), each) for each in self.replies(parent)]
+        placed = filter(self.has_place, self.replies(parent))
+        entries = [ListingEntry((self._value(each, order), each.number), each) for each in placed]
         entries.sort(key=lambda entry: entry.key, reverse=not is_rising)
         position = paging.position(listing)
         self._model.reached.count("pages of replies after a cursor", position is not None)
@@ -77,11 +104,19 @@ class Threads:
     def of_user(self, user: User, paging: PageArguments) -> Page:
         paging.check()
         listing = ("comments", user.lower)
-        own = [each for each in self._model.comments.values() if each.poster is user]
-        entries = descending([Entry((each.posted_at, each.number), each) for each in own])
+        own = [each for each in self._model.comments.values() if each.poster is user and each.is_shown]
+        entries = descending([ListingEntry((each.posted_at, each.number), each) for each in own])
         return cut("Comment", listing, entries, paging, paging.position(listing))
 
-    def page(self, article: Article, order: str, under: int | None, deepest: int, paging: PageArguments) -> Page:
+    def page(
+        self,
+        article: Article,
+        order: str,
+        under: int | None,
+        deepest: int,
+        paging: PageArguments,
+        pinned: bool = False,
+    ) -> Page:
         """
         A page of the thread of an article, or below its comment `under`, `deepest` levels below the first one.
 
@@ -92,19 +127,78 @@ class Threads:
         listing = ("thread", article.number, order, under, deepest)
         position = paging.position(listing)
         root = article if under is None else self._model.comments.get(under)
-        if root is None or (isinstance(root, Comment) and root.article is not article):
+        key = self._unless_expired(article, order, position.key) if position else self._begin(article, order, pinned)
+        if isinstance(root, Comment) and (root.article is not article or not self.has_place(root)):
+            root = None
+        if root is None:
             return Page("Comment", [], False, False, 0)
-        begin = ThreadKey((), self._model.moves[self._model.partition(article)])
-        key: ThreadKey = position.key if position else begin
-        places = list(self._places(root, order, deepest, key.levels))
+        values = self._pinned.get((article.number, order, key.moves)) if key.newest else None
+        places = [
+            place for place in self._places(root, order, deepest, key.levels, values)
+            if key.newest is None or all(abs(level.number) <= key.newest for level in place.levels)
+        ]  # fmt: skip
         chosen, has_previous, has_next = self._cut(places, key, order, paging)
-        cursors = [Position(listing, ThreadKey(place.levels, key.moves)) for place in chosen]
+        cursors = [Position(listing, key._replace(levels=place.levels)) for place in chosen]
         hidden = [self._hidden(place, deepest) for place in chosen]
         nodes = [place.comment for place in chosen]
         edges = [ThreadEdge(*each) for each in zip(cursors, nodes, hidden, strict=True)]
         self._count_cases(edges, order, under, key)
+        if values is not None:
+            present = [place.comment for place in self._places(root, order, deepest, ())]
+            is_other = [each.comment for each in places] != present
+            self._model.reached.count("pinned thread pages of an order of before", is_other and bool(key.levels))
         total = self._model.comment_count(article) if isinstance(root, Article) else self.visible_descendants(root)
         return Page("Comment", edges, has_previous, has_next, total, edges)
+
+    def _begin(self, article: Article, order: str, pinned: bool) -> ThreadKey:
+        """The beginning of a walk. Walks that begin within a minute share a pin."""
+        model, partition = self._model, self._model.partition(article)
+        moves = model.moves[partition]
+        if not pinned:
+            return ThreadKey((), moves)
+        newest = max(number for number in model.numbers if model.home(number) == partition)
+        if order in BY_TIME:
+            return ThreadKey((), 0, newest)
+        pins = self._pins[article.number]
+        made = {number: at for (of_order, number), at in pins.items() if of_order == order}
+        last = max(made, key=lambda number: made[number], default=None)
+        if last is not None and made[last] > model.now - SHARING_PERIOD:
+            model.reached.count("shared pins of threads", last != moves)
+            return ThreadKey((), last, newest)
+        self._replaced |= {(article.number, *pin) for pin in self._overdue(article.number)}
+        pins[order, moves] = model.now
+        self._replaced.discard((article.number, order, moves))
+        self._pinned.setdefault((article.number, order, moves), self._values_of(article, order))
+        return ThreadKey((), moves, newest)
+
+    def _overdue(self, article: int) -> list[tuple[str, int]]:
+        return [pin for pin, at in self._pins[article].items() if at <= self._model.now - PIN_LIFETIME]
+
+    def forget_replaced(self) -> None:
+        """
+        Forget the pins that the step before has replaced. Until its end they may be read: what is read by such a pin
+        comes before, beside or after what makes the new one.
+        """
+        for article, *pin in self._replaced:
+            self._pins[article].pop(tuple(pin), None)
+        self._replaced.clear()
+
+    def forget_expired(self, article: int, order: str) -> None:
+        """Forget the pins of an order that an answer says are gone, where they are past their time."""
+        for pin in self._overdue(article):
+            if pin[0] == order:
+                del self._pins[article][pin]
+
+    def _values_of(self, article: Article, order: str) -> Values:
+        of_article = [each for each in self._model.comments.values() if each.article is article]
+        return {each.number: self._value(each, order) for each in of_article}
+
+    def _unless_expired(self, article: Article, order: str, key: ThreadKey) -> ThreadKey:
+        """An expired pin is forgotten when another one of the article is made. A walk then goes on without it."""
+        if key.newest is None or order in BY_TIME or (order, key.moves) in self._pins[article.number]:
+            return key
+        self._model.reached.count("expired pins of threads")
+        return key._replace(newest=None)
 
     def _places(
         self,
@@ -112,19 +206,23 @@ class Threads:
         order: str,
         deepest: int,
         known: Sequence[Level],
+        values: Values | None = None,
         above: tuple[Level, ...] = (),
     ) -> Iterator[Place]:
-        """The places below a comment or an article. The comments of the levels `known` have the values of these."""
+        """
+        The places below a comment or an article, by the values of a pin if given. The comments of the levels `known`
+        have the values of these.
+        """
         replies = []
-        for comment in self.replies(parent):
-            level = self._level(comment, order)
+        for comment in filter(self.has_place, self.replies(parent)):
+            level = self._level(comment, order, values)
             is_known = len(above) < len(known) and known[len(above)].number == level.number
             replies.append((known[len(above)] if is_known else level, comment))
         for level, comment in sorted(replies):
             levels = (*above, level)
             yield Place(levels, comment)
             if len(above) < deepest:
-                yield from self._places(comment, order, deepest, known, levels)
+                yield from self._places(comment, order, deepest, known, values, levels)
 
     def _cut(
         self, places: Sequence[Place], key: ThreadKey, order: str, paging: PageArguments
@@ -137,18 +235,20 @@ class Threads:
             return shown, has_more and bool(paging.last), has_more and not paging.last
         before = [place for place in places if place.levels < key.levels and self._stayed(place, key, order)]
         after = [place for place in places if place.levels > key.levels and self._stayed(place, key, order)]
-        is_there = abs(key.levels[-1].number) in self._model.comments
+        last = self._model.comments.get(abs(key.levels[-1].number))
+        is_there = last is not None and self.has_place(last)
         if paging.last:
             return before[-size:], len(before) > size, is_there or bool(after)
         shown = after[:size]
-        first = shown[0].levels if shown else key.levels
-        has_previous = is_there or (any(place.levels < first for place in places) if shown else bool(before))
-        return shown, has_previous, len(after) > size
+        has_others = bool(before)
+        if shown and key.newest is None:
+            has_others = any(place.levels < shown[0].levels for place in places)
+        return shown, is_there or has_others, len(after) > size
 
     def _stayed(self, place: Place, key: ThreadKey, order: str) -> bool:
         """Whether a place has been on one side of a cursor since the walk began."""
         apart = next(((own, other) for own, other in zip(place.levels, key.levels, strict=False) if own != other), None)
-        if apart is None or order in BY_TIME:
+        if apart is None or order in BY_TIME or key.newest is not None:
             return True
         level, at = apart
         comment = self._model.comments[abs(level.number)]
@@ -163,8 +263,10 @@ class Threads:
     def _hidden(self, place: Place, deepest: int) -> int:
         return self.visible_descendants(place.comment) if len(place.levels) > deepest else 0
 
-    def _level(self, comment: Comment, order: str) -> Level:
+    def _level(self, comment: Comment, order: str, values: Values | None) -> Level:
         value = self._value(comment, order)
+        if values is not None:
+            value = values.get(comment.number, formulas.value(self._model.policy, order, 0, 1, 0, 0))
         return Level(value, comment.number) if order == "OLDEST" else Level(-value, -comment.number)
 
     def _value(self, comment: Comment, order: str) -> float:
@@ -176,6 +278,7 @@ class Threads:
     def _count_cases(self, edges: Sequence[ThreadEdge], order: str, under: int | None, key: ThreadKey) -> None:
         reached = self._model.reached
         reached.count("thread pages after a cursor", bool(key.levels and edges))
+        reached.count("pinned thread pages after a cursor", bool(key.newest and key.levels and edges))
         reached.count("thread pages under a comment", under is not None and bool(edges))
         reached.count("hidden replies", any(edge.hidden for edge in edges))
         is_gone = bool(key.levels) and abs(key.levels[-1].number) not in self._model.comments
@@ -183,6 +286,7 @@ class Threads:
         for one, other in pairwise([edge.node for edge in edges]):
             is_equal = one.parent is other.parent and self._value(one, order) == self._value(other, order)
             reached.count("equal values of comments", is_equal)
+        reached.count("threads with removed comments", any(edge.node.is_removed for edge in edges))
 
 
 def _bounds(policy: formulas.Policy, order: str, move: Move) -> tuple[float, float]:

@@ -3,11 +3,13 @@
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from functools import partial
 from random import Random
 from typing import Any
 
+from tests.soak import searches
 from tests.soak.documents import COMMENT_ORDERS, DEPTHS, OF_COMMENTS, ORDERS, Document, Slot
-from tests.soak.history import Ref
+from tests.soak.history import NotificationRef, Ref
 from tests.soak.model import Model, canonical
 from tests.soak.pages import Position
 from tests.soak.records import Article, Comment, User
@@ -19,6 +21,10 @@ WRONG_IDS = ("article:0", "article:x", "article:9007199254740993", "comment:01",
 WRONG_NAMES = ("a", "a b", "x" * 21, "é1")
 WRONG_GROUPS = ("", "-a", "a b", "g" * 51)
 WRONG_LINKS = ("javascript:alert(1)", "https://", "https://a b.example/", "ftp://a.example/")
+QUERIES = (
+    *("redis", "in action", '"in action"', "日本", '"', "", "- OR why", "🎉", "café", "-redis (x*"),
+    *("a" * 300, "w" * 501),
+)
 LINK_TAILS = ("", "", "", "", "#part", "?utm_source=soak", "?b=1", "?utm_medium=x&b=1#y")
 
 
@@ -28,6 +34,7 @@ class KnownValues:
     def __init__(self) -> None:
         self.articles: dict[int, Ref] = {}
         self.comments: dict[int, Ref] = {}  # also deleted ones
+        self.actions: dict[int, Ref] = {}  # of moderators
         self.sessions: dict[str, list[tuple[str, Ref]]] = defaultdict(list)  # by user
         self.cursors: dict[Any, deque[tuple[Ref, Position]]] = defaultdict(lambda: deque(maxlen=60))
         self.kinds: dict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=40))  # listings, by kind
@@ -149,6 +156,18 @@ class ValueGenerator:
         host = self.random.choice(("https://example.com/", "https://example.com/", "HTTPS://Example.COM.:443/"))
         return f"{host}{self.random.randint(1, 9)}{self.random.choice(LINK_TAILS)}"
 
+    def _query(self, slot: Slot, values: dict[str, Any]) -> str:
+        """Mostly that of a search that was sent before, so that its cursors can be used, or some words of a text."""
+        listings = [each for each in self.known.kinds["search"] if _is_of_search(each, slot.about)]
+        if listings and self.random.random() < 0.6:
+            return " ".join(f'"{" ".join(phrase)}"' for phrase in self.random.choice(listings)[1])
+        kinds = [[*each.values()] for each in (self.model.articles, self.model.comments, self.model.users) if each]
+        newest = self.random.choice(kinds)[-self.random.choice((3, 40)) :]
+        words = searches.words(" ".join(searches.texts(self.random.choice(newest))))
+        start = self.random.randrange(len(words) or 1)
+        some = " ".join(words[start : start + self.random.choice((1, 1, 2, 3))])
+        return self.random.choice((*(some,) * 9, some.upper(), f'"{some}"', *QUERIES))
+
     def _username(self, slot: Slot, values: dict[str, Any]) -> str:
         if self._chance():
             return self.random.choice((*WRONG_NAMES, "nobody"))
@@ -182,10 +201,31 @@ class ValueGenerator:
             return self._commentId(slot, values)
         if kind < 0.55:
             return self._article(list(self.model.articles.values()))
+        if kind < 0.6 and self.known.actions:
+            return self.random.choice(list(self.known.actions.values())[-20:])
         name = self._username(slot, values) if self.random.random() < 0.98 else "nobody"
         if kind < 0.75:
             return f"user:{name}"
-        return f"feed:{name}" if kind < 0.85 else f"group:{self._group(slot, values)}"
+        if kind < 0.82:
+            return self._notificationId(name)
+        if kind < 0.92:
+            return f"{'feed' if kind < 0.87 else 'inbox'}:{name}"
+        return f"group:{self._group(slot, values)}"
+
+    def _notificationId(self, name: str) -> Any:
+        about = [
+            number for number, each in self.model.actions.items()
+            if each.notified and each.notified[0].lower == name.lower()
+        ]  # fmt: skip
+        if about and self._chance(0.3):
+            return NotificationRef(name, self.known.actions[self.random.choice(about[-5:])])
+        texts: list[Article | Comment] = [*self.model.articles.values(), *self.model.comments.values()]
+        notifying = [each for each in texts if name.lower() in each.notified] or texts
+        return (
+            NotificationRef(name, self._id(self.random.choice(notifying[-12:])))
+            if notifying
+            else f"notification:{name}"
+        )
 
     def _nodeIds(self, slot: Slot, values: dict[str, Any]) -> list[Any]:
         return [self._nodeId(slot, values) for _ in range(self.random.choice((0, 1, 2, 3, 5)))]
@@ -219,28 +259,35 @@ class ValueGenerator:
 
     def _listing(self, about: Any, values: dict[str, Any]) -> tuple[Any, ...]:
         """The listing that is probably read with these arguments."""
-
-        def given(name: str, usual: Any) -> Any:
-            text = about.get(name)
-            if text is None:
-                return usual
-            return values.get(text[1:], usual) if text.startswith("$") else text
-
-        def since() -> int | None:
-            text = given("since", None)
-            return None if text is None else milliseconds(text)
-
+        given = partial(_given, about, values)
         name = self.user.lower if self.user else "nobody"
         match about["parent"], about["field"]:
             case "Article" | "Comment", field if field in OF_COMMENTS:
                 return self.listing or ("thread" if field == "thread" else "replies",)
             case "Query", "articles":
                 group = given("group", None)
-                return ("articles", given("order", "SCORE"), group.lower() if group else None, since())
+                return ("articles", given("order", "SCORE"), group.lower() if group else None, _instant(given))
             case "Group", _:
-                return ("articles", given("order", "SCORE"), self.group, since())
+                return ("articles", given("order", "SCORE"), self.group, _instant(given))
             case "Query", "articlesByLink":
                 return ("links", canonical(given("link", "")))
+            case "Query", "moderationLog":
+                scope, kind = given("subjectId", None) or given("group", None), "all"
+                if scope is not None:
+                    kind = "subject" if "subjectId" in about else "group"
+                return ("log", kind, scope.lower() if isinstance(scope, str) else scope)
+            case "Query", "moderationQueue":
+                listings = [each for each in self.known.kinds["queue"] if each[1] == given("kind", "FLAGGED")]
+                return self.random.choice(listings or [("queue",)])
+            case "Query", "appeals":
+                return self.random.choice(self.known.kinds["appeals"] or [("appeals",)])
+            case "Query", "held":
+                return ("held", self.viewer.lower if self.viewer else name)
+            case "Group", "moderators":
+                return ("moderators", self.group)
+            case "Query", "search":
+                arguments = (given("query", ""), about.get("kinds"), given("group", None), given("poster", None))
+                return searches.search(arguments[0][:500], *arguments[1:], about["order"]).listing
             case "Query", "frontPage":
                 return ("good", self.day if "date" in about else None)
             case "Query", "groups":
@@ -249,14 +296,37 @@ class ValueGenerator:
                 return ("timeline", name)
             case "User", field:
                 return (field, name)
+            case "Inbox", _:
+                return ("inbox", self.viewer.lower if self.viewer else name)
             case "Feed", _:
                 return ("feed", self.viewer.lower if self.viewer else name)
             case _:
                 return self.random.choice(self.known.kinds["voters"] or [("voters", 0)])
 
 
+def _given(about: Mapping[str, Any], values: Mapping[str, Any], name: str, usual: Any) -> Any:
+    """The value of an argument, which a document has as a literal or as a variable."""
+    text = about.get(name)
+    if text is None:
+        return usual
+    return values.get(text[1:], usual) if text.startswith("$") else text
+
+
+def _instant(given: Callable[[str, Any], Any]) -> int | None:
+    text = given("since", None)
+    return None if text is None else milliseconds(text)
+
+
 def _is_of_comments(about: Mapping[str, Any]) -> bool:
     return about["field"] in OF_COMMENTS and about["parent"] != "User"
+
+
+def _is_of_search(listing: tuple[Any, ...], about: Mapping[str, Any]) -> bool:
+    """Whether a search was probably one of a document."""
+    wanted = searches.search("", about.get("kinds"), None, None, about["order"])
+    _, _, kinds, group, poster, order = listing
+    is_of_one = ("group" in about, "poster" in about) == (group is not None, poster is not None)
+    return is_of_one and (kinds, order) == (wanted.kinds, wanted.order)
 
 
 def _fits(listing: tuple[Any, ...], about: Mapping[str, Any]) -> bool:

@@ -8,23 +8,35 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.soak.documents import Document, DocumentGenerator
+from tests.soak.archiving import Stay, stories
+from tests.soak.databases import Databases
+from tests.soak.documents import HASHING, MODERATION, MUTATIONS, Document, DocumentGenerator
 from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step
+from tests.soak.inboxes import MOST_MENTIONS
 from tests.soak.inputs import VariableGenerator
+from tests.soak.model import Mirror
 from tests.soak.records import Article, Comment, User
-from tests.soak.running import POSTED, Difference, Run
+from tests.soak.running import POSTED, Difference, HistoryRun, is_search
 from tests.soak.server import ROOT, Server
+from tests.soak.subscribing import SUBSCRIPTIONS
+from tests.soak.viewers import Subscribing, subscribing, viewing
 
 BEGINNING = 1_600_000_000_000  # unix milliseconds
 USERS = ("alice", "Bob", "carol", "Dave-1", "eve_x", "Frank")
+ADMIN = "alice"
+MODERATORS = (("Bob", "MODERATOR", None), ("carol", "MODERATOR", "show"), ("Dave-1", "MODERATOR", "ask"))
+IMPORTED_USERS = 4  # who have imported stories; the others begin with empty timelines
 MOST_ARTICLES = 120
 MOST_COMMENTS = 180  # the deletion of an article waits for its first 200 to be removed
 READS, WRITES = 60, 60  # documents that are sent again with other variables
 NEW = 0.04  # share of new documents
 LAG = 20_000  # milliseconds that the clock of a world may be behind the real one, by which Redis expires voters
 EVENTS = ("drop", "restart", "kill", "expire", "day")
-BETWEEN_EVENTS = 500  # operations
+BETWEEN_EVENTS, BETWEEN_FAULTS = 500, 400  # operations
+FAULT_OPERATIONS = {"locked": 40, "killed": 25, "paused": 6}  # beside a fault; a paused database takes seconds for each
+TEXTS = ("post", "comment", "editArticle", "editComment", "regroupArticle")  # what changes what is searched
+SHOWN = ("removeContent", "removeContent", "approveContent", "revertModeration")  # and so what of it is shown
 INDEPENDENT = ("post", "comment", "vote", "voteOnComment", "followUser", "unfollowUser")
 
 
@@ -35,6 +47,8 @@ class Settings:
     partitions: int
     cache: int | None
     policy: Policy
+    database: str = "sqlite"  # or "postgresql"
+    imported: int = 0  # stories that are imported; articles leave Redis only where there are some
 
     def of_server(self) -> dict[str, Any]:
         settings = {
@@ -44,33 +58,44 @@ class Settings:
             "good_votes": self.policy.good_votes,
             "vote_score": self.policy.vote_score,
             "hot_seconds": self.policy.hot_seconds,
+            "mentions": MOST_MENTIONS,
         }
         return settings if self.cache is None else settings | {"cache": self.cache}
 
 
 def settings_of(seed: int) -> Settings:
-    """Four consecutive seeds have all combinations of partitions and caches."""
+    """
+    Eight consecutive seeds have all combinations of partitions, caches and databases. Of two that follow each other one
+    has articles that leave Redis.
+    """
     random = Random(seed)
     policy = Policy(vote_score=random.choice((1.0, 1.0, 100.0, 432.0)), voting_window=random.choice((8, 20, 60)))
-    return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy)
+    imported = (0, 40, 150, 260)[(seed + seed // 4) % 4]
+    database = ("sqlite", "postgresql")[(seed + seed // 2 + seed // 4) % 2]
+    return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy, database, imported)
 
 
 class World:
-    def __init__(self, seed: int, root: Path = ROOT) -> None:
+    def __init__(self, seed: int, databases: Databases, root: Path = ROOT, settings: Settings | None = None) -> None:
         self.random = Random(seed)
         self.seed = seed
-        self.settings = settings_of(seed)
-        self.server = Server(self.settings.of_server(), root)
-        self.run = Run(self.server, self.settings.policy, self.settings.partitions)
+        self.settings = settings or settings_of(seed)
+        self.server = Server(self.settings.of_server(), databases, self.settings.database, root)
+        self.run = HistoryRun(self.server, self.settings.policy, self.settings.partitions)
         self.steps: list[Step] = []
         self._reading: list[Document] = []
         self._writing: list[Document] = []
         self._now = BEGINNING
         self._posts = 0  # at this instant
         self._began = time.monotonic()
+        self._ahead = 0.0  # milliseconds by which the clock has been ahead of the real time at most
         self._operations = self._count = 0
         self._events: list[str] = []
         self._event_at = self.random.randint(1, BETWEEN_EVENTS)
+        self._faults: list[str] = []
+        self._present_fault = ""
+        self._fault_at = self.random.randint(1, BETWEEN_FAULTS)
+        self._healed_at = 0
 
     async def generate(self, operations: int, until: float) -> None:
         """
@@ -99,15 +124,39 @@ class World:
             values = VariableGenerator(self.random, self.run.model, self.run.known, None).variables(document) | given
             yield self._step("together", [self._operation(document, None, values)])
             self._now += place
+        if count := self.settings.imported:
+            imported = stories(self.random, USERS[:IMPORTED_USERS], self._now, count)
+            yield replace(self._step("import", []), stories=imported)
+        yield replace(self._step("admin", []), admin=ADMIN)
+        for name, role, group in MODERATORS:
+            given = {"userId": f"user:{name}", "role": role, "group": group, "reason": "from the beginning"}
+            document = self._generator().plain_mutation("grantRole")
+            admin = self.run.model.users[ADMIN]
+            yield self._step("together", [self._operation(document, admin, {"i_m0": given})])
 
     def _next(self) -> Step:
         """The next step: mostly a single read or write."""
         self._advance()
+        if self.run.model.mirror is not Mirror.UP:
+            return self._beside_fault()
+        if self._operations > self._fault_at:
+            return self._fault()
         if self._operations > self._event_at:
             self._event_at = self._operations + self.random.randint(1, 2 * BETWEEN_EVENTS)
             return self._event()
         if self.run.model.articles and self.random.random() < 0.015:
             return self._step("together", [self._last_vote()])
+        if self.settings.imported and self.random.random() < 0.015:
+            return self._archive()
+        if self.random.random() < 0.02:
+            return self._step("searched", self._write_and_searches())
+        if self.random.random() < 0.1:
+            return self._step("together", [self._moderation()])
+        if self.random.random() < 0.04 and (found := viewing(self.random, self.run.model, self.run.known)):
+            operations = [self._operation(found.document, each, found.variables) for each in found.viewers]
+            return self._step(self.random.choice(("viewers", "viewers", "together")), operations)
+        if self.random.random() < 0.008 and (about := subscribing(self.random, self.run.model, self.run.known)):
+            return self._step("subscribed", self._subscribed(about))
         kind = self.random.random()
         if kind < 0.42:
             return self._step("together", [self._read()])
@@ -117,8 +166,45 @@ class World:
             return self._step("together", self._reads())
         if kind < 0.90:
             return self._step("writes", self._independent())
-        reads = [each for _ in range(4) if not pins(each := self._read())][:3]
+        reads = [each for _ in range(4) if is_of_now(each := self._read())][:3]
         return self._step("overtaken" if reads else "together", [*reads, self._write(alone=True)])
+
+    def _archive(self) -> Step:
+        """Reads while articles leave Redis, or only that they begin to leave."""
+        most = self.settings.imported
+        articles = self.random.choice((0, 5, most // 2, most - 10, most))
+        stay = Stay(articles, self.random.choice((0, 3, 1_000)), self.random.choice((1, 3, 10, 200)))
+        reads = [*self._reads(), *(self._read() for _ in range(3))] if self.random.random() < 0.7 else []
+        return replace(self._step("archive", reads), stay=stay)
+
+    def _fault(self) -> Step:
+        """The next fault of the database or the mirror."""
+        if not self._faults:
+            faults = (*self.server.database.faults, "worker killed")
+            self._faults = self.random.sample(faults, len(faults))
+        fault = self._present_fault = self._faults.pop()
+        self._fault_at = self._operations + self.random.randint(1, 2 * BETWEEN_FAULTS)
+        self._healed_at = self._operations + FAULT_OPERATIONS.get(fault, 0)
+        return replace(self._step("fault", []), fault=fault)
+
+    def _beside_fault(self) -> Step:
+        """
+        A step while the database is behind or away: searches, reads, and writes that the database may refuse as a
+        whole. Nothing is pinned, as whether a pin was made would be unknown where its page is unavailable. Nothing is
+        written beside a paused database: what waits for it twice takes longer than any answer may.
+        """
+        if self._operations >= self._healed_at:
+            return self._step("healed", [])
+        kind = self.random.random()
+        if kind < 0.3 and self._present_fault != "paused":
+            names = [*TEXTS, *(name for name in MUTATIONS if name not in (*HASHING, *MODERATION, "answerAppeal"))]
+            write = self._generator().plain_mutation(self.random.choice(names))
+            self._posts += sum(each in POSTED for _, each in write.mutations)
+            return self._step("together", [self._with_variables(write, self._viewer(0.96))])
+        if kind < 0.5:
+            return self._step("together", [self._with_variables(self._generator().search(), self._viewer())])
+        reads = [each for each in self._reads() if "pinned" not in each.text]
+        return self._step("together", reads[:1] if kind < 0.8 else reads)
 
     def _event(self) -> Step:
         if not self._events:
@@ -137,12 +223,15 @@ class World:
         Advance the clock: mostly not at all or by whole seconds, so that many instants and values are equal.
 
         It advances at least one millisecond for each article or comment posted at the last instant, as their numbers
-        would otherwise run ahead of the clock.
+        would otherwise run ahead of the clock. It stays within `LAG` of the real time and its greatest lead over it,
+        as Redis expires the voters of what was posted then by the real time.
         """
         step = self.random.choice((0, 0, 0, 0, 1, 1, 7, 200, 1000, 1000))
         if step and step < self._posts:
             step = self._posts
-        behind = BEGINNING + (time.monotonic() - self._began) * 1000 - LAG - self._now
+        real = BEGINNING + (time.monotonic() - self._began) * 1000
+        self._ahead = max(self._ahead, self._now - real)
+        behind = real + self._ahead - LAG - self._now
         if behind > 0:
             step = max(step, int(behind))
         if step:
@@ -181,15 +270,46 @@ class World:
 
     def _write(self, *, alone: bool = False) -> Operation:
         model = self.run.model
-        if len(model.articles) > MOST_ARTICLES or len(model.comments) > MOST_COMMENTS:
+        if len(model.articles) > MOST_ARTICLES + self.settings.imported or len(model.comments) > MOST_COMMENTS:
             document = self._generator().plain_mutation("deleteArticle")
         elif alone or self.random.random() < 0.1:
             document = self._generator().mutation(alone=alone)
         else:
             document = self._repeated(self._writing, WRITES, self._generator().mutation)
-        viewer = self._viewer(0.96)
+        viewer = self._moderator() if is_moderation(document) else self._viewer(0.96)
         self._posts += sum(each in POSTED for _, each in document.mutations)
         return self._with_variables(document, viewer)
+
+    def _subscribed(self, about: Subscribing) -> list[Operation]:
+        """A write, and then one operation for each viewer that subscribes."""
+        document = self._generator().plain_mutation(about.mutation)
+        writer = self._moderator() if is_moderation(document) else self._viewer(1)
+        write = self._operation(document, writer, {"i_m0": about.given})
+        self._posts += about.mutation in POSTED
+        subscription = Document(SUBSCRIPTIONS["articleChanged"], ())
+        return [write, *(self._operation(subscription, each, {"id": about.article}) for each in about.viewers)]
+
+    def _moderation(self) -> Operation:
+        """What a moderator does."""
+        (name,) = self.random.choices(list(MODERATION), list(MODERATION.values()))
+        return self._with_variables(self._generator().mutation(name), self._moderator())
+
+    def _moderator(self) -> User | None:
+        """Mostly an admin or a moderator of the site, often one of a group."""
+        users, kind = list(self.run.model.users.values()), self.random.random()
+        if kind < 0.4:
+            return self.random.choice([each for each in users if each.is_admin])
+        moderators = [each for each in users if (each.moderates_site if kind < 0.65 else each.roles)]
+        return self.random.choice(moderators) if kind < 0.9 else self._viewer(0.96)
+
+    def _write_and_searches(self) -> list[Operation]:
+        """A write that changes what is found, often a deletion, and searches."""
+        name = self.random.choice((*TEXTS, "deleteArticle", "deleteComment", "deleteComment", *SHOWN))
+        self._posts += name in POSTED
+        document = self._generator().plain_mutation(name)
+        write = self._with_variables(document, self._moderator() if is_moderation(document) else self._viewer(1))
+        searching = [self._with_variables(self._generator().search(), self._viewer()) for _ in range(3)]
+        return [write, *searching]
 
     def _last_vote(self) -> Operation:
         """A vote at the last instant at which an article or a comment takes votes, or one millisecond later."""
@@ -261,15 +381,22 @@ class World:
         self.server.discard()
 
 
-def pins(operation: Operation) -> bool:
-    """Whether an operation may pin a listing. Sent beside a write, the content of its pin would be unknown."""
-    return "pinned" in operation.text
+def is_moderation(document: Document) -> bool:
+    return bool(document.mutations) and document.mutations[0][1] in (*MODERATION, "answerAppeal")
 
 
-async def replay(settings: Settings, steps: list[Step], root: Path = ROOT) -> Difference | None:
+def is_of_now(operation: Operation) -> bool:
+    """
+    Whether an operation may be sent beside a write: if it pins a listing, the content of its pin would be unknown, and
+    what it searches for may be found later.
+    """
+    return "pinned" not in operation.text and not is_search(operation)
+
+
+async def replay(settings: Settings, steps: list[Step], databases: Databases, root: Path = ROOT) -> Difference | None:
     """Run a history again on a new store, and return the first difference."""
-    server = Server(settings.of_server(), root)
-    run = Run(server, settings.policy, settings.partitions)
+    server = Server(settings.of_server(), databases, settings.database, root)
+    run = HistoryRun(server, settings.policy, settings.partitions)
     try:
         server.clock.set(BEGINNING)
         server.start()

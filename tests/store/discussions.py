@@ -10,7 +10,7 @@ from store.errors import Refusal
 from store.ranking.formulas import best, controversial
 from store.records import Comment, ContentState, Vote
 from store.store import Store
-from store.threads import CommentOrder, Place, ThreadPage, ThreadWindow
+from store.threads import CommentOrder, ThreadPage, ThreadPlace, ThreadWindow
 from tests.store.reading import read
 
 PEOPLE = ("alice", "bob", "carol", "dave", "erin")
@@ -63,9 +63,9 @@ async def walked(
     upwards: bool = False,
     under: int | None = None,
     max_depth: int = UNLIMITED,
-) -> list[Place]:
+) -> list[ThreadPlace]:
     """All places of a thread, page by page; both flags of each page are checked."""
-    places: list[Place] = []
+    places: list[ThreadPlace] = []
     page = await thread(store, article, order, ThreadWindow(size, upwards), under, max_depth)
     assert not (page.has_after if upwards else page.has_before)
     while True:
@@ -140,3 +140,7 @@ async def discuss(store: Store, article: int, chance: random.Random, turns: int,
                 await store.comments.delete(some.number, some.poster or "")
         except Refusal:
             pass  # the comment was deleted, or it is the poster who votes
+
+
+async def died(*arguments: object) -> None:
+    """Stands for the removal of comments by a process that died before it."""

@@ -1,4 +1,4 @@
-"""A model of a thread while people vote, post and delete, and of what pinned pages of it have."""
+"""A model of a thread while people vote, post, delete and moderate, and of what pinned pages of it have."""
 
 import random
 from collections import Counter
@@ -8,19 +8,24 @@ from itertools import pairwise
 
 from store import threads
 from store.ranking.formulas import best, controversial
-from store.records import Vote
+from store.records import ContentState, Vote
 from store.store import Store
 from store.threads import CommentOrder, ThreadPage, ThreadPosition, ThreadWindow
 from tests.store.discussions import PEOPLE, UNLIMITED, comments, thread
+from tests.store.held import set_comment_state
 
 BEST_Z = 1.281551565545
 VOTERS = 30
+VISIBLE, PENDING, REMOVED = ContentState.VISIBLE, ContentState.PENDING, ContentState.REMOVED
 PageCheck = Callable[["Walk", ThreadPage, ThreadPosition | None], None]
 
 
 @dataclass
 class Node:
-    """A comment. `votes` has those of others than the poster; `is_there` is also true of a stub."""
+    """
+    A comment. `votes` has those of others than the poster. A stub is deleted or hidden. `exists` is false once it is
+    gone for good, `is_there` also while it is hidden and nothing visible is below it.
+    """
 
     number: int
     parent: int | None
@@ -28,6 +33,8 @@ class Node:
     posted_at: int
     votes: dict[str, int] = field(default_factory=dict)
     is_stub: bool = False
+    is_hidden: bool = False
+    exists: bool = True
     is_there: bool = True
 
     def value(self, order: CommentOrder) -> float:
@@ -74,10 +81,32 @@ class Model:
 
     async def delete(self, node: Node) -> None:
         await self.store.comments.delete(node.number, node.poster)
-        node.is_stub = True
+        node.is_stub, node.is_hidden = True, False
         above: Node | None = node
-        while above and above.is_stub and not self.replies(above.number):
-            above.is_there = False
+        while above and above.is_stub and not above.is_hidden and not self._existing_replies(above.number):
+            above.exists = False
+            above = self.nodes.get(above.parent or 0)
+        self._settle(node)
+
+    async def hide(self, node: Node) -> None:
+        await set_comment_state(self.store, node.number, self.chance.choice((PENDING, REMOVED)))
+        node.is_stub = node.is_hidden = True
+        self._settle(node)
+
+    async def show(self, node: Node) -> None:
+        await set_comment_state(self.store, node.number, VISIBLE)
+        node.is_stub = node.is_hidden = False
+        self._settle(node)
+
+    def _existing_replies(self, number: int) -> list[Node]:
+        return [node for node in self.nodes.values() if node.parent == number and node.exists]
+
+    def _settle(self, node: Node) -> None:
+        """Find out again which comments from one upwards a thread has places for."""
+        above: Node | None = node
+        while above:
+            below = any(reply.is_there for reply in self._existing_replies(above.number))
+            above.is_there = above.exists and (not above.is_stub or below)
             above = self.nodes.get(above.parent or 0)
 
     def replies(self, number: int | None) -> list[Node]:
@@ -91,14 +120,19 @@ class Model:
             await self.vote(self.chance.choice([node for node in self.there() if not node.is_stub]))
 
     async def change(self, near: Node | None) -> None:
-        """Vote, post or delete, often where a walk has come to."""
+        """Vote, post, delete, hide or show again, often where a walk has come to."""
         found = [node for node in self.there() if not node.is_stub]
         is_near = near is not None and near.is_there and not near.is_stub and self.chance.random() < 0.4
         node = near if is_near and near else self.chance.choice(found)
         action = self.chance.random()
-        if action < 0.7:
+        hidden = [node for node in self.nodes.values() if node.is_hidden]
+        if action < 0.6:
             await self.vote(node)
-        elif action < 0.84 or len(found) < 12:
+        elif action < 0.68 and len(found) > 12:
+            await self.hide(node)
+        elif action < 0.75 and hidden:
+            await self.show(self.chance.choice(hidden))
+        elif action < 0.87 or len(found) < 12:
             await self.post(self.chance.choice((None, node)))
         else:
             await self.delete(node)
@@ -191,7 +225,7 @@ def is_lost(model: Model, beyond: ThreadPosition) -> bool:
     """Whether a position lacks ancestors, and all comments below these are gone, so that nothing says where it was."""
     for above, level in pairwise(beyond.levels):
         if level.depth > above.depth + 1:
-            return not model.nodes[int(level.position.member)].is_there
+            return not model.nodes[int(level.position.member)].exists
     return False
 
 
@@ -205,7 +239,8 @@ def count_reached(
     if not place:
         return
     then = values.get(place.number, place.value_when_posted(walk.order))
-    counts["cursor deleted"] += not place.is_there
+    counts["cursor deleted"] += not place.exists
+    counts["cursor hidden"] += place.is_hidden and not place.is_there
     counts["cursor a stub"] += place.is_there and place.is_stub
     counts["cursor moved"] += place.value(walk.order) != then
     counts["levels missing"] += bool(beyond and len(beyond.levels) < beyond.levels[-1].depth + 1)
@@ -238,4 +273,4 @@ async def walk_while_changing(model: Model, order: CommentOrder, is_pinned: bool
 async def agrees(model: Model) -> bool:
     """Whether the store has the comments that the model has."""
     found = {comment.number for comment in await comments(model.store, model.article)}
-    return found == {node.number for node in model.there()}
+    return found == {node.number for node in model.nodes.values() if node.exists}

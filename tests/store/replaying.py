@@ -6,6 +6,10 @@ from typing import Any
 from store import log
 from store.log import Entry
 from store.maintenance import dump
+from store.maintenance.records.accounts import FollowsRecord, UserRecord
+from store.maintenance.records.content import ArticleRecord, CommentRecord
+from store.maintenance.records.places import PlaceRecord
+from store.maintenance.records.record import Record
 from store.store import Store
 
 
@@ -19,6 +23,7 @@ class Replay:
         self.users: dict[str, dict[str, str]] = {}
         self.follows: dict[str, dict[str, str]] = {}
         self.stories: dict[str, int] = {}
+        self.places: dict[str, dict[str, str]] = {}
 
     def apply(self, entries: Sequence[Entry]) -> "Replay":
         for entry in entries:
@@ -47,6 +52,7 @@ class Replay:
 
     def _edited(self, entry: Entry, number: int, values: dict[str, str]) -> None:
         article = self.articles[number]
+        values.pop("told", None)
         values["notified"] = f"{article.get('notified', '')} {values.get('notified', '')}".strip()
         self.articles[number] = _without_empty({**article, **values}, "link", "content", "notified")
 
@@ -60,7 +66,6 @@ class Replay:
 
     def _commented(self, entry: Entry, number: int, values: dict[str, str]) -> None:
         del values["depth"]
-        self._note_activity(values)
         self.comments[number] = {"poster": entry.actor, **_without_empty(values, "parent", "notified")}
 
     def _comment_imported(self, entry: Entry, number: int, values: dict[str, str]) -> None:
@@ -71,8 +76,6 @@ class Replay:
             del values["imported"]
         if values["state"] and int(values["article"]) not in self.articles:
             return  # entries of stubs have no text, so the deletion of the article does not remove them
-        if not values["state"]:
-            self._note_activity(values)
         self.comments[number] = _without_empty(
             {"poster": entry.actor, **values}, "poster", "parent", "content", "state"
         )
@@ -87,19 +90,32 @@ class Replay:
         texts = {"content": values["content"], "edited": values["edited"], "notified": noted}
         self.comments[number] = _without_empty({**comment, **texts}, "notified")
 
-    def _note_activity(self, values: dict[str, str]) -> None:
-        if article := self.articles.get(int(values["article"])):
-            latest = max(int(values["time"]), int(article.get("active", article["time"])))
-            if latest > int(article["time"]):
-                article["active"] = str(latest)
-
     def _comment_deleted(self, entry: Entry, number: int, values: dict[str, str]) -> None:
-        self._note_activity(values)  # its other entry was removed from the log
         for each in (number, *map(int, values["removed"].split())):
             self.comments.pop(each, None)
         if values["stub"] and int(values["article"]) in self.articles:
             kept = {name: values[name] for name in ("article", "parent", "time", "up", "down")}
             self.comments[number] = _without_empty({**kept, "state": "deleted"}, "parent")
+
+    def _state_changed(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        article = self.articles[number]
+        for name, visible in (("state", "visible"), ("locked", "")):
+            article.pop(name, None)
+            if values[name] != visible:
+                article[name] = values[name]
+
+    def _moderated(self, entry: Entry, id: int | str, values: dict[str, str]) -> None:
+        assert values["action"]
+
+    def _comment_state_changed(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        if number not in self.comments:
+            return  # its text was removed from the log with it
+        self.comments[number].pop("state", None)
+        if values["state"] != "visible":
+            self.comments[number]["state"] = values["state"]
+
+    def _comments_listed(self, entry: Entry, number: int, values: dict[str, str]) -> None:
+        assert values.keys() == {"comments", "listed", "notified", "of_article"}
 
     def _registered(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         self.users.setdefault(name, {}).update(values)
@@ -122,6 +138,9 @@ class Replay:
     def _ranked(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         assert values.keys() == {"group"}
 
+    def _group_edited(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        self.places[name] = _without_empty(values, "listed", "title", "about")
+
     def _repaired(self, entry: Entry, id: int | str, values: dict[str, str]) -> None:
         values.pop("karma", None)
         if isinstance(id, int):
@@ -134,6 +153,7 @@ class Replay:
             "comments": self.comments,
             "users": self.users,
             "follows": {name: followees for name, followees in self.follows.items() if followees},
+            "places": self.places,
         }
 
     def up_and_down(self, number: int) -> tuple[set[str], set[str]]:
@@ -149,20 +169,24 @@ async def entries(store: Store) -> list[Entry]:
 
 async def stored(store: Store) -> dict[str, Any]:
     """What `Replay.state` gives, read from the store."""
-    state: dict[str, Any] = {"articles": {}, "comments": {}, "users": {}, "follows": {}}
-    for kind, *record in await records(store):
-        if kind == "article":
-            state["articles"][record[0]] = {name: text for name, text in record[1].items() if name != "link_digest"}
-        if kind == "comment":
-            state["comments"][record[0]] = record[1]
-        if kind == "user":
-            state["users"][record[0]["name"].lower()] = _without(record[0], "karma", "password")
-        if kind == "follows":
-            state["follows"][record[0]] = {followee: str(since) for followee, since in record[1].items()}
+    state: dict[str, Any] = {"articles": {}, "comments": {}, "users": {}, "follows": {}, "places": {}}
+    for record in await records(store):
+        match record:
+            case ArticleRecord():
+                state["articles"][record.number] = _without(record.fields, "link_digest")
+            case CommentRecord():
+                state["comments"][record.number] = record.fields
+            case UserRecord():
+                state["users"][record.fields["name"].lower()] = _without(record.fields, "karma", "password", "upvoters")
+            case FollowsRecord():
+                followees = {followee: str(since) for followee, since in record.followees.items()}
+                state["follows"][record.follower] = followees
+            case PlaceRecord():
+                state["places"][record.group] = record.fields
     return state
 
 
-async def records(store: Store) -> list[dump.Record]:
+async def records(store: Store) -> list[Record]:
     found = dump.records_of(store.site, lambda count: None, lambda key: None)
     return [record async for some in found for record in some]
 

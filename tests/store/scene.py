@@ -4,14 +4,15 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from redis import Redis
 
-from store import keys, links, listings, log, threads
+from store import appeals, article_moderation, bans, flags, keys, links, listings, log, roles, threads
 from store.articles import Draft
 from store.errors import Refusal
+from store.flags import FlagReason
 from store.leases import Lease
 from store.maintenance import reindex, scan
 from store.maintenance.import_comments import StoryComment, import_comments
@@ -20,15 +21,19 @@ from store.maintenance.write_lock import WriteLock
 from store.ranking import snapshots
 from store.ranking.formulas import Order
 from store.rate_limits import SlidingWindow, TokenBuckets
-from store.records import Article, Vote
+from store.records import Article, ContentState, Role, Vote
+from store.rules import FlagRules, Rules
 from store.sessions import parse_token
 from store.store import Store
 from tests.conftest import Clock, registered
+from tests.store.held import set_comment_state
 from tests.store.reading import page, post
 
 WEEK = 7 * 86_400
 PEOPLE = ("Alice", "bob", "carol", "dave")
 GROUPS = ("ask", "show", "video")
+STATES = (ContentState.VISIBLE, ContentState.PENDING, ContentState.REMOVED)
+LONG = 130  # comments, of which `latest` keeps the times
 
 
 @dataclass
@@ -37,7 +42,7 @@ class Scene:
     Alice has a `closed` article, whose votes are over, and a good `open` one in two groups, with up and down votes.
 
     The `open` one has comments: a deleted one, which Carol answered (`comment`), and an answer of Alice to Carol. An
-    imported story has an imported comment of Carol, which answers a deleted one.
+    imported story has an imported comment of Carol, which answers a deleted one. The group `lua` is listed.
     """
 
     redis: "Redis"
@@ -112,6 +117,7 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     replies = [StoryComment("2", "1", "", clock.now - 4, ""), StoryComment("3", "2", "carol", clock.now - 3, "why", 3)]
     await import_comments(store, [(store.site.home_of_user("alice"), each) for each in replies], {"carol": "carol"})
     await store.follows.follow("bob", "alice")
+    await store.places.add("lua", {"title": "Lua and its kin", "about": "Small *languages*."})
     session = parse_token((await store.sessions.open("Alice")).token)
     assert session is not None
     p = store.site.home_of_user("alice")
@@ -136,8 +142,10 @@ async def _discuss(store: Store, article: int) -> tuple[int, int, int]:
 
 async def fill_other_kinds(scene: Scene) -> None:
     """
-    Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, rate limits, a
-    consumer of the log.
+    Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, a long thread with a
+    removed comment, rate limits, a consumer of the log, an admin and a moderator, flags, of which one counts toward
+    hiding, a ban and an appeal, an article that was flagged and removed with an appeal that is answered, and a comment
+    that is held.
     """
     site = scene.store.site
     await reindex.reindex(site, tuple(Order), lambda count: None)
@@ -147,11 +155,31 @@ async def fill_other_kinds(scene: Scene) -> None:
     assert moved is not None
     await threads.pin(site, scene.open.number, threads.CommentOrder.VOTES)
     await scene.store.comments.vote(moved.number, "bob", Vote.UP)
+    long = [scene.store.comments.post(scene.story, None, "carol", f"text {n}, @bob") for n in range(LONG)]
+    posted = (await asyncio.gather(*long))[0].comment
+    assert posted is not None
+    await set_comment_state(scene.store, posted.number, ContentState.REMOVED)
     await snapshots.pin(site, snapshots.pinned_listing(site, listing, site.clock()), await page(scene.store, listing))
     await scene.store.attempts.count([SlidingWindow(("something", "alice"), 60, 3)])
     await scene.store.server_keys.create("shop")
     await TokenBuckets(site, capacity=100, refill=1).take({"alice": 90})  # it is full in 90 s, and gone then
     await log.advance(site, "reader", scene.p, log.START)
+    await roles.grant(site, roles.OPERATOR, "bob", Role.ADMIN, None, "the first of them")
+    await roles.grant(site, "bob", "dave", Role.MODERATOR, "show", "a good memory")
+    await flags.flag(site, "bob", "article", scene.open.number, FlagReason.SPAM, "it sells shoes")
+    await flags.flag(site, "bob", "comment", scene.answer, FlagReason.OTHER)
+    hiding = replace(site, rules=Rules(FlagRules(1_000, 1, 0, 0, 0, 0)))
+    await flags.flag(hiding, "dave", "article", scene.open.number, FlagReason.SPAM)
+    banned = await bans.ban(site, "bob", "Alice", "quiet", None, "noise")
+    assert banned.action
+    await appeals.submit(site, "Alice", banned.action.number, "I whispered")
+    removed = await post(scene.store, "carol", groups=["show"])
+    await flags.flag(site, "dave", "article", removed.number, FlagReason.SPAM)
+    removal = await article_moderation.remove(site, roles.OPERATOR, removed.number, None, "an advertisement")
+    assert removal.action
+    await appeals.submit(site, "carol", removal.action.number, "It is news")
+    await appeals.answer(site, "bob", removal.action.number, "It has a price")
+    await scene.store.comments.post(scene.open.number, None, "dave", "@bob, this is held", is_held=True)
 
 
 async def fill_kinds_of_operations(scene: Scene) -> None:
@@ -169,6 +197,9 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
         await reindex.set_weights(site, "show", {"vote_score": 1.0}, interrupt)
     await site.redis.run(("SET", keys.mark(scene.p), 1, "PX", 60_000))
     await site.redis.run(("ZADD", keys.removing(scene.p), 1, scene.ghost))
+    for kind in (bans.cleaning, bans.lifted):
+        await site.redis.run(("ZADD", kind(scene.p), 1, scene.ghost))
+    await site.redis.run(("PEXPIRE", bans.lifted(scene.p), 3_600_000))
     await Lease(site, "task", 60_000).extend()
     await WriteLock(site).acquire()
     for key in (keys.effects(scene.p), keys.applied(scene.p)):
@@ -230,6 +261,8 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
     members = await store.site.redis.run(("ZRANGE", tree, 0, -1))
     comment = int(chance.choice(members).split()[1]) if members else other
     parent = chance.choice((None, comment))
+    hidden = await store.site.redis.run(("ZRANGE", keys.held(store.site.home_of_user(who), who), 0, 0))
+    moderator, reason = roles.OPERATOR, "a reason"
     actions: list[Callable[[], Awaitable[object]]] = [
         lambda: store.articles.post(who, Draft("a title", "https://example.com/", "", tuple(groups)), str(number)),
         lambda: store.articles.vote(other, who, chance.choice(list(Vote))),
@@ -248,5 +281,9 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: store.comments.vote(comment, who, chance.choice(list(Vote))),
         lambda: store.comments.edit(comment, who, f"another text, @{PEOPLE[number % 4]}"),
         lambda: store.comments.delete(comment, who),
+        lambda: article_moderation.remove(store.site, moderator, other, None, reason),
+        lambda: article_moderation.remove(store.site, moderator, other, chance.choice(GROUPS), reason),
+        lambda: article_moderation.approve(store.site, moderator, int(hidden[0]) if hidden else other),
+        lambda: set_comment_state(store, comment, chance.choice(STATES)),
     ]
     await chance.choice(actions)()

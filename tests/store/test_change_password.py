@@ -27,12 +27,12 @@ async def test_changed_password_ends_all_other_sessions(store, session, clock):
 
     for ended in others:
         with pytest.raises(Unauthenticated):
-            await store.sessions.username(ended)
-    assert await store.sessions.username(session) == "Alice"
-    assert await store.sessions.username(bobs) == "bob"
+            await store.site.username(ended)
+    assert await store.site.username(session) == "Alice"
+    assert await store.site.username(bobs) == "bob"
     with pytest.raises(BadCredentials):
         await other_session(store)
-    assert await store.sessions.username(await other_session(store, NEW)) == "Alice"
+    assert await store.site.username(await other_session(store, NEW)) == "Alice"
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ from collections import Counter
 
 import pytest
 
-from store import archiving, effects, keys, listings, queries, threads
+from archive import steps
 from store import comments as commands
+from store import effects, keys, listings, queries, removals, threads
 from store.errors import (
     Forbidden,
     IdempotencyMismatch,
@@ -24,7 +25,7 @@ from store.sessions import parse_token
 from store.store import Store
 from tests.conftest import registered
 from tests.store import discussions
-from tests.store.discussions import PEOPLE, comment, commented, comments, descendants
+from tests.store.discussions import PEOPLE, comment, commented, comments, descendants, died
 from tests.store.reading import article as stored_article
 from tests.store.reading import downvoters, everything, numbers, post, profile, read, upvoters, verified
 
@@ -307,7 +308,7 @@ async def test_comment_without_replies_is_deleted(store, article, redis):
     await store.comments.delete(posted.number, "bob")
 
     left = everything(redis).keys() - before
-    assert {key.split(":")[0] for key in left} <= {"commented", "moves", "effects", "applied"}
+    assert {key.split(":")[0] for key in left} <= {"commented", "moves", "effects", "applied", "deleted"}
     assert redis.hget(keys.logged(store.site.home_of_article(article)), posted.number) is None
     assert (await profile(store, "bob")).karma == 0
     assert await count_of(store, article) == 0
@@ -472,7 +473,7 @@ async def test_deleting_an_article_takes_its_comments_with_it(store, article, re
     ):
         with pytest.raises(NotFound):
             await call
-    await commands.remove_threads(store.site, p)
+    await removals.remove_all(store.site, p)
 
     kinds = {key.split(":")[0] for key in everything(redis)}
     assert not kinds & {"comment", "replies", "tree", "stubs", "voted", "downvoted", "removing", "comments", "logged"}
@@ -484,17 +485,18 @@ async def test_deleting_an_article_takes_its_comments_with_it(store, article, re
 @pytest.mark.parametrize("partitions", [8], ids=["8 partitions"], indirect=True)
 async def test_deletion_succeeds_if_the_thread_cannot_be_removed_at_once(store, article, redis, monkeypatch):
     await commented(store, article, "bob")
-    p, remove = store.site.home_of_article(article), commands.remove_threads
+    p, remove = store.site.home_of_article(article), removals.remove_thread
 
     async def remove_in_a_closed_partition(*arguments):
         redis.set(keys.closed(p), "1")
         await remove(*arguments)
 
-    monkeypatch.setattr(commands, "remove_threads", remove_in_a_closed_partition)
+    monkeypatch.setattr(removals, "remove_thread", remove_in_a_closed_partition)
     await store.articles.delete(article, "alice")
+    assert redis.zrange(keys.removing(p), 0, -1) == [str(article)]
 
     redis.delete(keys.closed(p))
-    await remove(store.site, p)
+    await removals.remove_all(store.site, p)
     assert not {key.split(":")[0] for key in everything(redis)} & {"comment", "tree", "removing"}
 
 
@@ -502,12 +504,12 @@ async def test_comments_of_a_deleted_article_are_removed_by_another_process(
     store, article, redis_url, partitions, policy, clock, monkeypatch
 ):
     await commented(store, article, "bob")
-    monkeypatch.setattr(commands, "STEPS_AT_ONCE", 0)
+    monkeypatch.setattr(removals, "remove_thread", died)
     await store.articles.delete(article, "alice")
-    monkeypatch.setattr(commands, "REMOVAL_INTERVAL", 0.01)
+    monkeypatch.setattr(removals, "INTERVAL", 0.01)
     other = await Store.open(redis_url, policy, partitions, clock=clock)
 
-    async with commands.removing_threads(other.site):
+    async with removals.removing(other.site):
         async with asyncio.timeout(10):
             while await own(store, "bob"):  # noqa: ASYNC110 - a task of another store removes it
                 await asyncio.sleep(0.01)
@@ -519,7 +521,7 @@ async def test_comments_of_a_deleted_article_are_removed_by_another_process(
 async def stubs(store, article, monkeypatch) -> list[int]:
     """A chain of 30 comments, of which only the last is not deleted. Few are removed at once."""
     monkeypatch.setattr(commands, "STUBS_AT_ONCE", 8)
-    monkeypatch.setattr(commands, "REMOVED_AT_ONCE", 3)
+    monkeypatch.setattr(removals, "REMOVED_AT_ONCE", 3)
     chain = [await commented(store, article, "bob")]
     for _ in range(29):
         chain.append(await commented(store, article, "bob", chain[-1]))
@@ -528,14 +530,17 @@ async def stubs(store, article, monkeypatch) -> list[int]:
     return [each.number for each in chain]
 
 
-async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redis, monkeypatch):  # C6
-    """What one deletion leaves, a task removes. The log names each."""
+@pytest.mark.parametrize("is_interrupted", [False, True])
+async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redis, monkeypatch, is_interrupted):  # C6
+    """It is gone when the deletion is answered. What an interrupted one leaves, a task removes. The log names each."""
     p = store.site.home_of_article(article)
+    monkeypatch.setattr(removals, "INTERVAL", 0.01)
+    if is_interrupted:
+        monkeypatch.setattr(removals, "settle", died)
     await store.comments.delete(stubs[-1], "bob")
-    assert [each.number for each in await comments(store, article)] == stubs[:9]
-    monkeypatch.setattr(commands, "REMOVAL_INTERVAL", 0.01)
+    assert [each.number for each in await comments(store, article)] == (stubs[:21] if is_interrupted else [])
 
-    async with commands.removing_threads(store.site), asyncio.timeout(10):
+    async with removals.removing(store.site), asyncio.timeout(10):
         while redis.exists(keys.removing(p)):  # noqa: ASYNC110 - a task removes it
             await asyncio.sleep(0.01)
 
@@ -551,10 +556,10 @@ async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redi
 
 
 async def test_chain_of_stubs_of_a_deleted_article_goes_with_it(store, article, stubs, redis, monkeypatch):
-    monkeypatch.setattr(commands, "STEPS_AT_ONCE", 0)
+    monkeypatch.setattr(removals, "settle", died)
     await store.comments.delete(stubs[-1], "bob")
     await store.articles.delete(article, "alice")
-    await commands.remove_threads(store.site, store.site.home_of_article(article))
+    await removals.remove_all(store.site, store.site.home_of_article(article))
 
     kinds = {key.split(":")[0] for key in everything(redis)}
     assert not kinds & {"comment", "replies", "tree", "stubs", "removing", "logged"}
@@ -568,24 +573,119 @@ async def test_comment_changes_nothing_of_its_article_but_its_count_and_activity
     assert await stored_article(store, article) == before._replace(active_at=clock.now, comment_count=1)
 
 
-async def test_article_is_as_active_as_its_newest_comment(store, article, clock, redis):
+async def test_article_is_as_active_as_its_newest_visible_comment(store, article, clock, redis):  # L10
     posted_at, seen = clock.now, []
-    newer = (await post(store, "bob")).number
     clock.advance(1)
     first = await commented(store, article, "bob")
     clock.advance(1)
+    newer = (await post(store, "bob")).number
+    clock.advance(1)
     second = await commented(store, article, "carol", first)
+    clock.advance(1)
+    stub = await commented(store, article, "carol", second)
+    last = await commented(store, article, "bob", stub)
     await store.comments.vote(first.number, "dave", Vote.UP)
-    for deleted in (None, second, first):
+    await store.comments.delete(stub.number, "carol")
+    for deleted in (None, last, second, first):
         if deleted:
             await store.comments.delete(deleted.number, deleted.poster)
         seen.append(((await stored_article(store, article)).active_at, await by_activity(store)))
+        assert await verified(store) == []
     clock.advance(1)
     await commented(store, article, "bob")
 
-    assert seen == [(posted_at + 2000, [article, newer])] * 2 + [(None, [newer, article])]
+    assert seen == [
+        (posted_at + 4000, [article, newer]),
+        (posted_at + 3000, [article, newer]),
+        (posted_at + 1000, [newer, article]),
+        (None, [newer, article]),
+    ]
     assert (await stored_article(store, article)).active_at == clock.now
     assert await by_activity(store) == [article, newer]
+
+
+@pytest.mark.parametrize(("writers", "times"), [(1, 160), (60, 4)])
+async def test_activity_is_exact_in_a_thread_of_any_size(store, article, clock, redis, writers, times):  # L10
+    """It grows beyond the size from which on its comments are kept by time, shrinks, and grows again."""
+    chance, made = random.Random(6), [await commented(store, article, "bob")]
+    p = store.site.home_of_article(article)
+
+    async def change(share: float) -> None:
+        if made and chance.random() < share:
+            victim = made.pop(-1 if chance.random() < 0.5 else chance.randrange(len(made)))
+            await store.comments.delete(victim.number, victim.poster)
+            return
+        parent = chance.choice(made) if made and chance.random() < 0.8 else None
+        try:
+            made.append(await commented(store, article, chance.choice(PEOPLE), parent))
+        except NotFound:
+            assert writers > 1  # the parent was deleted meanwhile
+
+    async def check() -> None:
+        found = [each for each in await comments(store, article) if each.state is ContentState.VISIBLE]
+        newest = max([each.posted_at for each in found], default=None)
+        assert (await stored_article(store, article)).active_at == newest
+        assert redis.zscore(keys.index(p, "active"), keys.member(article)) == (newest or posted_at)
+
+    posted_at, sizes = (await stored_article(store, article)).posted_at, set()
+    for share in (0.1, 0.9, 0.1):  # of deletions
+        for _ in range(times):
+            clock.advance(chance.choice((-0.01, 0.001, 0.02)))
+            await asyncio.gather(*(change(share) for _ in range(writers)))
+            await check()
+            sizes.add(redis.exists(keys.latest(p, article)))
+    assert sizes == {0, 1}
+    assert await verified(store) == []
+
+
+@pytest.fixture
+async def long_thread(store, article, clock) -> list[int]:
+    """Comments of which `latest` keeps the times: each answers the one before it."""
+    chain = [await commented(store, article, "bob")]
+    for _ in range(149):
+        clock.advance(0.001)
+        chain.append(await commented(store, article, "bob", chain[-1]))
+    return [each.number for each in chain]
+
+
+async def test_comments_by_time_are_verified_and_repaired(store, article, long_thread, redis):
+    p = store.site.home_of_article(article)
+    latest, before = keys.latest(p, article), redis.zrange(keys.latest(p, article), 0, -1, withscores=True)
+    missing, late, foreign = keys.member(long_thread[0]), keys.member(long_thread[1]), keys.member(article)
+    redis.zrem(latest, missing)
+    redis.zadd(latest, {late: before[-1][1] + 1, foreign: 5})
+    found = {(each.where, each.found) for each in await verified(store)}
+    await verified(store, repair=True)
+
+    assert found == {
+        (f"{latest} {missing}", "nothing"),
+        (f"{latest} {late}", f"{before[-1][1] + 1:.0f}"),
+        (f"{latest} {foreign}", "5"),
+        (f"{keys.article(p, article)} active", f"{before[-1][1]:.0f}"),
+    }
+    assert redis.zrange(latest, 0, -1, withscores=True) == before
+    assert await verified(store) == []
+
+
+async def test_comments_by_time_are_made_again_where_they_are_missing(store, article, long_thread, redis):  # L10
+    """A store of an earlier version lacks them."""
+    latest = keys.latest(store.site.home_of_article(article), article)
+    before = redis.zrange(latest, 0, -1)
+    for delete_or_post in (
+        lambda: store.comments.delete(long_thread[-1], "bob"),
+        lambda: commented(store, article, "bob"),
+    ):
+        redis.delete(latest)
+        assert await verified(store) == []
+        await delete_or_post()
+        assert redis.zrange(latest, 0, 148) == before[:-1]
+        assert await verified(store) == []
+
+
+async def test_deleted_article_leaves_no_comments_by_time(store, article, long_thread, redis):
+    await store.articles.delete(article, "alice")
+
+    assert not redis.exists(keys.latest(store.site.home_of_article(article), article))
 
 
 async def test_comment_by_a_late_clock_moves_nothing_back(store, article, clock):
@@ -603,7 +703,7 @@ async def by_activity(store) -> list[int]:
     return await numbers(store, listings.whole(store.site, Order.ACTIVE))
 
 
-async def test_comments_move_an_article_in_its_groups_and_in_those_it_joins(store, article, clock):
+async def test_comments_move_an_article_in_its_groups_and_in_those_it_joins(store, article, clock):  # L10
     for each in ("show", "ask"):
         await post(store, "bob", groups=[each])
     clock.advance(1)
@@ -654,13 +754,13 @@ async def test_locked_or_hidden_article_is_not_archived(store, article, redis, f
     p = store.site.home_of_article(article)
     redis.hset(keys.article(p, article), field, "1" if field == "locked" else "removed")
 
-    assert await archiving.archivable(store.site, p, [article]) == []
+    assert await steps.archivable(store.site, p, [article]) == []
 
 
 async def test_article_with_comments_is_not_archived(store, article):
     p = store.site.home_of_article(article)
     posted = await commented(store, article, "bob")
-    assert await archiving.archivable(store.site, p, [article]) == []
+    assert await steps.archivable(store.site, p, [article]) == []
 
     await store.comments.delete(posted.number, "bob")
-    assert [each.article.number for each in await archiving.archivable(store.site, p, [article])] == [article]
+    assert [each.article.number for each in await steps.archivable(store.site, p, [article])] == [article]

@@ -2,7 +2,8 @@ import random
 
 import pytest
 
-from store import archiving, comments, effects, keys
+from archive import steps
+from store import effects, keys, removals
 from store.articles import Draft
 from store.errors import Unauthenticated
 from store.inboxes import SIZE
@@ -144,7 +145,7 @@ async def test_deleted_article_leaves_the_inboxes_with_its_thread(store, article
     first = await commented(store, article, "bob", text="@carol")
     await commented(store, article, "carol", first, "@dave")
     await store.articles.delete(article, "Alice")
-    await comments.remove_threads(store.site, store.site.home_of_article(article))
+    await removals.remove_all(store.site, store.site.home_of_article(article))
 
     assert [await inbox(store, name) for name in PEOPLE] == [[], [], [], []]
     assert await effects.pending(store.site) == []
@@ -272,7 +273,7 @@ async def test_article_that_mentions_is_not_archived(store, people):
     article = (await store.articles.post("Alice", Draft("a title", "", "@bob"))).article
     p = store.site.home_of_article(article.number)
 
-    assert await archiving.archivable(store.site, p, [article.number]) == []
+    assert await steps.archivable(store.site, p, [article.number]) == []
 
 
 @pytest.mark.parametrize("seed", range(4))

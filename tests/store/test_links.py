@@ -93,7 +93,7 @@ def test_no_link_has_no_digest():
     assert links.digest("") == ""
 
 
-async def test_articles_with_the_same_link_are_listed_newest_first(store, alice, bob, clock):
+async def test_articles_with_the_same_link_are_listed_newest_first(store, alice, bob, clock):  # A9
     posted = []
     for number, link in enumerate([PAGE, f"{PAGE}#top", "HTTPS://example.com./a?b=1&gclid=x", f"{PAGE}&c=1"]):
         poster = (alice, bob)[number % 2]
@@ -133,7 +133,7 @@ async def test_imported_story_is_found_by_its_link(store, clock):
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_index_is_the_same_as_by_hand_after_any_history(store, clock, seed):
+async def test_index_is_the_same_as_by_hand_after_any_history(store, clock, seed):  # A9
     chance, posted = random.Random(seed), {}
     people = [await registered(store, name) for name in PEOPLE]
     variants = [f"https://example.com/{page}{tail}" for page in "ab" for tail in ("", "#x", "?utm_source=y", "?c=1")]

@@ -10,6 +10,8 @@ from store.errors import BadCredentials, Refusal, StoreUnavailable
 from store.log import Entry
 from store.maintenance import reindex, verify
 from store.maintenance.import_stories import Story, create_voters, follow, import_batch
+from store.maintenance.records.content import ArticleRecord
+from store.maintenance.records.settings import ImportedRecord
 from store.maintenance.write_lock import WriteLock
 from store.ranking.formulas import Order, Policy
 from store.records import Position, Vote
@@ -25,7 +27,7 @@ pytestmark = pytest.mark.routed
 PASSWORDS = ("correct horse battery", "another staple")
 
 
-class Reader:
+class LogReader:
     """Reads the entries that were appended since the last call."""
 
     def __init__(self, store: Store) -> None:
@@ -49,7 +51,7 @@ def policy() -> Policy:
 
 @pytest.fixture
 async def appended(store, alice, bob):
-    reader = Reader(store)
+    reader = LogReader(store)
     await reader()
     return reader
 
@@ -311,16 +313,14 @@ async def test_entries_give_the_state_of_the_store(store, redis, clock, seed):  
 
     assert replay.state() == await stored(store)
     assert all(replay.articles)
-    for kind, *record in await records(store):
-        if kind == "article" and record[2]:
-            assert replay.up_and_down(record[0]) == (set(record[2]), set(record[3]))
-        if kind == "article":
-            up, down = replay.up_and_down(record[0])
-            fields = record[1]
-            counted = len(up) + int(fields.get("imported", 0)), len(down)
-            assert (int(fields["up"]), int(fields["down"])) == counted
-        if kind == "imported":
-            kept = {story: int(number) for story, number in record[0].items() if int(number) in replay.articles}
+    for record in await records(store):
+        if isinstance(record, ArticleRecord):
+            up, down = replay.up_and_down(record.number)
+            counted = len(up) + int(record.fields.get("imported", 0)), len(down)
+            assert not record.upvoters or (up, down) == (set(record.upvoters), set(record.downvoters))
+            assert (int(record.fields["up"]), int(record.fields["down"])) == counted
+        if isinstance(record, ImportedRecord):
+            kept = {story: int(number) for story, number in record.numbers.items() if int(number) in replay.articles}
             assert kept.items() <= replay.stories.items()
     assert replay.apply(found).state() == await stored(store)
     assert {entry.kind for entry in found} >= {"posted", "imported", "voted", "edited", "regrouped", "comment_imported"}
@@ -358,6 +358,24 @@ async def test_entries_are_trimmed_behind_the_slowest_consumer(store, ids, redis
     assert await left(store) == []
     assert redis.hvals(keys.logged(p)) == []
     assert (await log.newest(store.site))[p] == ids[4]
+
+
+async def test_deletions_are_forgotten_with_their_entries(store, ids, redis):
+    deleted = keys.deleted(store.site.home_of_user("alice"))
+    numbers = [(await post(store, "alice")).number for _ in range(3)]
+    for number in numbers:
+        await store.articles.delete(number, "alice")
+        await asyncio.sleep(0.002)
+    await log.trim(store.site, 60_000, 1)
+    assert redis.zrange(deleted, 0, -1) == [*map(str, numbers[1:])]  # others may be of the same millisecond
+
+    await post(store, "alice")
+    await asyncio.sleep(0.002)
+    await log.forget(store.site, "other")
+    await log.trim(store.site, 0, 1_000)
+
+    assert await left(store) == []
+    assert not redis.exists(deleted)
 
 
 async def test_recent_entries_are_kept(store, ids):

@@ -105,7 +105,7 @@ async def test_session_lasts_while_log_ins_of_its_user_are_refused(store):
     await fail(store, 100, address="9.9.9.#")
 
     assert await refused(store)
-    assert await store.sessions.username(session) == "alice"
+    assert await store.site.username(session) == "alice"
     assert (await store.articles.post(session, Draft("a title", "https://example.com/"))).poster == "alice"
 
 

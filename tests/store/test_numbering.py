@@ -14,8 +14,8 @@ from store.records import Article, Position, Vote
 from store.store import Store
 from tests.conftest import registered
 from tests.store.histories import listing_of
-from tests.store.ranking.test_formulas import assert_pages
 from tests.store.reading import article, everything, page, post, verified
+from tests.support.pages import assert_pages
 
 pytestmark = pytest.mark.routed
 

@@ -144,7 +144,7 @@ async def test_concurrent_posts_with_one_key_post_once(store, alice):  # A7
     assert [each.replayed for each in posted].count(False) == 1
 
 
-async def test_same_input_within_ten_seconds_is_one_article(store, alice, bob, clock):  # A7
+async def test_same_input_within_ten_seconds_is_one_article(store, alice, bob, clock):  # A7, A10
     first = await store.articles.post(alice, DRAFT)
     clock.advance(10)
     double = await store.articles.post(alice, Draft(f" {DRAFT.title} ", DRAFT.link, DRAFT.content, ("SHOW", "video")))
@@ -272,5 +272,5 @@ async def test_deleted_article_leaves_nothing_behind(store, alice, bob, redis):
 
     left = {key for key in everything(redis) if not key.startswith(("posted:", "log:"))} - set(kept)
     home = store.site.home_of_user("alice")
-    assert left == {keys.sequence(home), keys.user(store.site.home_of_user("carol"), "carol")}
+    assert left == {keys.sequence(home), keys.deleted(home), keys.user(store.site.home_of_user("carol"), "carol")}
     assert (await profile(store, "alice")).karma == 0

@@ -5,11 +5,11 @@ from collections import Counter
 import pytest
 
 from bench.conversations import with_chain
-from caches import SizedCache
+from caches import POOL
 from store import keys, threads
 from store.listings import Window
 from store.records import Vote
-from store.threads import CommentOrder, Level, ThreadPosition, ThreadWindow
+from store.threads import CommentOrder, ThreadLevel, ThreadPosition, ThreadWindow
 from tests.conftest import registered
 from tests.store import discussions
 from tests.store.discussions import PEOPLE, commented, comments, expected, thread, walked
@@ -225,7 +225,7 @@ async def test_cost_of_a_page_does_not_grow_with_the_thread(store, article, redi
     before = await commands(ThreadWindow(100))
     fill(1_000, 50_000)
     member = keys.member(20_000)
-    middle = ThreadPosition((Level(0, threads.Position(19_000.0, member)),), 0)
+    middle = ThreadPosition((ThreadLevel(0, threads.Position(19_000.0, member)),), 0)
 
     assert await commands(ThreadWindow(100)) <= before
     assert await commands(ThreadWindow(100, beyond=middle)) <= 2.2 * before  # it looks whether siblings were voted on
@@ -252,7 +252,7 @@ async def walked_loosely(store, article: int) -> None:
 
 
 def keep_levels(monkeypatch, outer: int, inner: int) -> None:
-    monkeypatch.setattr(threads, "PARTITION_PAGES", SizedCache(1_000_000))  # other tests have equal replies
+    monkeypatch.setattr(threads, "PARTITION_PAGES", POOL.cache("places", 1))  # other tests have equal replies
     monkeypatch.setattr(threads, "OUTER_LEVELS", outer)
     monkeypatch.setattr(threads, "INNER_LEVELS", inner)
 
@@ -263,7 +263,7 @@ def counts() -> Counter[str]:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-async def test_pinned_walk_meets_every_comment_exactly_once(store, article, order, counts, monkeypatch):  # C4
+async def test_pinned_walk_meets_every_comment_exactly_once(store, article, order, counts, monkeypatch):  # C12
     """While others vote, post and delete, each page has what follows in the order of the pin."""
     for seed in range(6):
         keep_levels(monkeypatch, *((1, 2) if seed % 2 else (32, 32)))

@@ -9,6 +9,7 @@ from store.articles import Draft
 from store.errors import BadCredentials, Invalid, Unauthenticated, UsernameTaken
 from store.records import Vote
 from store.sessions import parse_token
+from store.store import Store
 from tests.store.reading import contents, everything, post, profile
 
 PASSWORD = "correct horse"
@@ -18,7 +19,7 @@ DAY = 86_400
 async def test_registered_user_is_logged_in(store, clock):
     grant = await store.users.register("Alice", PASSWORD)
 
-    assert await store.sessions.username(parse_token(grant.token)) == "Alice" == grant.login.username
+    assert await store.site.username(parse_token(grant.token)) == "Alice" == grant.login.username
     assert grant.login.expires_at == clock.now + DAY * 1000
     found = await profile(store, "ALICE")
     assert (found.username, found.joined_at, found.karma) == ("Alice", clock.now, 0)
@@ -50,6 +51,22 @@ async def test_invalid_username_is_refused(store, redis, name):  # F1
 
     assert refusal.value.field == ("username",)
     assert everything(redis) == before
+
+
+@pytest.mark.parametrize("name", ["admin", "Moderator", "ROOT", "sup-port", "_system_", "Staff", "lobby-crew"])
+async def test_reserved_username_is_refused(redis_url, redis, name):
+    store = await Store.open(redis_url, reserved_names=["Lobby Crew", "--"])
+    before = everything(redis)
+
+    with pytest.raises(Invalid) as refusal:
+        await store.users.register(name, PASSWORD)
+    assert refusal.value.field == ("username",)
+    assert refusal.value.message == f"the username {name} is reserved"
+    assert everything(redis) == before
+
+    assert (await store.users.register(f"{name}-fan", PASSWORD)).login.username == f"{name}-fan"
+    assert (await store.users.register("--", PASSWORD)).login.username == "--"
+    await store.close()
 
 
 @pytest.mark.parametrize("password", ["", "seven77", "x" * 129, "\ud800" * 8])
@@ -107,7 +124,7 @@ async def test_right_password_opens_a_session(store):
     await store.users.register("Alice", PASSWORD)
     grant = await store.users.log_in("alice", PASSWORD)
 
-    assert await store.sessions.username(parse_token(grant.token)) == "Alice"
+    assert await store.site.username(parse_token(grant.token)) == "Alice"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +148,7 @@ async def test_closed_session_can_neither_read_nor_write(store, redis):
     before = everything(redis)
 
     with pytest.raises(Unauthenticated):
-        await store.sessions.username(session)
+        await store.site.username(session)
     with pytest.raises(Unauthenticated):
         await store.sessions.close(session)
     with pytest.raises(Unauthenticated):
@@ -156,15 +173,15 @@ async def test_session_ends_unless_it_is_used(store, clock):
     grant = await store.users.register("alice", PASSWORD)
     session = parse_token(grant.token)
     clock.advance(DAY)
-    assert await store.sessions.username(session) == "alice"
+    assert await store.site.username(session) == "alice"
 
     await store.sessions.renew(session, grant.login)
     clock.advance(DAY)
-    assert await store.sessions.username(session) == "alice"
+    assert await store.site.username(session) == "alice"
 
     clock.advance(0.001)
     with pytest.raises(Unauthenticated):
-        await store.sessions.username(session)
+        await store.site.username(session)
     with pytest.raises(Unauthenticated):
         await store.articles.post(session, Draft("a title", "https://example.com/"))
     with pytest.raises(Unauthenticated):
@@ -177,4 +194,4 @@ async def test_invalid_token_has_no_session(store, token):
 
     if session is not None:
         with pytest.raises(Unauthenticated):
-            await store.sessions.username(session)
+            await store.site.username(session)

@@ -63,6 +63,8 @@ def test_title_that_changes_the_direction_of_text_is_refused(control):
         "\u2764\ufe0f",  # a red heart
         "\u05e9\u05dc\u05d5\u05dd\u200f!",  # Hebrew with a right-to-left mark
         "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",  # Persian with a zero-width non-joiner
+        "\u2764\ufe0f\u200d",
+        "\u05e9\u05dc\u05d5\u05dd C++\u200f",
         "\uac00\u3164",
         "co\u00adoperation",
         "e\u0301",
@@ -70,6 +72,19 @@ def test_title_that_changes_the_direction_of_text_is_refused(control):
 )
 def test_visible_title_keeps_its_invisible_characters(text):
     assert validation.title(text) == text
+
+
+@pytest.mark.parametrize(
+    "edge", ["\ufeff", "\u200b", "\u2060", "\u00ad", "\u180e", "\u3000", "\u2028", " \ufeff \u200b\n"]
+)
+def test_title_and_link_are_trimmed_of_what_nobody_sees(edge):  # A8
+    for text in (f"{edge}a\ufeffb{edge}", f"{edge}a\ufeffb", f"a\ufeffb{edge}"):
+        assert validation.title(text) == "a\ufeffb"
+    assert validation.title(f"{edge}{'a' * 300}{edge}") == "a" * 300
+    assert validation.link(f"{edge}https://example.com/{edge}") == "https://example.com/"
+    with pytest.raises(Invalid) as refusal:
+        validation.title(edge)
+    assert refusal.value.field == ("title",)
 
 
 @pytest.mark.parametrize("text", [" ", "\n\t\r\n", "\u2028", "\u3000", *INVISIBLE])

@@ -170,11 +170,13 @@ async def test_concurrent_contradicting_votes_leave_counts_equal_to_sets(store, 
     assert (await profile(store, "alice")).karma == found.votes - 1
 
 
-async def test_voters_can_be_listed(store, alice, bob):  # V10
+async def test_those_who_voted_up_can_be_listed(store, alice, bob):  # V10
     number = (await post(store, alice)).number
-    await store.articles.vote(number, bob, Vote.DOWN)
-
+    await store.articles.vote(number, bob, Vote.UP)
     assert await voters(store, number) == ("Alice", "bob")
+
+    await store.articles.vote(number, bob, Vote.DOWN)
+    assert await voters(store, number) == ("Alice",)
 
 
 @pytest.mark.parametrize("policy", [Policy(good_votes=2)])

@@ -30,7 +30,7 @@ export function ArticleForm({ draft: { value, change }, refusals, ...form }: Art
   });
   return (
     <Form {...form} label="Article" refusals={refusals.map(ofField)}>
-      <Field {...field("title")} label="Title" maxLength={300} autoComplete="off" />
+      <Field {...field("title")} label="Title" most={300} autoComplete="off" />
       <Field
         {...field("link")}
         label="Link"

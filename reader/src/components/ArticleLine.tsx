@@ -1,9 +1,13 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { articlePath } from "../addresses";
+import { counted } from "../counts";
 import { graphql, readFragment, type FragmentType } from "../gql";
+import type { ArticleLineFragment } from "../gql/graphql";
+import { useKeptNode } from "../kept";
 import { VoteButtons } from "../votes";
 import { GroupLink } from "./GroupLink";
+import { LineMenu, type MenuSubject } from "./LineMenu";
 import { Time } from "./Time";
 import { UserLink } from "./UserLink";
 
@@ -40,53 +44,67 @@ interface ArticleLineProps {
 
 /** An article in a list: its rank, votes, title, and where it comes from. */
 export function ArticleLine({ article: masked, rank, title, excerpt }: ArticleLineProps) {
-  const article = readFragment(ARTICLE_LINE, masked);
-  const page = articlePath(article.id);
+  const listed = readFragment(ARTICLE_LINE, masked);
+  const kept = useKeptNode("Article", listed.id);
+  const article = readFragment(ARTICLE_LINE, kept) ?? listed;
+  const isDeleted = kept === null;
+  const name = isDeleted ? `Deleted: ${article.title}` : article.title;
   return (
-    <article className="line" data-item="" data-rank={rank} tabIndex={-1} aria-label={article.title}>
+    <article className="line" data-item="" data-rank={rank} tabIndex={-1} aria-label={name}>
       {rank !== undefined && <span className="rank">{rank}</span>}
       <h2 dir="auto">
-        <Title title={title ?? article.title} link={article.link} page={page} />
+        {isDeleted ? <del>{article.title}</del> : <Title article={article}>{title ?? article.title}</Title>}
       </h2>
       {excerpt && (
         <p className="excerpt" dir="auto">
           {excerpt}
         </p>
       )}
-      <div className="details">
-        <VoteButtons subject={article} name={article.title} />
-        <UserLink username={article.poster.username} />
-        <Time at={article.postedAt} />
-        <Link href={page} aria-keyshortcuts="c">
-          {article.commentCount === 1 ? "1 comment" : `${article.commentCount} comments`}
-        </Link>
-        {article.groups.map(({ id, name }) => (
-          <GroupLink key={id} name={name} />
-        ))}
-      </div>
+      {isDeleted ? <p className="details">Deleted</p> : <Details article={article} />}
     </article>
   );
 }
 
-interface TitleProps {
-  title: ReactNode;
-  link?: string | null | undefined;
-  page: string;
+function Details({ article }: { article: ArticleLineFragment }) {
+  return (
+    <div className="details">
+      <VoteButtons subject={article} name={article.title} />
+      <UserLink username={article.poster.username} />
+      <Time at={article.postedAt} />
+      <Link href={articlePath(article.id)} aria-keyshortcuts="c">
+        {counted(article.commentCount, "comment")}
+      </Link>
+      {article.groups.map(({ id, name }) => (
+        <GroupLink key={id} name={name} />
+      ))}
+      <LineMenu subject={menuSubjectOf(article)} />
+    </div>
+  );
+}
+
+/** What the menu of an article is about. */
+export function menuSubjectOf({
+  id,
+  title,
+  poster,
+  groups,
+}: Pick<ArticleLineFragment, "id" | "title" | "poster" | "groups">): MenuSubject {
+  return { id, name: title, poster: poster.username, groups: groups.map(({ name }) => name) };
 }
 
 /** The title leads to the link of the article, or to its page if it has none. */
-function Title({ title, link, page }: TitleProps) {
+function Title({ article: { id, link }, children }: { article: ArticleLineFragment; children: ReactNode }) {
   if (!link) {
     return (
-      <Link href={page} aria-keyshortcuts="o">
-        {title}
+      <Link href={articlePath(id)} aria-keyshortcuts="o">
+        {children}
       </Link>
     );
   }
   return (
     <>
       <a href={link} rel="nofollow ugc noopener" aria-keyshortcuts="o">
-        {title}
+        {children}
       </a>{" "}
       <span className="host" dir="ltr">
         {hostOf(link)}

@@ -9,12 +9,15 @@ import type { ArticleViewFragment } from "../gql/graphql";
 import { useSession } from "../session";
 import { say, sayProblem } from "../status";
 import { VoteButtons } from "../votes";
-import { hostOf } from "./ArticleLine";
+import { Appeal } from "./Appeal";
+import { hostOf, menuSubjectOf } from "./ArticleLine";
 import { Confirm } from "./Confirm";
 import { GroupLink } from "./GroupLink";
+import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
 import { Time } from "./Time";
 import { UserLink } from "./UserLink";
+import { Why } from "./Why";
 
 export const ARTICLE_VIEW = graphql(`
   fragment ArticleView on Article {
@@ -25,6 +28,16 @@ export const ARTICLE_VIEW = graphql(`
     content
     state
     isLocked
+    removal {
+      id
+      reason
+      ...Appealed
+    }
+    lock {
+      id
+      reason
+      ...Appealed
+    }
     votes
     viewerVote
     isVotingOpen
@@ -73,11 +86,16 @@ export function ArticleTitle({ article: { title, link } }: { article: Pick<Artic
 export function ArticleView({ article: masked }: { article: FragmentType<typeof ARTICLE_VIEW> }) {
   const article = readFragment(ARTICLE_VIEW, masked);
   const session = useSession();
+  const isOwn = session?.username === article.poster.username;
   return (
     <>
       <div className="about-article">
-        <VoteButtons subject={article} name={article.title} />
-        <p className="details">
+        <VoteButtons
+          subject={article}
+          name={article.title}
+          closed={article.isLocked ? "The article is locked" : undefined}
+        />
+        <div className="details">
           <UserLink username={article.poster.username} /> <Time at={article.postedAt} />
           {article.editedAt && (
             <span>
@@ -87,31 +105,69 @@ export function ArticleView({ article: masked }: { article: FragmentType<typeof 
           {article.groups.map(({ id, name }) => (
             <GroupLink key={id} name={name} />
           ))}
-          {session?.username === article.poster.username && <OwnActions article={article} />}
-        </p>
+          {isOwn && <OwnActions article={article} />}
+          <LineMenu subject={{ ...menuSubjectOf(article), isHidden: article.state !== "VISIBLE" }} />
+        </div>
       </div>
-      {article.isLocked && <p className="notice">This article is locked: it takes no votes and no comments.</p>}
-      {!article.isLocked && !article.isVotingOpen && <p className="notice">Voting on this article has closed.</p>}
-      {article.state !== "VISIBLE" && <p className="notice">{HIDDEN[article.state]}</p>}
+      {article.state !== "VISIBLE" && <Hidden article={article} isOwn={isOwn} />}
+      {article.isLocked && <Locked article={article} isOwn={isOwn} />}
+      {!article.isLocked && !article.isVotingOpen && article.state === "VISIBLE" && (
+        <p className="notice">Voting on this article has closed.</p>
+      )}
       {article.content && <Markdown text={article.content} />}
     </>
   );
 }
 
-const HIDDEN = {
-  DELETED: "This article was deleted.",
-  REMOVED: "A moderator has removed this article. Only you and moderators see it.",
-  PENDING: "This article waits for a moderator. Only you and moderators see it.",
-};
+interface NoticeProps {
+  article: ArticleViewFragment;
+  isOwn: boolean;
+}
+
+function Hidden({ article: { id, state, removal }, isOwn }: NoticeProps) {
+  if (state === "DELETED") return <p className="notice">This article was deleted.</p>;
+  const isRemoved = state === "REMOVED";
+  return (
+    <div className="notice">
+      <p>
+        <Why
+          said={isRemoved ? "A moderator has removed this article" : "This article waits for a moderator"}
+          reason={removal?.reason}
+          subject={id}
+          rest={isOwn ? "Only you and moderators see it." : "Only its poster and moderators see it."}
+        />
+      </p>
+      {isOwn && removal && <Appeal key={removal.id} actionId={removal.id} />}
+    </div>
+  );
+}
+
+function Locked({ article: { id, lock }, isOwn }: NoticeProps) {
+  return (
+    <div className="notice">
+      <p>
+        <Why
+          said="This article is locked"
+          reason={lock?.reason}
+          subject={id}
+          rest="It takes no votes and no comments."
+        />
+      </p>
+      {isOwn && lock && <Appeal key={lock.id} actionId={lock.id} />}
+    </div>
+  );
+}
 
 function OwnActions({ article }: { article: ArticleViewFragment }) {
   const [isAsking, setAsking] = useState(false);
   const remove = useDelete(article.id);
   return (
     <>
-      <Link href={`${articlePath(article.id)}/edit`} state={{ isFromArticle: true }} aria-keyshortcuts="e">
-        Edit
-      </Link>
+      {article.state !== "REMOVED" && (
+        <Link href={`${articlePath(article.id)}/edit`} state={{ isFromArticle: true }} aria-keyshortcuts="e">
+          Edit
+        </Link>
+      )}
       <button type="button" className="plain" onClick={() => setAsking(true)}>
         Delete
       </button>

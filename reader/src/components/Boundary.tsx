@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from "react";
-import { sayProblem } from "../status";
+import { NotLoaded } from "./Pending";
 
 interface BoundaryProps {
   /** The path of the page: another page is tried anew. */
@@ -7,7 +7,7 @@ interface BoundaryProps {
   children: ReactNode;
 }
 
-/** Shows a message instead of a page whose file cannot be loaded, or that fails. What was typed is kept as drafts. */
+/** Shows a message instead of a page that fails. */
 export class Boundary extends Component<BoundaryProps, { hasFailed: boolean }> {
   override state = { hasFailed: false };
 
@@ -20,24 +20,6 @@ export class Boundary extends Component<BoundaryProps, { hasFailed: boolean }> {
   }
 
   override render() {
-    if (!this.state.hasFailed) return this.props.children;
-    return (
-      <div className="fault" role="alert">
-        <p>This page could not be loaded.</p>
-        <button type="button" onClick={() => void reload()}>
-          Try again
-        </button>
-      </div>
-    );
+    return this.state.hasFailed ? <NotLoaded /> : this.props.children;
   }
-}
-
-/** Opens the page anew, unless the browser would only say that it cannot reach the server. */
-async function reload(): Promise<void> {
-  try {
-    await fetch(location.href, { method: "HEAD" });
-  } catch {
-    return sayProblem("The server cannot be reached.");
-  }
-  location.reload();
 }

@@ -11,10 +11,13 @@ import { useSession, useWriter } from "../session";
 import { say, sayProblem } from "../status";
 import { VoteButtons } from "../votes";
 import { CommentForm, EditCommentForm, commentDraft } from "./CommentForm";
+import { Appeal } from "./Appeal";
 import { Confirm } from "./Confirm";
+import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
 import { Time } from "./Time";
 import { UserLink } from "./UserLink";
+import { Why } from "./Why";
 
 export const COMMENT_ROW = graphql(`
   fragment CommentRow on Comment {
@@ -23,6 +26,10 @@ export const COMMENT_ROW = graphql(`
     depth
     state
     content
+    removal {
+      id
+      reason
+    }
     postedAt
     editedAt
     votes
@@ -54,6 +61,8 @@ interface Surroundings {
   /** The poster of the article, whose comments are marked. */
   poster: string;
   isLocked: boolean;
+  /** The groups of the article. */
+  groups: readonly string[];
   /** The depth that is not indented: more than 0 in a branch. */
   firstDepth: number;
   /** The comment that the page is about, if it is about one. */
@@ -114,7 +123,7 @@ function Heading({ comment, parent, isCollapsed, folded }: HeadingProps) {
         title={isCollapsed ? "Show (x)" : "Hide (x)"}
         onClick={() => fold(comment.id)}
       />
-      <h3>{own ? <UserLink username={own} /> : <span className="absent">deleted</span>}</h3>
+      <h3>{own ? <UserLink username={own} /> : <span className="absent">{absentOf(comment)}</span>}</h3>
       {own === poster && <span className="badge">poster</span>}
       <Link href={commentPath(articleId, comment.id)} aria-keyshortcuts="o" title="Only this comment and its replies">
         <Time at={comment.postedAt} />
@@ -146,7 +155,7 @@ function ParentLink({ parent }: { parent: Content }) {
 
   return (
     <Link href={commentPath(articleId, parent.id)} className="parent" aria-keyshortcuts="p" onClick={go}>
-      <span className="hidden">in reply to </span>↑ <bdi>{parent.poster?.username ?? "deleted"}</bdi>
+      <span className="hidden">in reply to </span>↑ <bdi>{parent.poster?.username ?? absentOf(parent)}</bdi>
     </Link>
   );
 }
@@ -160,11 +169,40 @@ function Edited({ at }: { at: string }) {
 }
 
 const ABSENT: Record<ContentState, string> = {
-  DELETED: "This comment was deleted.",
-  REMOVED: "This comment was removed by a moderator.",
-  PENDING: "This comment waits for a moderator.",
-  VISIBLE: "This comment has no text.",
+  DELETED: "This comment was deleted",
+  REMOVED: "This comment was removed by a moderator",
+  PENDING: "This comment waits for a moderator",
+  VISIBLE: "This comment has no text",
 };
+
+/** The place of a comment that the viewer may not read. */
+function Absent({ comment: { id, state, removal } }: { comment: Content }) {
+  if (state !== "REMOVED") return <p className="absent">{ABSENT[state]}.</p>;
+  return (
+    <p className="absent">
+      <Why said={ABSENT[state]} reason={removal?.reason} subject={id} />
+    </p>
+  );
+}
+
+/** Tells its poster and moderators that nobody else may read a comment. */
+function Hidden({ comment: { id, state, removal, poster } }: { comment: Content }) {
+  const session = useSession();
+  const isOwn = session !== null && session.username === poster?.username;
+  return (
+    <div className="notice">
+      <p>
+        <Why
+          said={ABSENT[state]}
+          reason={removal?.reason}
+          subject={id}
+          rest={isOwn ? "Only you and moderators read it." : "Only its poster and moderators read it."}
+        />
+      </p>
+      {isOwn && removal && <Appeal key={removal.id} actionId={removal.id} />}
+    </div>
+  );
+}
 
 type Doing = "reply" | "edit" | "delete" | null;
 
@@ -172,7 +210,8 @@ function Body({ comment }: { comment: Content }) {
   const writer = useWriter();
   const [doing, setDoing] = useState<Doing>(() => unfinished(writer, comment.id));
   const actions = useRef<HTMLDivElement>(null);
-  if (comment.content == null) return <p className="absent">{ABSENT[comment.state]}</p>;
+  const { isLocked, groups } = useSurroundings();
+  if (comment.content == null) return <Absent comment={comment} />;
 
   function leave(button: "Reply" | "Edit") {
     setDoing(null);
@@ -190,9 +229,16 @@ function Body({ comment }: { comment: Content }) {
       ) : (
         <Markdown text={comment.content} />
       )}
+      {comment.state !== "VISIBLE" && <Hidden comment={comment} />}
       <div className="actions" ref={actions}>
-        <VoteButtons subject={comment} name={nameOf(comment)} />
+        <VoteButtons subject={comment} name={nameOf(comment)} closed={isLocked ? "The article is locked" : undefined} />
         <Actions {...{ comment, doing, setDoing }} />
+        <LineMenu
+          subject={{
+            ...{ id: comment.id, name: nameOf(comment), poster: comment.poster?.username ?? null, groups },
+            isHidden: comment.state !== "VISIBLE",
+          }}
+        />
       </div>
       {doing === "reply" && writer !== null && <Reply {...{ comment, writer }} onDone={() => leave("Reply")} />}
       {doing === "delete" && <Delete comment={comment} onCancel={() => setDoing(null)} />}
@@ -239,8 +285,10 @@ function Actions({ comment, doing, setDoing }: ActionsProps) {
   const isOwn = session !== null && session.username === comment.poster?.username;
   return (
     <>
-      {!isLocked && action("Reply", "r", doing === "reply", reply)}
-      {isOwn && action("Edit", "e", doing === "edit", () => setDoing(doing === "edit" ? null : "edit"))}
+      {!isLocked && comment.state === "VISIBLE" && action("Reply", "r", doing === "reply", reply)}
+      {isOwn &&
+        comment.state !== "REMOVED" &&
+        action("Edit", "e", doing === "edit", () => setDoing(doing === "edit" ? null : "edit"))}
       {isOwn && action("Delete", undefined, doing === "delete", () => setDoing("delete"))}
     </>
   );
@@ -291,9 +339,11 @@ function Delete({ comment, onCancel }: { comment: Content; onCancel: () => void 
 }
 
 /** What a screen reader calls a comment. */
-function nameOf({ poster }: Content): string {
-  return poster ? `comment by ${poster.username}` : "deleted comment";
+function nameOf(comment: Content): string {
+  return comment.poster ? `comment by ${comment.poster.username}` : `${absentOf(comment)} comment`;
 }
+
+const absentOf = ({ state }: Content): string => (state === "REMOVED" ? "removed" : "deleted");
 
 function useSurroundings(): Surroundings {
   const surroundings = useContext(SurroundingsContext);

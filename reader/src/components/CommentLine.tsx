@@ -2,7 +2,9 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { commentPath } from "../addresses";
 import { graphql, readFragment, type FragmentType } from "../gql";
+import { useKeptNode } from "../kept";
 import { VoteButtons } from "../votes";
+import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
 import { Time } from "./Time";
 import { UserLink } from "./UserLink";
@@ -37,7 +39,9 @@ interface CommentLineProps {
 
 /** A comment outside of its thread: its text, and the article that it belongs to. */
 export function CommentLine({ comment: masked, said, excerpt }: CommentLineProps) {
-  const comment = readFragment(COMMENT_LINE, masked);
+  const listed = readFragment(COMMENT_LINE, masked);
+  const kept = useKeptNode("Comment", listed.id);
+  const comment = readFragment(COMMENT_LINE, kept) ?? listed;
   const author = comment.author?.username;
   const page = commentPath(comment.article.id, comment.id);
   return (
@@ -51,8 +55,11 @@ export function CommentLine({ comment: masked, said, excerpt }: CommentLineProps
             <bdi>{comment.article.title}</bdi>
           </Link>
         </span>
+        <LineMenu subject={{ id: comment.id, name: `comment by ${author ?? "nobody"}`, poster: author ?? null }} />
       </div>
-      {excerpt ? (
+      {kept === null ? (
+        <p className="excerpt">Deleted</p>
+      ) : excerpt ? (
         <p className="excerpt" dir="auto">
           {excerpt}
         </p>

@@ -1,4 +1,5 @@
-import { useId, useLayoutEffect, useRef, useState } from "react";
+import { useState } from "react";
+import { Dialog } from "./Dialog";
 
 interface ConfirmProps {
   question: string;
@@ -13,14 +14,7 @@ interface ConfirmProps {
 
 /** A dialog that asks before something is deleted. It is open as long as it is shown; Escape cancels. */
 export function Confirm({ question, consequence, action, onConfirm, onCancel }: ConfirmProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
   const [isSending, setSending] = useState(false);
-  useLayoutEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    return () => element?.close(); // moves the focus back to the button that opened it
-  }, []);
 
   async function confirm() {
     if (isSending) return;
@@ -30,17 +24,7 @@ export function Confirm({ question, consequence, action, onConfirm, onCancel }: 
   }
 
   return (
-    <dialog
-      ref={dialog}
-      aria-labelledby={`${id}-question`}
-      aria-describedby={`${id}-consequence`}
-      onCancel={(event) => {
-        event.preventDefault();
-        onCancel();
-      }}
-    >
-      <h2 id={`${id}-question`}>{question}</h2>
-      <p id={`${id}-consequence`}>{consequence}</p>
+    <Dialog title={question} description={consequence} onCancel={onCancel}>
       <div className="buttons">
         <button type="button" onClick={onCancel}>
           Cancel
@@ -49,6 +33,6 @@ export function Confirm({ question, consequence, action, onConfirm, onCancel }: 
           {action}
         </button>
       </div>
-    </dialog>
+    </Dialog>
   );
 }

@@ -37,6 +37,8 @@ export function Form({ submit, action, refusals = [], fault = null, label, onCan
 
   async function send() {
     if (!form.current || isSending) return;
+    const tooLong = form.current.querySelector<HTMLElement>("[data-too-long]");
+    if (tooLong) return tooLong.focus();
     setSending(true);
     try {
       await action(new FormData(form.current));
@@ -88,20 +90,29 @@ interface FieldProps extends Omit<InputHTMLAttributes<HTMLInputElement | HTMLTex
   hint?: string;
   /** A text area with so many lines instead of an input. */
   rows?: number;
+  /** How many characters the server takes. More are told and not cut, and the form is not sent. */
+  most?: number;
 }
 
+const NEAR = 0.8;
+
 /** A labelled input with its hint and the reasons why its value was refused. */
-export function Field({ name, label, hint, rows, ...input }: FieldProps) {
+export function Field({ name, label, hint, rows, most = Infinity, ...input }: FieldProps) {
   const id = useId();
-  const reasons = useContext(Refusals).filter(({ field }) => field?.[1] === name);
-  const described = [hint && `${id}-hint`, reasons.length > 0 && `${id}-refusal`].filter(Boolean).join(" ");
+  const length = [...String(input.value ?? "").trim()].length; // in code points, as the server counts
+  const isTooLong = length > most;
+  const refusals = useContext(Refusals).filter(({ field }) => field?.[1] === name);
+  const reasons = isTooLong ? [`At most ${most} characters.`] : refusals.map(explainRefusal);
+  const isCounted = length > NEAR * most;
+  const parts = [hint && "hint", isCounted && "count", reasons.length > 0 && "refusal"].filter(Boolean);
   const attributes = {
     ...input,
     id,
     name,
     dir: "auto",
     "aria-invalid": reasons.length > 0,
-    "aria-describedby": described || undefined,
+    "aria-describedby": parts.map((part) => `${id}-${part}`).join(" ") || undefined,
+    "data-too-long": isTooLong || undefined,
   };
   return (
     <div className="field">
@@ -112,7 +123,45 @@ export function Field({ name, label, hint, rows, ...input }: FieldProps) {
           {hint}
         </p>
       )}
-      <p className="refusal" id={`${id}-refusal`}>
+      {isCounted && (
+        <p className="hint" id={`${id}-count`}>
+          {length} of {most} characters
+        </p>
+      )}
+      <p className="refusal" id={`${id}-refusal`} aria-live="polite">
+        {reasons.join(" ")}
+      </p>
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  /** The name of the input's field, to which refusals refer. */
+  name: string;
+  label: string;
+  options: readonly { value: string; text: string }[];
+}
+
+/** A labelled choice of one of some values, the first by default. */
+export function Choice({ name, label, options }: ChoiceProps) {
+  const id = useId();
+  const reasons = useContext(Refusals).filter(({ field }) => field?.[1] === name);
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        name={name}
+        aria-invalid={reasons.length > 0}
+        aria-describedby={reasons.length > 0 ? `${id}-refusal` : undefined}
+      >
+        {options.map(({ value, text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <p className="refusal" id={`${id}-refusal`} aria-live="polite">
         {reasons.map(explainRefusal).join(" ")}
       </p>
     </div>

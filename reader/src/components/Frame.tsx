@@ -2,20 +2,26 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode, type RefOb
 import { flushSync } from "react-dom";
 import { useMutation } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
-import { SITE_NAME, userPath, withQuery } from "../addresses";
+import { logPath, SITE_NAME, userPath, withQuery } from "../addresses";
+import { useBan } from "../bans";
 import { useRenewal } from "../changes";
 import { headersOf } from "../client";
-import { NOTIFICATION, useUnseenCount } from "../frame";
+import { failures, file } from "../files";
+import { NOTIFICATION, useMarks, useUnseenCount } from "../frame";
 import { graphql } from "../gql";
 import { listenToKeys } from "../keyboard";
 import { useLive } from "../live";
 import { logInPath } from "../log-in";
+import { useObservable } from "../observable";
+import { moderatesAnything, useRoles } from "../roles";
 import { endSession, useSession, type Session } from "../session";
 import { say, sayProblem } from "../status";
 import { chooseTheme, useTheme } from "../theme";
 import { Status } from "./Status";
 
-const Help = lazy(() => import("./Help"));
+const Help = lazy(file(() => import("./Help")).load);
+const Waiting = lazy(file(() => import("../desk/Waiting")).load);
+const BanLine = lazy(file(() => import("./BanLine")).load);
 
 const LOG_OUT = graphql(`
   mutation LogOut {
@@ -47,6 +53,7 @@ export function Frame({ children }: { children: ReactNode }) {
         Skip to the content
       </button>
       <Header />
+      <OwnBan />
       <main ref={main} tabIndex={-1}>
         {children}
       </main>
@@ -54,17 +61,40 @@ export function Frame({ children }: { children: ReactNode }) {
         <button type="button" onClick={() => showHelp(true)}>
           Keyboard
         </button>
+        <Link href={logPath()}>Moderation log</Link>
         <a href="rss.xml">RSS</a>
         <a href="explorer">GraphQL</a>
       </footer>
       <Status />
       {isHelpShown && (
-        <Suspense>
+        <Suspense fallback={<HelpPending close={() => showHelp(false)} />}>
           <Help close={() => showHelp(false)} />
         </Suspense>
       )}
     </>
   );
+}
+
+function OwnBan() {
+  const ban = useBan();
+  return (
+    ban && (
+      <Suspense>
+        <BanLine ban={ban} />
+      </Suspense>
+    )
+  );
+}
+
+/** Stands for the dialog while its file is loaded, and gives it up if it cannot be. */
+function HelpPending({ close }: { close: () => void }) {
+  const hasFailed = useObservable(failures) > 0;
+  useEffect(() => {
+    if (!hasFailed) return;
+    sayProblem("The keys cannot be shown: the server cannot be reached.");
+    close();
+  }, [hasFailed]);
+  return null;
 }
 
 function Header() {
@@ -76,12 +106,13 @@ function Header() {
         <svg viewBox="0 0 16 16" aria-hidden="true">
           <path d="M8 2l7 12H1z" />
         </svg>
-        {SITE_NAME}
+        <span>{SITE_NAME}</span>
       </Link>
       <nav aria-label="Site">
         {LINKS.map(({ path, name }) => (
           <PageLink key={path} path={path} name={name} />
         ))}
+        {moderatesAnything(useRoles()) && <DeskLink />}
       </nav>
       <SearchBox />
       <div className="account" ref={account}>
@@ -97,6 +128,19 @@ function PageLink({ path, name }: { path: string; name: string }) {
   return (
     <Link href={path} aria-current={current === path ? "page" : undefined}>
       {name}
+    </Link>
+  );
+}
+
+/** The way of moderators to what waits for them. */
+function DeskLink() {
+  const [current] = useLocation();
+  return (
+    <Link href="/moderation" className="desk" aria-current={current === "/moderation" ? "page" : undefined}>
+      Moderation
+      <Suspense>
+        <Waiting />
+      </Suspense>
     </Link>
   );
 }
@@ -120,7 +164,9 @@ interface AccountProps {
 function Account({ session, area }: AccountProps) {
   const unseen = useUnseenCount();
   const [, logOut] = useMutation(LOG_OUT);
-  useLive(NOTIFICATION, {}, { onGap: useRenewal(UNSEEN_COUNT, {}) });
+  const renew = useRenewal(UNSEEN_COUNT, {});
+  useLive(NOTIFICATION, {}, { onGap: renew });
+  useMarks(renew);
 
   async function leave() {
     // The token is forgotten here whatever the server answers and when, and the server is told if the page is closed, too.
@@ -146,12 +192,14 @@ function Account({ session, area }: AccountProps) {
   );
 }
 
+const MOST_SHOWN = 99;
+
 /** Phones show the number only; screen readers hear "new" there, too. */
 function UnseenCount({ count }: { count: number }) {
   return (
     <span className="unseen">
       {" "}
-      {count}
+      {count > MOST_SHOWN ? `${MOST_SHOWN}+` : count}
       <span className="word"> new</span>
     </span>
   );

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { enableShortcuts, useShortcutsEnabled } from "../keyboard";
+import { moderatesAnything, useRoles } from "../roles";
 
 const KEYS: [string, string][] = [
   ["j", "next article or comment"],
@@ -10,6 +11,7 @@ const KEYS: [string, string][] = [
   ["d", "vote down, or take the vote back"],
   ["r", "reply to a comment"],
   ["e", "edit your comment or article"],
+  ["m", "open the menu of an article or a comment"],
   ["x", "hide or show a comment with its replies"],
   ["n", "next page"],
   ["p", "previous page, or the comment that is answered"],
@@ -17,17 +19,25 @@ const KEYS: [string, string][] = [
   ["?", "show these keys"],
 ];
 
+const KEYS_OF_MODERATORS: [string, string][] = [
+  ["a", "approve what waits for moderators, or answer an appeal"],
+  ["r", "remove it, or revert an action, with a reason"],
+  ["l", "lock an article"],
+  ["Enter", "open its page for moderators"],
+];
+
 /** The dialog with the keys. */
 export default function Help({ close }: { close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const isEnabled = useShortcutsEnabled();
+  const keys = moderatesAnything(useRoles()) ? [...KEYS, ...KEYS_OF_MODERATORS] : KEYS;
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} onClose={close} aria-labelledby="help-title" className="help">
       <h2 id="help-title">Keyboard</h2>
       <dl>
-        {KEYS.map(([key, meaning]) => (
-          <div key={key}>
+        {keys.map(([key, meaning]) => (
+          <div key={meaning}>
             <dt>
               <kbd>{key}</kbd>
             </dt>

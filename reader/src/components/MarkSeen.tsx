@@ -11,7 +11,7 @@ interface MarkSeenProps {
   mark: () => Promise<{ error: CombinedError | undefined; refusals: readonly Refusal[] | undefined }>;
 }
 
-/** Says how much of a list the viewer has not seen, with a button that marks it as seen. */
+/** Says how much of a list the viewer has not seen, with a button that marks it as seen. It keeps its place when all is. */
 export function MarkSeen({ count, mark }: MarkSeenProps) {
   const [isSending, setSending] = useState(false);
 
@@ -24,13 +24,16 @@ export function MarkSeen({ count, mark }: MarkSeenProps) {
     else if (document.activeElement === document.body) focusHeading(); // the button is gone, and had the focus
   }
 
-  if (count === 0) return null;
   return (
     <p className="mark-seen">
-      <span>{count} not seen</span>
-      <button type="button" disabled={isSending} onClick={() => void press()}>
-        Mark all as seen
-      </button>
+      {count > 0 && (
+        <>
+          <span>{count} not seen</span>
+          <button type="button" disabled={isSending} onClick={() => void press()}>
+            Mark all as seen
+          </button>
+        </>
+      )}
     </p>
   );
 }

@@ -3,6 +3,7 @@ import type { CombinedError, UseQueryState } from "urql";
 import { SITE_NAME } from "../addresses";
 import { explain } from "../errors";
 import { useArrival } from "../history";
+import { message, sayProblem } from "../status";
 
 interface PageProps {
   /** The heading, and with the site's name the title of the window. */
@@ -40,17 +41,29 @@ export function focusHeading(): void {
 }
 
 interface ContentProps<Data> {
-  result: Pick<UseQueryState<Data>, "data" | "error" | "fetching">;
+  result: Pick<UseQueryState<Data>, "data" | "error" | "fetching" | "operation">;
   retry: (options?: { requestPolicy: "network-only" }) => void;
   children: (data: Data) => ReactNode;
 }
 
-/** What a query returned. Until then that it is loading, and if it failed why, with a button to ask again. */
-export function Content<Data>({ result: { data, error }, retry, children }: ContentProps<Data>) {
+/**
+ * What a query returned. Until then that it is loading, and if it failed why, with a button to ask again. What it returns
+ * for other variables is another content, with a state of its own.
+ */
+export function Content<Data>(props: ContentProps<Data>) {
+  return <Result key={props.result.operation?.key} {...props} />;
+}
+
+function Result<Data>({ result: { data, error }, retry, children }: ContentProps<Data>) {
   const again = () => retry({ requestPolicy: "network-only" });
+  const [isShown, setShown] = useState(false);
+  if (data && !error && !isShown) setShown(true);
+  useEffect(() => {
+    if (error && isShown && !message.get()?.isProblem) sayProblem(explain(error)); // what is shown stays where it is
+  }, [error, isShown]);
   return (
     <>
-      {error && <Fault error={error} retry={again} />}
+      {error && !isShown && <Fault error={error} retry={again} />}
       {data ? children(data) : !error && <Loading />}
     </>
   );
@@ -75,8 +88,12 @@ interface FaultProps {
   retry: () => void;
 }
 
-/** Why there is nothing to show, and a button to ask again. */
+/** Why there is nothing to show, and a button to ask again, which is also done when the network is back. */
 export function Fault({ error, retry }: FaultProps) {
+  useEffect(() => {
+    window.addEventListener("online", retry);
+    return () => window.removeEventListener("online", retry);
+  }, [retry]);
   return (
     <div className="fault" role="alert">
       <p>{explain(error)}</p>

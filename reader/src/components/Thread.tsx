@@ -1,11 +1,13 @@
 import "./thread.css";
-import { useCallback, useLayoutEffect, useMemo, useRef } from "react";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState, type RefObject } from "react";
 import { useClient } from "urql";
 import { Link } from "wouter";
 import { withQuery } from "../addresses";
+import { counted } from "../counts";
 import { hasDraft } from "../drafts";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { CommentOrder } from "../gql/graphql";
+import { useCovered, useHold } from "../hold";
 import { useLive } from "../live";
 import { logInPath } from "../log-in";
 import { useSession, useWriter } from "../session";
@@ -17,7 +19,7 @@ import {
   type ThreadComment,
   type ThreadRow,
 } from "../useThread";
-import { Comment, elementIdOf, SurroundingsContext } from "./Comment";
+import { Comment, COMMENT_ROW, elementIdOf, SurroundingsContext } from "./Comment";
 import { CommentForm, commentDraft } from "./CommentForm";
 
 const COMMENT_POSTED = graphql(`
@@ -65,7 +67,7 @@ const COMMENT_CHANGED = graphql(`
 `);
 
 interface ThreadProps {
-  article: { id: string; isLocked: boolean; poster: { username: string } };
+  article: { id: string; isLocked: boolean; poster: { username: string }; groups: readonly { name: string }[] };
   order: CommentOrder;
   first: FragmentType<typeof THREAD_PLACES>;
   /** In a branch, the comment that it belongs to, after comments above it. */
@@ -79,7 +81,9 @@ const WHOLE: readonly ThreadComment[] = [];
 /** The comments of an article, or a branch of them. New ones are announced, and shown when the viewer asks for them. */
 export function Thread({ article, order, first, above = WHOLE, onEnd }: ThreadProps) {
   const focus = useFocus();
-  const thread = useThread({ articleId: article.id, order, first, above }, focus);
+  const list = useRef<HTMLOListElement>(null);
+  const { kept, keep, letGo } = useDeletions(list);
+  const thread = useThread({ articleId: article.id, order, first, above, kept }, focus);
   const { add } = thread;
   const onPosted = useCallback(
     (id: string) => {
@@ -89,17 +93,51 @@ export function Thread({ article, order, first, above = WHOLE, onEnd }: ThreadPr
     [add, focus],
   );
   const under = above.at(-1)?.id ?? null;
-  useLive(COMMENT_CHANGED, { articleId: article.id }, { onEnd });
+  useLive(COMMENT_CHANGED, { articleId: article.id }, { onEnd, onData: ({ commentChanged }) => keep(commentChanged) });
   useNewComments({ articleId: article.id, under, order }, thread);
 
   return (
     <>
-      {under === null && !article.isLocked && <Answer articleId={article.id} onPosted={onPosted} />}
+      {under === null &&
+        (article.isLocked ? (
+          <p className="hint">The article is locked: it takes no comments.</p>
+        ) : (
+          <Answer articleId={article.id} onPosted={onPosted} />
+        ))}
       <Announcement thread={thread} />
-      <Rows {...{ article, thread, current: under, onPosted, focus }} />
+      <Rows {...{ article, list, thread, current: under, onPosted, focus, letGo }} />
     </>
   );
 }
+
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * Comments that are deleted while one points at the thread: until it is released, they keep their places and heights.
+ * Those that the viewer deletes are let go.
+ */
+function useDeletions(list: RefObject<HTMLElement | null>) {
+  const [kept, setKept] = useState(NONE);
+  const [own] = useState(() => new Set<string>());
+  const release = () => {
+    for (const id of kept) rowOf(id)?.style.removeProperty("min-block-size");
+    setKept(NONE);
+  };
+  const hold = useHold(list, { onHold: () => {}, onRelease: release });
+
+  function keep(comment: FragmentType<typeof COMMENT_ROW>) {
+    const { id, state } = readFragment(COMMENT_ROW, comment);
+    const row = rowOf(id);
+    if (state !== "DELETED" || own.has(id) || !row || !hold.isHeld()) return;
+    row.style.minBlockSize = `${row.getBoundingClientRect().height}px`;
+    setKept((all) => new Set([...all, id]));
+  }
+
+  const letGo = useCallback((id: string) => void own.add(id), [own]);
+  return { kept, keep, letGo };
+}
+
+const rowOf = (id: string) => document.getElementById(elementIdOf(id))?.closest("li");
 
 interface Whose {
   articleId: string;
@@ -167,12 +205,15 @@ function Answer({ articleId, onPosted }: { articleId: string; onPosted: (id: str
   return <CommentForm key={draft} {...{ draft, articleId, onPosted }} parentId={null} label="Your comment" />;
 }
 
+/** It takes no place, so that nothing moves, and does not appear below the pointer. */
 function Announcement({ thread: { announced, showAnnounced, outOfSight } }: { thread: LiveThread }) {
+  const box = useRef<HTMLDivElement>(null);
+  const isCovered = useCovered(box, announced > 0);
   return (
-    <div className="announcement" role="status">
+    <div className="announcement" role="status" ref={box}>
       {announced > 0 && (
-        <button type="button" className="primary" onClick={showAnnounced}>
-          {announced === 1 ? "1 new comment" : `${announced} new comments`}
+        <button type="button" className="primary" data-covered={isCovered || undefined} onClick={showAnnounced}>
+          {counted(announced, "new comment")}
         </button>
       )}
       {announced === 0 && outOfSight > 0 && (
@@ -186,32 +227,38 @@ function Announcement({ thread: { announced, showAnnounced, outOfSight } }: { th
 
 interface RowsProps {
   article: ThreadProps["article"];
+  list: RefObject<HTMLOListElement | null>;
   thread: LiveThread;
   current: string | null;
   onPosted: (id: string) => void;
   focus: (ids: readonly string[]) => void;
+  /** Before the viewer deletes a comment. */
+  letGo: (id: string) => void;
 }
 
-function Rows({ article, thread, current, onPosted, focus }: RowsProps) {
+function Rows({ article, list, thread, current, onPosted, focus, letGo }: RowsProps) {
   const { rows, fold } = thread;
   const latest = useRef(rows);
   useLayoutEffect(() => void (latest.current = rows));
   const firstDepth = rows[0]?.depth ?? 0;
   const { id: articleId, isLocked, poster } = article;
+  const groups = article.groups.map(({ name }) => name).join(" ");
   const surroundings = useMemo(
     () => ({
       ...{ articleId, isLocked, poster: poster.username, firstDepth, current, fold, onPosted },
+      groups: groups.split(" ").filter(Boolean),
       leave: (id: string) => {
+        letGo(id);
         const ids = nearest(latest.current, id);
         return () => void requestAnimationFrame(() => focus(ids));
       },
     }),
-    [articleId, isLocked, poster.username, firstDepth, current, fold, onPosted, focus],
+    [articleId, isLocked, groups, poster.username, firstDepth, current, fold, onPosted, focus, letGo],
   );
   if (rows.length === 0) return <p className="empty">There are no comments yet.</p>;
   return (
     <SurroundingsContext value={surroundings}>
-      <ol className="thread">
+      <ol className="thread" ref={list}>
         {rows.map((row) =>
           row.kind === "comment" ? (
             <Comment key={row.comment.id} {...row} />

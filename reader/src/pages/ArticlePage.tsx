@@ -3,6 +3,7 @@ import { Link, useParams, useSearch } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { articlePath } from "../addresses";
 import { ARTICLE_VIEW, ArticleTitle, ArticleView } from "../components/ArticleView";
+import { Gone } from "../components/Gone";
 import { Fault, Loading, Page } from "../components/Page";
 import { commentOrderOf, CommentOrders, Thread } from "../components/Thread";
 import { usePageQuery } from "../frame";
@@ -22,6 +23,9 @@ const ARTICLE_PAGE = graphql(`
       thread(order: $order, first: $first) {
         ...ThreadPlaces
       }
+    }
+    log: moderationLog(subjectId: $id, first: 10) {
+      ...Gone
     }
   }
 `);
@@ -51,7 +55,7 @@ function WithComments({ id, order }: { id: string; order: CommentOrder }) {
   const [{ data, error }, refetch] = usePageQuery(ARTICLE_PAGE, { id, order, first: PAGE_SIZE });
   const last = useLast(data?.article);
   const again = () => refetch({ requestPolicy: "network-only" });
-  if (data && !data.article) return last ? <Deleted /> : <NotFound />;
+  if (data && !data.article) return <Gone logs={[data.log]} otherwise={last ? <Deleted /> : <NotFound />} />;
   if (last) return <LoadedArticle article={last} order={order} onEnd={again} />;
   if (!error) return <Loading />;
   return (
@@ -84,7 +88,7 @@ function LoadedArticle({ article, order, onEnd }: LoadedArticleProps) {
       <ArticleView article={article} />
       <section aria-labelledby="comments" className="comments">
         <h2 id="comments">{commentCount === 1 ? "1 comment" : `${commentCount} comments`}</h2>
-        {commentCount > 1 && <CommentOrders path={articlePath(id)} current={order} />}
+        {commentCount > 0 && <CommentOrders path={articlePath(id)} current={order} />}
         <Thread article={view} order={order} first={thread} onEnd={onEnd} />
       </section>
     </Page>
@@ -110,7 +114,7 @@ function Deleted() {
   return (
     <Page title="Deleted">
       <p>
-        This article was deleted with its comments. Go to the <Link href="/">front page</Link>.
+        This article was deleted or removed, with its comments. Go to the <Link href="/">front page</Link>.
       </p>
     </Page>
   );

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Link, Redirect, useParams, useSearch } from "wouter";
 import { articlePath, commentPath } from "../addresses";
 import { ARTICLE_VIEW } from "../components/ArticleView";
+import { Gone } from "../components/Gone";
 import { Fault, Loading, Page } from "../components/Page";
 import { commentOrderOf, CommentOrders, Thread } from "../components/Thread";
 import { usePageQuery } from "../frame";
@@ -15,7 +16,7 @@ import { NotFound } from "./NotFound";
 const NEAREST = 4;
 
 const COMMENT_PAGE = graphql(`
-  query CommentPage($id: ID!, $order: CommentOrder!, $first: Int!) {
+  query CommentPage($id: ID!, $articleId: ID!, $order: CommentOrder!, $first: Int!) {
     ...Frame
     comment(id: $id) {
       id
@@ -37,6 +38,12 @@ const COMMENT_PAGE = graphql(`
         }
       }
     }
+    log: moderationLog(subjectId: $id, first: 10) {
+      ...Gone
+    }
+    articleLog: moderationLog(subjectId: $articleId, first: 10) {
+      ...Gone
+    }
   }
 `);
 
@@ -50,10 +57,10 @@ export default function CommentPage() {
 }
 
 function Branch({ id, articleId, order }: { id: string; articleId: string; order: CommentOrder }) {
-  const [{ data, error }, refetch] = usePageQuery(COMMENT_PAGE, { id, order, first: PAGE_SIZE });
+  const [{ data, error }, refetch] = usePageQuery(COMMENT_PAGE, { id, articleId, order, first: PAGE_SIZE });
   const last = useLast(data?.comment);
   const again = () => refetch({ requestPolicy: "network-only" });
-  if (data && !data.comment) return <NotFound />;
+  if (data && !data.comment) return <Gone logs={[data.log, data.articleLog]} otherwise={<NotFound />} />;
   if (last && last.article.id !== articleId) return <Redirect to={commentPath(last.article.id, id)} replace />;
   if (last) return <LoadedBranch comment={last} order={order} onEnd={again} />;
   if (!error) return <Loading />;

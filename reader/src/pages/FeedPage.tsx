@@ -1,10 +1,10 @@
 import "./pages.css";
 import { useMutation } from "urql";
 import { useSearch } from "wouter";
-import { useArrivals } from "../arrivals";
-import { useArticleChanges } from "../changes";
+import { useArrivals, type Arrivals } from "../arrivals";
+import { useArticleChanges, useRenewal } from "../changes";
 import { ArticleLine } from "../components/ArticleLine";
-import { Arrivals } from "../components/Arrivals";
+import { LiveList } from "../components/LiveList";
 import { LogInFirst } from "../components/LogInFirst";
 import { isUnseen, MarkSeen, New } from "../components/MarkSeen";
 import { Content, Page } from "../components/Page";
@@ -100,13 +100,13 @@ function Feed() {
   const [result, retry] = usePageQuery(FEED, cursors);
   const isFirst = Object.keys(cursors).length === 1;
   const items = result.data?.feed?.articles.edges;
-  const arrivals = useArrivals(NEW_ARTICLES, { path: "/feed", items, isFirst, retry });
+  const renew = useRenewal(FEED, cursors);
+  const arrivals = useArrivals(NEW_ARTICLES, { path: "/feed", items, isFirst, renew });
 
   return (
     <Page title="Feed" isReady={!result.fetching}>
-      <Arrivals one="article" {...arrivals} />
       <Content result={result} retry={retry}>
-        {({ feed }) => feed && <FeedArticles feed={feed} isFirst={isFirst} />}
+        {({ feed }) => feed && <FeedArticles {...{ feed, isFirst, arrivals }} />}
       </Content>
     </Page>
   );
@@ -114,7 +114,13 @@ function Feed() {
 
 type FeedData = NonNullable<DocumentType<typeof FEED>["feed"]>;
 
-function FeedArticles({ feed, isFirst }: { feed: FeedData; isFirst: boolean }) {
+interface FeedArticlesProps {
+  feed: FeedData;
+  isFirst: boolean;
+  arrivals: Arrivals;
+}
+
+function FeedArticles({ feed, isFirst, arrivals }: FeedArticlesProps) {
   const [, markSeen] = useMutation(MARK_FEED_SEEN);
   const { edges, pageInfo } = feed.articles;
   useArticleChanges(edges.map(({ node }) => node));
@@ -125,20 +131,27 @@ function FeedArticles({ feed, isFirst }: { feed: FeedData; isFirst: boolean }) {
     return { error, refusals: data?.markFeedSeen?.userErrors };
   }
 
-  if (edges.length === 0) {
-    return <p className="empty">There is nothing here yet. Follow people: their articles come here, newest first.</p>;
-  }
   return (
     <>
       {newest && <MarkSeen count={feed.unseenCount} mark={() => mark(newest)} />}
-      <ol className="articles">
-        {edges.map(({ node }) => (
-          <li key={node.id} className="may-be-new">
+      <LiveList
+        items={edges}
+        idOf={({ node }) => node.id}
+        one="article"
+        className="articles"
+        row={{ className: "may-be-new" }}
+        empty={
+          <p className="empty">There is nothing here yet. Follow people: their articles come here, newest first.</p>
+        }
+        arrivals={arrivals}
+      >
+        {({ node }) => (
+          <>
             {isUnseen(node.postedAt, feed.seenThrough) && <New />}
             <ArticleLine article={node} />
-          </li>
-        ))}
-      </ol>
+          </>
+        )}
+      </LiveList>
       <Pager {...cursorPages("/feed", pageInfo)} />
     </>
   );

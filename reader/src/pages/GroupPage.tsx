@@ -1,8 +1,9 @@
 import "./pages.css";
 import { Link, useParams, useSearch } from "wouter";
-import { groupPath, withQuery } from "../addresses";
+import { groupPath, logPath, withQuery } from "../addresses";
 import { useRenewal } from "../changes";
 import { Articles } from "../components/Articles";
+import { GroupAbout } from "../components/GroupAbout";
 import { Orders, rankingOf, rankingPath } from "../components/Orders";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
@@ -21,6 +22,8 @@ const GROUP = graphql(`
     group(name: $name) {
       id
       name
+      title
+      ...GroupAbout
       articles(order: $order, since: $since, page: $page, first: $first) {
         totalCount
         pageInfo {
@@ -62,7 +65,7 @@ function Ranking({ name, period, order, page }: RankingProps) {
     isCurrent: each.period === period,
   }));
   return (
-    <Page title={result.data?.group?.name ?? name} isReady={!result.fetching}>
+    <Page title={result.data?.group?.title ?? result.data?.group?.name ?? name} isReady={!result.fetching}>
       <div className="lists">
         <nav aria-label="Orders">
           <Orders path={path} current={period ? null : order} />
@@ -88,17 +91,21 @@ interface GroupProps extends Omit<RankingProps, "name"> {
   renew: () => void;
 }
 
-function Group({ group: { name, articles }, since, period, order, page, renew }: GroupProps) {
+function Group({ group, since, period, order, page, renew }: GroupProps) {
+  const { name, title, articles } = group;
   const path = groupPath(name);
   const pathOf = (page: number) =>
     period ? withQuery(path, { top: period, since, page: page === 1 ? null : page }) : rankingPath(path, order, page);
   return (
     <>
       <p className="profile">
+        {title && <span className="name">{name}</span>}
         <span>{counted(articles.totalCount, "article")}</span>
         <Link href={withQuery("/post", { group: name })}>Post here</Link>
+        <Link href={logPath({ group: name })}>Log of moderation</Link>
         <a href={`${path.slice(1)}/rss.xml`}>RSS</a>
       </p>
+      <GroupAbout group={group} />
       {period ? (
         <Articles
           articles={articles}

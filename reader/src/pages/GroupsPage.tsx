@@ -1,6 +1,7 @@
 import "./pages.css";
 import { Link } from "wouter";
 import { groupPath } from "../addresses";
+import { LiveList } from "../components/LiveList";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { counted } from "../counts";
@@ -38,19 +39,23 @@ export default function GroupsPage() {
         {({ groups }) =>
           groups && (
             <>
-              {groups.totalCount === 0 && (
-                <p className="empty">There are no groups yet. Articles are posted in groups by naming them.</p>
-              )}
-              <ul className="groups">
-                {groups.nodes.map(({ id, name, articles }) => (
-                  <li key={id} data-item="" tabIndex={-1}>
+              <LiveList
+                items={groups.nodes}
+                idOf={({ id }) => id}
+                one="group"
+                className="groups"
+                row={{ "data-item": "", tabIndex: -1 }}
+                empty={<p className="empty">There are no groups yet. Articles are posted in groups by naming them.</p>}
+              >
+                {({ name, articles }) => (
+                  <>
                     <Link href={groupPath(name)} className="group" aria-keyshortcuts="o">
                       <bdi>{name}</bdi>
                     </Link>
                     <span>{counted(articles.totalCount, "article")}</span>
-                  </li>
-                ))}
-              </ul>
+                  </>
+                )}
+              </LiveList>
               <Pager {...cursorPages("/groups", groups.pageInfo)} />
             </>
           )

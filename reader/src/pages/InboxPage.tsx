@@ -1,18 +1,22 @@
 import "./pages.css";
-import { useMutation } from "urql";
+import type { MouseEvent } from "react";
+import { useClient } from "urql";
 import { useSearch } from "wouter";
-import { useArrivals } from "../arrivals";
-import { Arrivals } from "../components/Arrivals";
+import { useArrivals, type Arrivals } from "../arrivals";
+import { useRenewal } from "../changes";
+import { headersOf } from "../client";
 import { ArticleLine } from "../components/ArticleLine";
 import { CommentLine } from "../components/CommentLine";
+import { LiveList } from "../components/LiveList";
 import { LogInFirst } from "../components/LogInFirst";
 import { MarkSeen, New } from "../components/MarkSeen";
+import { ModerationLine } from "../components/ModerationLine";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
 import { CURSOR_PAGE, cursorPages, useCursors } from "../cursors";
-import { NOTIFICATION, usePageQuery } from "../frame";
+import { announceMark, NOTIFICATION, useMarks, usePageQuery } from "../frame";
 import { graphql, readFragment, type DocumentType, type FragmentType } from "../gql";
 import type { NotificationKind } from "../gql/graphql";
 import { useSession } from "../session";
@@ -36,6 +40,9 @@ const NOTIFICATION_LINE = graphql(`
       ... on Comment {
         depth
         ...CommentLine
+      }
+      ... on ModerationAction {
+        ...ModerationLine
       }
     }
   }
@@ -104,7 +111,7 @@ const MARK_INBOX_SEEN = graphql(`
   }
 `);
 
-/** Replies to what the viewer wrote, and mentions of the viewer, newest first. */
+/** Replies to what the viewer wrote, mentions of the viewer, and what moderators did about them, newest first. */
 export default function InboxPage() {
   const search = useSearch();
   if (useSession() === null) {
@@ -122,41 +129,72 @@ function Inbox() {
   const [result, retry] = usePageQuery(INBOX, cursors);
   const isFirst = Object.keys(cursors).length === 1;
   const items = result.data?.inbox?.notifications.edges;
-  const arrivals = useArrivals(NEW_NOTIFICATIONS, { path: "/inbox", items, isFirst, retry });
+  const renew = useRenewal(INBOX, cursors);
+  useMarks(renew);
+  const arrivals = useArrivals(NEW_NOTIFICATIONS, { path: "/inbox", items, isFirst, renew });
 
   return (
     <Page title="Inbox" isReady={!result.fetching}>
-      <Arrivals one="notification" {...arrivals} />
       <Content result={result} retry={retry}>
-        {({ inbox }) => inbox && <Notifications inbox={inbox} isFirst={isFirst} />}
+        {({ inbox }) => inbox && <Notifications {...{ inbox, isFirst, arrivals }} />}
       </Content>
     </Page>
   );
 }
 
+const OPENING = "a[aria-keyshortcuts]"; // links to the comment or the article, not to its author and groups
+const MIDDLE = 1; // the button that opens a new tab
+
+/** Marks all up to a cursor as seen, also if the page is left meanwhile. */
+function useMark() {
+  const client = useClient();
+  const session = useSession();
+  return async (through: string) => {
+    const fetchOptions = { headers: headersOf(session), keepalive: true };
+    const { data, error } = await client.mutation(MARK_INBOX_SEEN, { through, first: CURSOR_PAGE }, { fetchOptions });
+    announceMark();
+    return { error, refusals: data?.markInboxSeen?.userErrors };
+  };
+}
+
 type InboxData = NonNullable<DocumentType<typeof INBOX>["inbox"]>;
 
-function Notifications({ inbox, isFirst }: { inbox: InboxData; isFirst: boolean }) {
-  const [, markSeen] = useMutation(MARK_INBOX_SEEN);
+interface NotificationsProps {
+  inbox: InboxData;
+  isFirst: boolean;
+  arrivals: Arrivals;
+}
+
+function Notifications({ inbox, isFirst, arrivals }: NotificationsProps) {
+  const mark = useMark();
   const { edges, pageInfo } = inbox.notifications;
   const newest = isFirst ? edges[0]?.cursor : undefined;
 
-  async function mark(through: string) {
-    const { data, error } = await markSeen({ through, first: CURSOR_PAGE });
-    return { error, refusals: data?.markInboxSeen?.userErrors };
+  function open({ target, button }: MouseEvent) {
+    if (!(target instanceof Element) || !target.closest(OPENING) || button > MIDDLE) return;
+    const id = target.closest("li")?.dataset.id;
+    const opened = edges.find(({ node }) => node.id === id);
+    if (opened && !readFragment(NOTIFICATION_LINE, opened.node).isSeen) void mark(opened.cursor);
   }
 
-  if (edges.length === 0) {
-    return <p className="empty">There is nothing here yet. Replies to you and texts with your @name come here.</p>;
-  }
   return (
     <>
       {newest && <MarkSeen count={inbox.unseenCount} mark={() => mark(newest)} />}
-      <ol className="items">
-        {edges.map(({ node }) => (
-          <NotificationLine key={node.id} notification={node} />
-        ))}
-      </ol>
+      <div onClick={open} onAuxClick={open}>
+        <LiveList
+          items={edges}
+          idOf={({ node }) => node.id}
+          one="notification"
+          className="items"
+          row={{ className: "may-be-new" }}
+          empty={
+            <p className="empty">There is nothing here yet. Replies to you and texts with your @name come here.</p>
+          }
+          arrivals={arrivals}
+        >
+          {({ node }) => <NotificationLine notification={node} />}
+        </LiveList>
+      </div>
       <Pager {...cursorPages("/inbox", pageInfo)} />
     </>
   );
@@ -166,9 +204,10 @@ function NotificationLine({ notification: masked }: { notification: FragmentType
   const { kind, actor, at, isSeen, subject } = readFragment(NOTIFICATION_LINE, masked);
   const said = saidOf(kind, subject);
   return (
-    <li className="may-be-new">
+    <>
       {!isSeen && <New />}
       {subject?.__typename === "Comment" && <CommentLine comment={subject} said={said} />}
+      {subject?.__typename === "ModerationAction" && <ModerationLine action={subject} />}
       {subject?.__typename === "Article" && (
         <>
           <p className="details said">
@@ -177,7 +216,7 @@ function NotificationLine({ notification: masked }: { notification: FragmentType
           <ArticleLine article={subject} />
         </>
       )}
-    </li>
+    </>
   );
 }
 
@@ -185,6 +224,5 @@ type Subject = DocumentType<typeof NOTIFICATION_LINE>["subject"];
 
 function saidOf(kind: NotificationKind, subject: Subject): string {
   if (kind === "MENTION") return "mentioned you";
-  if (kind === "MODERATION") return "changed something of yours";
   return subject?.__typename === "Comment" && subject.depth > 0 ? "replied to your comment" : "replied to your article";
 }

@@ -6,6 +6,7 @@ import { userPath, withQuery } from "../addresses";
 import { useArticleChanges } from "../changes";
 import { ArticleLine } from "../components/ArticleLine";
 import { CommentLine } from "../components/CommentLine";
+import { LiveList } from "../components/LiveList";
 import { Matches, unmarked } from "../components/Matches";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
@@ -168,24 +169,22 @@ function Unavailable({ retry }: { retry: () => void }) {
 type FoundData = NonNullable<DocumentType<typeof SEARCH>["search"]>;
 
 function Found({ found: { totalCount, edges, pageInfo }, request }: { found: FoundData; request: SearchRequest }) {
-  const nodes = edges.map((edge) => readFragment(MATCH, edge).node);
+  const nodes = edges.map(nodeOf);
   useArticleChanges(nodes.filter(({ __typename }) => __typename === "Article"));
   return (
     <>
       <p className="found" role="status">
         {totalCount === 0 ? "Nothing has all of these words." : countOf(totalCount)}
       </p>
-      <ol className="items">
-        {edges.map((edge) => (
-          <li key={edge.cursor}>
-            <Match match={edge} />
-          </li>
-        ))}
-      </ol>
+      <LiveList items={edges} idOf={(edge) => nodeOf(edge).id} one="match" className="items">
+        {(edge) => <Match match={edge} />}
+      </LiveList>
       <Pager {...cursorPages("/search", pageInfo, parametersOf(request))} />
     </>
   );
 }
+
+const nodeOf = (match: FragmentType<typeof MATCH>) => readFragment(MATCH, match).node;
 
 function countOf(total: number): string {
   if (total >= MOST_MATCHES) return `More than ${MOST_MATCHES.toLocaleString("en")} matches.`;

@@ -5,16 +5,19 @@ import { Link, useParams } from "wouter";
 import { userPath } from "../addresses";
 import { Articles } from "../components/Articles";
 import { CommentLine } from "../components/CommentLine";
+import { LiveList } from "../components/LiveList";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { Tabs } from "../components/Tabs";
 import { Time } from "../components/Time";
+import { Why } from "../components/Why";
 import { counted } from "../counts";
 import { cursorPages, useCursors } from "../cursors";
 import { FollowButton } from "../follows";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { useSession } from "../session";
+import { fullTime } from "../times";
 import { NotFound } from "./NotFound";
 
 const PROFILE = graphql(`
@@ -23,6 +26,8 @@ const PROFILE = graphql(`
     username
     karma
     joinedAt
+    isBanned
+    bannedUntil
     viewerIsFollowing
     followers(first: 1) {
       totalCount
@@ -140,14 +145,15 @@ function CommentsOf({ username }: PartProps) {
     <Profile username={username} part="comments" response={response}>
       {({ comments: { nodes, pageInfo } }) => (
         <>
-          {nodes.length === 0 && <p className="empty">No comments yet.</p>}
-          <ol className="items">
-            {nodes.map((comment) => (
-              <li key={comment.id}>
-                <CommentLine comment={comment} />
-              </li>
-            ))}
-          </ol>
+          <LiveList
+            items={nodes}
+            idOf={({ id }) => id}
+            one="comment"
+            className="items"
+            empty={<p className="empty">No comments yet.</p>}
+          >
+            {(comment) => <CommentLine comment={comment} />}
+          </LiveList>
           <Pager {...cursorPages(`${userPath(username)}/comments`, pageInfo)} />
         </>
       )}
@@ -177,7 +183,7 @@ interface ProfileProps<User extends FragmentType<typeof PROFILE>> {
   username: string;
   part?: keyof typeof PARTS;
   response: [
-    result: Pick<UseQueryState<{ user?: User | null }>, "data" | "error" | "fetching">,
+    result: Pick<UseQueryState<{ user?: User | null }>, "data" | "error" | "fetching" | "operation">,
     retry: (options?: { requestPolicy: "network-only" }) => void,
   ];
   children: (user: User) => ReactNode;
@@ -208,9 +214,15 @@ function Profile<User extends FragmentType<typeof PROFILE>>(props: ProfileProps<
                   Joined <Time at={profile.joinedAt} />
                 </p>
                 <FollowButton user={profile} />
-                {session?.username === profile.username && <Link href="/settings">Settings</Link>}
+                {session?.username === profile.username && (
+                  <>
+                    <Link href="/settings">Settings</Link>
+                    <Link href="/held">Held texts</Link>
+                  </>
+                )}
                 <a href={`${userPath(profile.username).slice(1)}/rss.xml`}>RSS</a>
               </div>
+              {profile.isBanned && <Banned userId={profile.id} until={profile.bannedUntil} />}
               <div className="lists">
                 <Tabs label="Parts" tabs={tabsOf(profile, props.part ?? "")} />
               </div>
@@ -220,6 +232,16 @@ function Profile<User extends FragmentType<typeof PROFILE>>(props: ProfileProps<
         }
       </Content>
     </Page>
+  );
+}
+
+/** Says that a user is banned from the whole site; until when only to those who are told. */
+function Banned({ userId, until }: { userId: string; until: string | null }) {
+  const end = until ? ` until ${fullTime(Date.parse(until))}` : "";
+  return (
+    <p className="notice">
+      <Why said={`Banned from this site${end}`} subject={userId} />
+    </p>
   );
 }
 
@@ -252,19 +274,25 @@ interface PeopleProps {
 
 function People({ people, path, empty }: PeopleProps) {
   const { nodes, pageInfo } = readFragment(PEOPLE, people);
-  if (nodes.length === 0) return <p className="empty">{empty}</p>;
   return (
     <>
-      <ul className="people">
-        {nodes.map(({ id, username, karma }) => (
-          <li key={id} data-item="" tabIndex={-1}>
+      <LiveList
+        items={nodes}
+        idOf={({ id }) => id}
+        one="user"
+        className="people"
+        row={{ "data-item": "", tabIndex: -1 }}
+        empty={<p className="empty">{empty}</p>}
+      >
+        {({ username, karma }) => (
+          <>
             <Link href={userPath(username)} className="user" aria-keyshortcuts="o">
               <bdi>{username}</bdi>
             </Link>{" "}
             <span>{karma} karma</span>
-          </li>
-        ))}
-      </ul>
+          </>
+        )}
+      </LiveList>
       <Pager {...cursorPages(path, pageInfo)} />
     </>
   );

@@ -4,7 +4,7 @@ import { ESLint } from "eslint";
 import { basename, dirname } from "node:path";
 
 const REFUSALS = ["Refusal", "VotingClosed", "RateLimited"];
-const VALUES = ["Change", "ChangePage", "ChangedField", "PageInfo", "RankingChange", "RankingMove", "RateLimit", "Session", "Standing", "StandingTerm"];
+const VALUES = ["Change", "ChangePage", "ChangedField", "Flag", "PageInfo", "RankingChange", "RankingMove", "RateLimit", "RoleGrant", "Session", "Standing", "StandingTerm"];
 const RULES = {
   ...graphql.configs["flat/schema-recommended"].rules,
   ...graphql.configs["flat/schema-relay"].rules,

@@ -10,7 +10,7 @@ import pytest
 import strawberry
 from strawberry.schema.config import StrawberryConfig
 
-from caches import SizedCache
+from caches import Pool
 from engine import Client, Limits
 from engine.compiler.execution import Execution
 from engine.compiler.resolvers import RESOLVER, BatchResolver
@@ -141,7 +141,7 @@ async def test_variables_within_literals_are_those_of_strawberry():
 
 
 async def compiled(query: str, variables: dict[str, Any]) -> Any:
-    operation = Operations(SCHEMA, Limits(), SizedCache(1_000_000)).find(query, None)
+    operation = Operations(SCHEMA, Limits(), Pool(1_000_000)).find(query, None)
     execution = Execution(SCHEMA)
     for _ in range(2):
         result, path = await execution.execute(operation, variables, Opened(Client(None, ""), 1))

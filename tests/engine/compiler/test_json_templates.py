@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import orjson
 import strawberry
 
-from caches import SizedCache
+from caches import ENTRY_BYTES, Pool
 from engine import Limits
 from engine.compiler.completion import JsonTemplate, TemplateCache
 from engine.compiler.execution import Execution
@@ -60,7 +60,7 @@ class Query:
 def test_attributes_are_cached_and_other_fields_are_resolved_each_time():
     schema = strawberry.Schema(Query)
     execution = Execution(schema)
-    operation = Operations(schema, Limits(), SizedCache(1_000_000)).find("{ things { name mood again: name } }", None)
+    operation = Operations(schema, Limits(), Pool(1_000_000)).find("{ things { name mood again: name } }", None)
     asyncio.run(compiled(execution, operation))
     asked.clear()
 
@@ -99,7 +99,7 @@ def test_only_what_is_declared_pure_is_cached_with_its_record():
 
     schema = strawberry.Schema(CountedQuery)
     execution = Execution(schema)
-    operation = Operations(schema, Limits(), SizedCache(1_000_000)).find("{ things { pure impure } }", None)
+    operation = Operations(schema, Limits(), Pool(1_000_000)).find("{ things { pure impure } }", None)
     for _ in range(3):
         asyncio.run(compiled(execution, operation))
 
@@ -114,10 +114,10 @@ async def compiled(execution, operation):
             return orjson.loads(orjson.dumps(result.data))
 
 
-def test_cache_is_bounded_and_evicts_the_oldest():
+def test_full_cache_evicts_the_oldest_and_a_large_template_at_once():
     records = [Record(str(number)) for number in range(20)]
-    size = JsonTemplate(records[0], {"name": "0" * 100}, {}).size
-    cache = TemplateCache(10 * size)
+    size = JsonTemplate(records[0], {"name": "0" * 100}, {}).size + ENTRY_BYTES
+    cache = TemplateCache(Pool(10 * size + size // 2))
     for record in [*records, records[-1], records[-1]]:
         cache.keep(1, JsonTemplate(record, {"name": "0" * 100}, {}))
 
@@ -125,4 +125,4 @@ def test_cache_is_bounded_and_evicts_the_oldest():
     assert cache.find(2, records) == [None] * 20
 
     cache.keep(1, JsonTemplate(records[0], {"name": "0" * 10_000}, {}))
-    assert len(cache) == 0
+    assert [template is not None for template in cache.find(1, records)] == [False] * 10 + [True] * 10

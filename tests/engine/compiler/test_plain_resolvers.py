@@ -18,7 +18,7 @@ from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.types import Info
 from strawberry.types.unset import UNSET
 
-from caches import SizedCache
+from caches import Pool
 from engine import Client, Limits
 from engine.compiler.execution import Execution
 from engine.compiler.resolvers import RESOLVER, BatchResolver
@@ -164,7 +164,7 @@ DOCUMENTS = {
 
 @pytest.mark.parametrize("text", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 async def test_answers_are_those_of_strawberry(text):
-    operation = Operations(SCHEMA, Limits(), SizedCache(1_000_000)).find(text, None)
+    operation = Operations(SCHEMA, Limits(), Pool(1_000_000)).find(text, None)
     context = Opened(Client(None, ""), 7)
     variables = {"if": None}
     right = await SCHEMA.execute(text, variables, context)
@@ -343,7 +343,7 @@ def used_variables(selected: str) -> str:
 
 
 async def check_document(text: str, variables: dict[str, Any], may: bool) -> None:
-    operation = Operations(LIBRARY, Limits(depth=20), SizedCache(1_000_000)).find(text, None)
+    operation = Operations(LIBRARY, Limits(depth=20), Pool(1_000_000)).find(text, None)
     context, execution = Opened(Client("token" if may else None, ""), 7), Execution(LIBRARY)
     DONE.clear()
     right = await LIBRARY.execute(text, variables, context)
@@ -370,7 +370,7 @@ def plain(result: Any) -> list[Any]:
 @pytest.mark.parametrize("title", ["new", "broken"])
 async def test_mutation_with_a_plain_resolver_is_compiled_and_executed_once(title):
     text = f'mutation {{ add(title: "{title}") {{ title }} }}'
-    operation = Operations(LIBRARY, Limits(), SizedCache(1_000_000)).find(text, None)
+    operation = Operations(LIBRARY, Limits(), Pool(1_000_000)).find(text, None)
     context, execution = Opened(Client(None, ""), 7), Execution(LIBRARY)
     await execution.execute(operation, {}, context)
     DONE.clear()
@@ -399,7 +399,7 @@ async def test_plain_resolvers_of_a_level_are_awaited_concurrently():
             return [Runner() for _ in range(3)]
 
     schema = strawberry.Schema(Race)
-    operation = Operations(schema, Limits(), SizedCache(1_000_000)).find("{ runners { meets } }", None)
+    operation = Operations(schema, Limits(), Pool(1_000_000)).find("{ runners { meets } }", None)
     execution = Execution(schema)
     async with asyncio.timeout(PATIENCE):
         paths = [(await execution.execute(operation, {}, None)).execution_path for _ in range(3)]

@@ -2,16 +2,16 @@
 
 import pytest
 
-from caches import SizedCache
+from caches import Pool
 from engine import Limits
 from engine.documents import Operations
 from engine.errors import Refused
 from engine.limits.cost import PageSize, Weights, check_cost
 from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import SCHEMA
-from tests.engine.test_endpoint import code
+from tests.support.answers import code
 
-OPERATIONS = Operations(SCHEMA, Limits(weights=Weights(page=50, items=10, introspection=500)), SizedCache(1_000_000))
+OPERATIONS = Operations(SCHEMA, Limits(weights=Weights(page=50, items=10, introspection=500)), Pool(1_000_000))
 
 
 def points(text, **variables):
@@ -63,14 +63,14 @@ def test_sizes_may_be_variables():
 
 
 def test_fields_of_an_oversized_page_cost_nothing():
-    bounded = Operations(SCHEMA, Limits(weights=Weights(page=50, largest_page=100)), SizedCache(100_000))
+    bounded = Operations(SCHEMA, Limits(weights=Weights(page=50, largest_page=100)), Pool(100_000))
     operation = bounded.find("query ($n: Int) { shelf(last: $n) { books { likes { title } } } }", None)
 
     assert [operation.cost.points({"n": size}) for size in (100, 101, 2**31, -1)] == [201, 1, 1, 1]
 
 
 def test_other_arguments_may_give_the_size_of_a_page():
-    sized = Operations(SCHEMA, Limits(weights=Weights(sizes={"most": PageSize(20, 1_000)})), SizedCache(100_000))
+    sized = Operations(SCHEMA, Limits(weights=Weights(sizes={"most": PageSize(20, 1_000)})), Pool(100_000))
     operation = sized.find("query ($n: Int) { recent(most: $n) { books { title } } }", None)
 
     assert [operation.cost.points({"n": size}) for size in (7, 1_000, 1_001, 0, -1)] == [8, 1_001, 1, 1, 1]
@@ -78,7 +78,7 @@ def test_other_arguments_may_give_the_size_of_a_page():
 
 
 def test_arguments_may_cost_points_of_their_own():
-    priced = Operations(SCHEMA, Limits(weights=Weights(arguments={"page": 7})), SizedCache(100_000))
+    priced = Operations(SCHEMA, Limits(weights=Weights(arguments={"page": 7})), Pool(100_000))
     operation = priced.find("query ($p: Int) { shelf(first: 1, page: $p) { total } }", None)
 
     assert [operation.cost.points(variables) for variables in ({"p": 1}, {"p": 0}, {"p": None}, {})] == [8, 8, 1, 1]
@@ -86,11 +86,21 @@ def test_arguments_may_cost_points_of_their_own():
         assert priced.find(f"{{ shelf(first: 1, page: {written}) {{ total }} }}", None).cost.points({}) == expected
 
 
+def test_strings_may_cost_points_by_their_values():
+    priced = Operations(SCHEMA, Limits(weights=Weights(strings={"note": len})), Pool(100_000))
+    operation = priced.find('query ($s: String = "ab") { down(note: $s) { hello } }', None)
+
+    assert [operation.cost.points(variables) for variables in ({}, {"s": "abcd"}, {"s": None})] == [3, 5, 1]
+    assert [operation.cost.points({"s": odd}) for odd in (7, ["abcd"], "")] == [1, 1, 1]
+    for written, expected in (('"abc"', 4), ('"""abc"""', 4), ("null", 1)):
+        assert priced.find(f"{{ down(note: {written}) {{ hello }} }}", None).cost.points({}) == expected
+
+
 def test_fields_may_have_longer_lists_and_larger_pages():
     weights = Weights(
         items=10, largest_page=100, lists={("Book", "likes"): 70}, pages={("Query", "shelf"): PageSize(50, 500)}
     )
-    sized = Operations(SCHEMA, Limits(weights=weights), SizedCache(100_000))
+    sized = Operations(SCHEMA, Limits(weights=weights), Pool(100_000))
     operation = sized.find("query ($n: Int) { shelf(first: $n) { books { title } } }", None)
 
     assert [operation.cost.points({"n": size}) for size in (500, 501, None)] == [501, 1, 51]

@@ -6,13 +6,13 @@ from unittest.mock import patch
 import pytest
 from graphql import get_introspection_query
 
-from caches import SizedCache
+from caches import Pool
 from engine import Limits
 from engine.documents import Operations
 from engine.errors import Refused
 from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import SCHEMA
-from tests.engine.test_endpoint import code
+from tests.support.answers import code
 
 CIRCULAR = "{ ...A } fragment A on Query { down { ...B } } fragment B on Query { down { ...A } }"
 
@@ -26,7 +26,7 @@ def fragments(count, body):
 
 
 def operations(**limits):
-    return Operations(SCHEMA, Limits(**limits), SizedCache(1_000_000))
+    return Operations(SCHEMA, Limits(**limits), Pool(1_000_000))
 
 
 AT_LIMIT = [

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from engine import Client, RateLimiter
+from engine.clients import ServerKey
 from engine.errors import Refused
 from engine.limits.rate_limiter import MAX_BUCKETS, RatePolicy
-from engine.requests import ServerKey
 from tests.conftest import Clock
 from tests.engine.messages import initialise, receive, subscribe
 from tests.engine.sample import CONTEXTS, serving
@@ -167,7 +167,7 @@ async def test_server_key_has_a_bucket_of_its_own_and_sets_the_address_of_the_vi
     charge = await rates.admit(keyed)
     charge.set(30)
 
-    assert charge.client.address == "2001:db8::1"
+    assert charge.client.address == "2001:db8::/64"
     assert (left(rates, keyed), left(rates, Client(None, HERE)), left(rates, charge.client)) == (170, 100, 170)
 
 

@@ -1,36 +1,31 @@
+import os
+import subprocess
+import sys
 import threading
 from itertools import count
 from pathlib import Path
 
 import httpx
 import pytest
-from redis import Redis
 
-from server.cli.archive import BrokenBackup
 from server.cli.backup import back_up
+from server.cli.backup_file import BrokenBackup
 from server.cli.main import main
 from server.cli.restore import batches, restore
 from server.cli.verify import verify
+from server.errors import CommandError
 from server.managed_valkey import server
 from server.settings import Settings
-from store import keys, log
+from store import keys
 from store.errors import StoreMismatch
-from store.maintenance.restore import ORIGIN_FIELD
-from tests.server.commands import run
+from store.maintenance.records.content import ArticleRecord, CommentRecord
+from tests.server.commands import environment, run
 from tests.server.conftest import POST, REGISTER, serving
 from tests.servers import PATIENCE
-from tests.store.reading import contents, everything
+from tests.store.reading import everything
+from tests.support.stores import stored
 
-OF_THE_LOG = ("logged:", "effects:", "applied:")
-
-
-def stored(settings: Settings) -> dict[str, object]:
-    """The content of a store, without its log, where it came from, and the times of follows, which differ."""
-    with Redis.from_url(settings.redis_url, decode_responses=True) as redis:
-        found = {key: value for key, value in contents(redis).items() if not key.startswith(OF_THE_LOG)}
-    for name in (log.IDENTITY_FIELD, ORIGIN_FIELD):
-        found.get(keys.store(), {}).pop(name, None)
-    return {key: {*dict(value)} if key.startswith("followers:") else value for key, value in found.items()}
+UPVOTE = (sys.executable, "-m", "server")
 
 
 @pytest.mark.one_server
@@ -73,6 +68,60 @@ def refused(empty: Settings, file: Path) -> None:
     with pytest.raises(BrokenBackup, match=str(file)):
         restore(empty, file)
     assert stored(empty) == {}
+
+
+def test_backup_goes_through_a_pipe(filled, empty):
+    made, restored = (environment(redis_url=settings.redis_url) for settings in (filled, empty))
+    with subprocess.Popen([*UPVOTE, "backup", "-"], env=made, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as backup:
+        done = subprocess.run([*UPVOTE, "restore", "-"], env=restored, stdin=backup.stdout, capture_output=True)
+        report = backup.stderr.read()
+
+    assert (backup.returncode, report) == (0, b"wrote 300 articles, 79 users to -\n")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout == b"restored 300 articles, 79 users from standard input\n"
+    assert stored(empty) == stored(filled)
+
+
+def test_pipe_that_is_cut_off_is_refused(filled, empty, tmp_path):
+    back_up(filled, tmp_path / "backup")
+    cut = (tmp_path / "backup").read_bytes()[:-1]
+
+    done = subprocess.run(
+        [*UPVOTE, "restore", "-"], env=environment(redis_url=empty.redis_url), input=cut, capture_output=True
+    )
+
+    assert (done.returncode, done.stderr) == (2, b"upvote: standard input was changed or cut off\n")
+    assert stored(empty) == {}
+
+
+def test_pipe_with_a_name_is_written_and_read_in_place(filled, empty, tmp_path, capsys):
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    capsys.readouterr()
+    writing = threading.Thread(target=back_up, args=(filled, link))
+    writing.start()
+
+    assert restore(empty, link) == 0
+    writing.join()
+    assert capsys.readouterr() == (
+        f"restored 300 articles, 79 users from {link}\n",
+        f"wrote 300 articles, 79 users to {link}\n",
+    )
+    assert (link.readlink(), pipe.is_fifo()) == (pipe, True)
+    assert stored(empty) == stored(filled)
+
+
+def test_terminal_gets_no_backup(filled):
+    controller, terminal = os.openpty()
+    path = Path(os.ttyname(terminal))
+    try:
+        with pytest.raises(CommandError, match=f"{path} is a terminal"):
+            back_up(filled, path)
+        assert path.is_char_device()
+    finally:
+        os.close(controller)
+        os.close(terminal)
 
 
 def test_store_in_use_is_not_restored_into(filled, tmp_path, redis):
@@ -135,9 +184,9 @@ def post_until(url: str, token: str, done: threading.Event) -> None:
                 return
 
 
-@pytest.mark.parametrize("kind", ["article", "comment"])
+@pytest.mark.parametrize("kind", [ArticleRecord, CommentRecord])
 def test_records_with_many_voters_are_restored_in_smaller_batches(kind):
-    records = [[kind, number, {}, ["voter"] * 15_000, ["voter"] * 15_000] for number in range(5)]
+    records = [kind(number, {}, ["voter"] * 15_000, ["voter"] * 15_000) for number in range(5)]
 
     assert [len(batch) for batch in batches(records)] == [2, 2, 1]
 

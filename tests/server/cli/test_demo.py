@@ -50,7 +50,7 @@ def running_demo(folder: Path) -> Iterator[Live]:
     printed = [stdout.readline().rstrip("\n") for _ in range(6)]
     try:
         url = printed[2].split()[-1].rstrip("/")
-        httpx.get(f"{url}/readyz", timeout=60).raise_for_status()
+        httpx.get(f"{url}/healthz", timeout=60).raise_for_status()
         yield Live(process, url, printed, folder)
     finally:
         process.terminate()

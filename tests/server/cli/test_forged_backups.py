@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from server.cli import archive
-from server.cli.archive import COUNT, LENGTH, MAGIC
+from server.cli import backup_file
 from server.cli.backup import back_up
+from server.cli.backup_file import COUNT, LENGTH, MAGIC
 from server.cli.main import main
 from server.settings import Settings
+from store import keys
 
 pytestmark = pytest.mark.one_server
 
@@ -29,13 +30,21 @@ def backup(filled: Settings, tmp_path: Path) -> Backup:
     """Header and records of a backup, one of each kind and some more."""
     file = tmp_path / "whole"
     assert back_up(filled, file) == 0
-    found = archive.checked(file)
-    records = [record for some in found.records() for record in some]
+    with backup_file.checked(file) as found:
+        records = [record for some in found.records() for record in some]
     kinds = {record[0]: record for record in records}
     kinds["ranking"] = ["ranking", "score time", {"show": "vote_score=100.0"}]
     kinds["serverkeys"] = ["serverkeys", {"shop": f"{DIGEST} 1470311520000"}]
     kinds["posted"] = ["posted", "user-1", DIGEST, f"{kinds['article'][1]} 1470311520000 {DIGEST}", 4_102_444_800_000]
-    kinds["session"] = ["session", DIGEST, "user-1", 4_102_444_800_000]
+    kinds["session"] = ["session", DIGEST, "user-1", 4_102_444_800_000, "site=0"]
+    subject = {
+        "kind": "ban",
+        "at": "1470311520000",
+        "moderator": "user-2",
+        "subject": "user:user-1",
+        "reason": "a reason",
+    }
+    kinds["action"] = ["action", keys.SLOTS * 2**38 + keys.slot("user-1"), subject]
     sequences = kinds.pop("sequences")
     return found.header, [*kinds.values(), *records[:5], sequences]
 
@@ -48,7 +57,7 @@ def restore(empty: Settings, tmp_path: Path, monkeypatch, capsys) -> "Callable[[
 
     def restore(forged: Backup) -> tuple[int, list[str]]:
         header, records = forged
-        with archive.writing(tmp_path / "forged", header) as writing:
+        with backup_file.writing(tmp_path / "forged", header) as writing:
             for record in records:
                 writing.add(record)
         return run(tmp_path / "forged", capsys)
@@ -95,6 +104,7 @@ def test_header_that_no_store_can_be_made_with_is_refused(backup, restore, empty
 
 
 NUMBER = 2**53
+ACTION = {"kind": "lock", "at": "1", "moderator": "ab", "subject": "article:1024", "reason": ""}
 RECORDS: dict[str, tuple[object, str]] = {
     "no list": ("article", "a record is a list with its kind first, not 'article'"),
     "empty": ([], "a record is a list with its kind first, not []"),
@@ -126,7 +136,14 @@ RECORDS: dict[str, tuple[object, str]] = {
     "seen": (["user", {"name": "ab", "joined": "1", "seen": "much"}], "user 'ab': 'much' is no usable seen"),
     "digest": (["posted", "bob", "x", "1773 1 ab", 1], "posted by 'bob': 'x' is no usable digest"),
     "post": (["posted", "bob", DIGEST, "", 1], "posted by 'bob': '' is no usable value"),
-    "end of a session": (["session", DIGEST, "bob", -1], "session of 'bob': -1 is no usable end"),
+    "end of a session": (["session", DIGEST, "bob", -1, ""], "session of 'bob': -1 is no usable end"),
+    "bans of a session": (["session", DIGEST, "bob", 1, "site"], "session of 'bob': 'site' is no usable bans"),
+    "roles": (["user", {"name": "ab", "joined": "1", "roles": "king=1"}], "user 'ab': 'king=1' is no usable roles"),
+    "bans": (["user", {"name": "ab", "joined": "1", "bans": "site=x"}], "user 'ab': 'site=x' is no usable bans"),
+    "action": (["action", 1773, {}], "action 1773: it has no kind"),
+    "kind of an action": (["action", 1773, ACTION | {"kind": "odd"}], "action 1773: 'odd' is no usable kind"),
+    "subject": (["action", 1773, ACTION | {"subject": "group:a"}], "action 1773: 'group:a' is no usable subject"),
+    "slot": (["action", 1773, ACTION], "action 1773: it is not of the slot of article:1024"),
     "sequence": (["sequences", [-1]], "sequences: -1 is none of 0 to"),
     "sequences": (["sequences", [1, 2, 3]], "sequences: 3 is no power of two up to 1024"),
 }
@@ -251,7 +268,7 @@ def test_file_that_is_not_made_of_frames_is_refused(empty, tmp_path, monkeypatch
 
 
 def test_frame_that_inflates_without_end_is_refused(empty, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("server.cli.archive.MAX_FRAME_BYTES", 10**6)
+    monkeypatch.setattr("server.cli.backup_file.MAX_FRAME_BYTES", 10**6)
     parts = HEADER + frame(b"[" + b" " * 10**7 + b"]") + END + COUNT.pack(2)
     (tmp_path / "forged").write_bytes(MAGIC + parts + sha256(MAGIC + parts).digest())
     monkeypatch.setenv("UPVOTE_REDIS_URL", empty.redis_url or "")

@@ -13,7 +13,7 @@ import pytest
 from bench import conversations
 from bench.conversations import Item
 from server.cli import import_stories as command
-from server.cli.import_stories import Options, import_stories
+from server.cli.import_stories import ImportOptions, import_stories
 from server.cli.markdown import markdown
 from server.cli.story_file import NotStories
 from server.settings import Settings
@@ -109,7 +109,7 @@ def written(tmp_path: Path, *items: Item | str, name: str = "some.jsonl") -> Pat
 
 
 def test_thread_is_the_conversation_that_was_imported(settings, items, file):  # C3, C4
-    import_stories(settings, [file], Options())
+    import_stories(settings, [file], ImportOptions())
 
     wanted = expected(items)
     assert threads_of(settings) == wanted
@@ -119,7 +119,7 @@ def test_thread_is_the_conversation_that_was_imported(settings, items, file):  #
     assert with_store(settings, verified) == []
 
 
-@pytest.mark.parametrize("options", [Options(), Options(shift_to_now=True, with_voters=True)])
+@pytest.mark.parametrize("options", [ImportOptions(), ImportOptions(shift_to_now=True, with_voters=True)])
 def test_repeat_changes_nothing(settings, file, redis, capsys, options):
     import_stories(settings, [file], options)
     before = everything(redis)
@@ -142,7 +142,7 @@ def test_interrupted_import_continues(settings, items, file, monkeypatch):
         return await import_comments(*arguments)
 
     monkeypatch.setattr(command, "COMMENTS_AT_ONCE", 40)
-    options = Options(shift_to_now=True)
+    options = ImportOptions(shift_to_now=True)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(command.importing_comments, "import_comments", interrupted)
         import_stories(settings, [file], options)
@@ -159,9 +159,9 @@ def test_effects_of_an_interrupted_import_are_completed(settings, items, file, m
 
     with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
         patched.setattr("store.maintenance.import_comments.effects.apply", interrupted)
-        import_stories(settings, [file], Options())
+        import_stories(settings, [file], ImportOptions())
 
-    import_stories(settings, [file], Options())
+    import_stories(settings, [file], ImportOptions())
     assert threads_of(settings) == expected(items)
     assert with_store(settings, verified) == []
 
@@ -169,16 +169,16 @@ def test_effects_of_an_interrupted_import_are_completed(settings, items, file, m
 def test_comments_of_a_second_file_find_their_stories(settings, items, tmp_path):
     stories = [item for item in items if item["type"] == "story"]
     early = [item for item in items if item["type"] == "comment" and item["id"] % 2 and item["parent"] < 200]
-    import_stories(settings, [written(tmp_path, *stories)], Options())
-    import_stories(settings, [written(tmp_path, *early)], Options())
-    import_stories(settings, [written(tmp_path, *items)], Options())
+    import_stories(settings, [written(tmp_path, *stories)], ImportOptions())
+    import_stories(settings, [written(tmp_path, *early)], ImportOptions())
+    import_stories(settings, [written(tmp_path, *items)], ImportOptions())
 
     assert threads_of(settings) == expected(items)
 
 
 def test_newest_item_is_now_and_all_keep_their_distance(settings, file, items, redis):
     before = unix_milliseconds()
-    import_stories(settings, [file], Options(shift_to_now=True))
+    import_stories(settings, [file], ImportOptions(shift_to_now=True))
 
     found = [redis.hgetall(key) for prefix in ("article", "comment") for key in redis.scan_iter(f"{prefix}:*")]
     times = sorted(int(each["time"]) for each in found)
@@ -190,7 +190,7 @@ def test_newest_item_is_now_and_all_keep_their_distance(settings, file, items, r
 
 def test_comments_alone_are_not_shifted(settings, tmp_path, redis):
     with pytest.raises(NotStories, match="needs the stories of comments"):
-        import_stories(settings, [written(tmp_path, COMMENT)], Options(shift_to_now=True))
+        import_stories(settings, [written(tmp_path, COMMENT)], ImportOptions(shift_to_now=True))
     assert redis.dbsize() == 0
 
 
@@ -198,7 +198,7 @@ def test_several_files_are_imported_as_one(settings, items, tmp_path, capsys):
     stories = [item for item in items if item["type"] == "story"]
     comments = [item for item in items if item["type"] == "comment"]
     files = [written(tmp_path, *comments, name="comments.jsonl"), written(tmp_path, *stories, comments[0])]
-    import_stories(settings, files, Options(shift_to_now=True))
+    import_stories(settings, files, ImportOptions(shift_to_now=True))
 
     assert threads_of(settings) == expected(items)
     assert capsys.readouterr().err == f"some.jsonl, line {STORIES + 1}: comments.jsonl has the same id\n"
@@ -207,7 +207,7 @@ def test_several_files_are_imported_as_one(settings, items, tmp_path, capsys):
 def test_what_cannot_be_imported_is_reported_with_its_line(settings, tmp_path, capsys):
     orphan, answer = COMMENT | {"id": 5, "parent": 99}, COMMENT | {"id": 6, "parent": 5}
     bad, deleted = COMMENT | {"id": 7, "text": ""}, DELETED | {"id": 8}
-    import_stories(settings, [written(tmp_path, orphan, STORY, "{", COMMENT, answer, bad, deleted)], Options())
+    import_stories(settings, [written(tmp_path, orphan, STORY, "{", COMMENT, answer, bad, deleted)], ImportOptions())
 
     printed = capsys.readouterr()
     not_json, *others = printed.err.splitlines()
@@ -224,7 +224,7 @@ def test_what_cannot_be_imported_is_reported_with_its_line(settings, tmp_path, c
 
 
 def test_comment_on_a_deleted_article_is_reported(settings, tmp_path, capsys):
-    import_stories(settings, [written(tmp_path, STORY, COMMENT)], Options())
+    import_stories(settings, [written(tmp_path, STORY, COMMENT)], ImportOptions())
 
     async def delete(store: Store) -> None:
         p = store.site.home_of_user("Marlow")
@@ -232,12 +232,12 @@ def test_comment_on_a_deleted_article_is_reported(settings, tmp_path, capsys):
 
     with_store(settings, delete)
     capsys.readouterr()
-    import_stories(settings, [written(tmp_path, STORY, COMMENT, COMMENT | {"id": 9})], Options())
+    import_stories(settings, [written(tmp_path, STORY, COMMENT, COMMENT | {"id": 9})], ImportOptions())
     assert capsys.readouterr().err == "some.jsonl, line 3: comment 9 answers 1, which was deleted\n"
 
 
 def test_text_of_a_story_is_imported(settings, tmp_path, redis):
-    import_stories(settings, [written(tmp_path, STORY | {"text": "<i>Why</i>?"})], Options())
+    import_stories(settings, [written(tmp_path, STORY | {"text": "<i>Why</i>?"})], ImportOptions())
 
     (key,) = redis.scan_iter("article:*")
     assert redis.hget(key, "content") == "*Why*?"
@@ -245,7 +245,7 @@ def test_text_of_a_story_is_imported(settings, tmp_path, redis):
 
 def test_poster_joins_with_the_first_comment_or_story(settings, tmp_path, redis):
     own_story = STORY | {"id": 9, "by": "Pim", "time": STORY["time"] + 5_000}
-    import_stories(settings, [written(tmp_path, STORY, own_story, COMMENT)], Options())
+    import_stories(settings, [written(tmp_path, STORY, own_story, COMMENT)], ImportOptions())
 
     (key,) = redis.scan_iter("user:*:pim")
     assert redis.hget(key, "joined") == str(COMMENT["time"] * 1000)

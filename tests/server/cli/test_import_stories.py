@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from server.cli.import_stories import Options, import_stories
+from server.cli.import_stories import ImportOptions, import_stories
 from server.cli.story_file import NotStories
 from server.managed_valkey import server
 from server.settings import Settings
@@ -40,8 +40,8 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_each_author_follows_the_next_authors_by_name(settings, file, redis, capsys):
-    import_stories(settings, [file], Options(follow=3))
-    import_stories(settings, [file], Options(follow=3))
+    import_stories(settings, [file], ImportOptions(follow=3))
+    import_stories(settings, [file], ImportOptions(follow=3))
 
     assert "30 users follow 3 others each" in capsys.readouterr().out
     following = {key.rpartition(":")[2]: redis.zrange(key, 0, -1) for key in redis.scan_iter("following:*")}
@@ -73,11 +73,11 @@ def voters_differ(redis) -> list[str]:
 
 
 def test_summary_counts_stories_users_and_groups(settings, file, capsys):
-    assert import_stories(settings, [file], Options()) == 0
+    assert import_stories(settings, [file], ImportOptions()) == 0
     assert summary(capsys) == (1200, 0, 0, 30, 4)
 
 
-@pytest.mark.parametrize("options", [Options(), Options(shift_to_now=True, with_voters=True)])
+@pytest.mark.parametrize("options", [ImportOptions(), ImportOptions(shift_to_now=True, with_voters=True)])
 def test_repeat_changes_nothing(settings, file, redis, capsys, options):
     import_stories(settings, [file], options)
     before = everything(redis)
@@ -103,7 +103,7 @@ def test_log_is_trimmed_during_an_import(settings, file, redis, monkeypatch):
     monkeypatch.setattr(log, "TRIM_INTERVAL", 0.01)
     monkeypatch.setattr("server.cli.import_stories.importing.import_batch", import_slowly)
 
-    assert import_stories(few, [file], Options()) == 0
+    assert import_stories(few, [file], ImportOptions()) == 0
     assert 0 < sum(redis.xlen(key) for key in redis.scan_iter("log:*")) <= 100 * settings.partitions
     assert max(redis.hlen(key) for key in redis.scan_iter("logged:*")) <= 100
 
@@ -117,7 +117,7 @@ def test_interrupted_import_continues_with_the_same_shift(settings, file, redis,
             raise KeyboardInterrupt
         return await import_batch(*arguments, **options)
 
-    options = Options(shift_to_now=True, with_voters=True)
+    options = ImportOptions(shift_to_now=True, with_voters=True)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr("store.maintenance.import_stories.import_batch", interrupted)
         import_stories(settings, [file], options)
@@ -132,7 +132,7 @@ def test_interrupted_import_continues_with_the_same_shift(settings, file, redis,
 
 def test_shift_opens_voting_for_the_last_weeks(settings, file, redis):
     before = unix_milliseconds()
-    import_stories(settings, [file], Options(shift_to_now=True))
+    import_stories(settings, [file], ImportOptions(shift_to_now=True))
 
     assert before <= times(redis)[-1] <= unix_milliseconds()
     assert {redis.scard(key) for key in redis.scan_iter("voted:*")} == {1}
@@ -140,7 +140,7 @@ def test_shift_opens_voting_for_the_last_weeks(settings, file, redis):
 
 
 def test_one_voter_is_created_for_each_vote(settings, file, redis):
-    import_stories(settings, [file], Options(shift_to_now=True, with_voters=True))
+    import_stories(settings, [file], ImportOptions(shift_to_now=True, with_voters=True))
 
     opened = list(redis.scan_iter("voted:*"))
     assert max(redis.scard(key) for key in opened) == 49
@@ -154,7 +154,7 @@ def test_bad_lines_are_reported_and_the_rest_is_imported(settings, file, capsys)
     content = file.read_text()
     file.write_text(content + "nonsense\n" * 25)
 
-    assert import_stories(settings, [file], Options()) == 0
+    assert import_stories(settings, [file], ImportOptions()) == 0
     printed = capsys.readouterr()
     shown = printed.err.splitlines()
     assert shown[0] == "stories.csv, line 1202: it has 1 columns, the first line has 7"
@@ -166,7 +166,7 @@ def test_stories_with_control_characters_are_cleaned_and_counted(settings, file,
     content = file.read_text().splitlines(keepends=True)
     file.write_text("".join([*content[:-13], *(each.replace(",A", ",\x80\x95A", 1) for each in content[-13:])]))
 
-    import_stories(settings, [file], Options())
+    import_stories(settings, [file], ImportOptions())
     summary, removed = capsys.readouterr().out.splitlines()
     assert summary.startswith("imported 1200, already known 0, bad lines 0, ")
     assert removed == "removed control characters from the titles or links of 13 stories"
@@ -175,7 +175,9 @@ def test_stories_with_control_characters_are_cleaned_and_counted(settings, file,
 def test_file_of_bad_lines_only_imports_nothing(settings, tmp_path, capsys):
     (tmp_path / "stories.jsonl").write_text("{}\n")
 
-    assert import_stories(settings, [tmp_path / "stories.jsonl"], Options(shift_to_now=True, with_voters=True)) == 0
+    assert (
+        import_stories(settings, [tmp_path / "stories.jsonl"], ImportOptions(shift_to_now=True, with_voters=True)) == 0
+    )
     assert summary(capsys) == (0, 0, 1, 0, 0)
 
 
@@ -184,10 +186,10 @@ def test_unreadable_file_creates_no_store(tmp_path):
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
 
     with pytest.raises(NotStories):
-        import_stories(own, [tmp_path / "picture.png"], Options())
+        import_stories(own, [tmp_path / "picture.png"], ImportOptions())
     for unreadable in (tmp_path, tmp_path / "nothing.csv"):
         with pytest.raises(OSError):
-            import_stories(own, [unreadable], Options())
+            import_stories(own, [unreadable], ImportOptions())
 
     assert not (tmp_path / "data").exists()
 

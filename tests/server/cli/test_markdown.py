@@ -22,8 +22,8 @@ def converted(html: str) -> str:
 
 
 def shown(html: str) -> str:
-    """The text that a browser shows, without regard to white space."""
-    return " ".join(unescape(TAG.sub(" ", html)).split())
+    """The text that a browser shows, without regard to white space and `>`, which quotations begin with."""
+    return " ".join(unescape(TAG.sub(" ", html)).replace(">", " ").split())
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,13 @@ def shown(html: str) -> str:
         ('<a href="javascript:alert(1)">press</a>', "press"),
         ("2 * 3 * 4, snake_case, a[0], `x`, \\n", "2 \\* 3 \\* 4, snake\\_case, a\\[0\\], \\`x\\`, \\\\n"),
         ("&lt;script&gt;alert(1)&lt;&#x2F;script&gt; &amp;lt; AT&amp;T", "\\<script>alert(1)\\</script> \\&lt; AT&T"),
-        ("&gt; quoted<p># no heading<p>- no item<p>+ none", "\\> quoted\n\n\\# no heading\n\n\\- no item\n\n\\+ none"),
+        ("# no heading<p>- no item<p>+ none", "\\# no heading\n\n\\- no item\n\n\\+ none"),
+        ("&gt; quoted<p>an answer<p>&gt;quoted <i>too</i>", "> quoted\n\nan answer\n\n> quoted *too*"),
+        ("so:\n&gt; quoted\n&gt; again\nan\nanswer", "so:\n\n> quoted\n\n> again\n\nan answer"),
+        ("&gt; # quoted<p>&gt; 1. quoted<p>&gt; &quot;quoted&quot;", "> \\# quoted\n\n> 1\\. quoted\n\n> \"quoted\""),
+        ("&gt;&gt;&gt; 1<p>&gt;= 3<p>-&gt; x", "\\>>> 1\n\n\\>= 3\n\n-> x"),
+        ("&gt;<p>&gt; &gt; twice", "\\>\n\n\\> > twice"),
+        ("<pre><code>&gt; x\n&gt; y</code></pre>", "```\n> x\n> y\n```"),
         ("1. none<p>--- <p>#tag<p>-x", "1\\. none\n\n\\---\n\n#tag\n\n-x"),
         ("C++ a=b 1.5 <b>bold</b><img src=x onerror=y>", "C++ a=b 1.5 bold"),
         ("bell\x07 and \x85 next", "bell and  next".replace("  ", " ")),

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from store.articles import Draft
 from store.errors import StoreMismatch, StoreUnavailable, Unauthenticated
 from store.listings import Window
 from store.maintenance.import_stories import Story, import_batch
+from store.maintenance.records.record import Record
 from store.maintenance.restore import Restoration
 from store.maintenance.write_lock import WriteLock
 from store.ranking.formulas import Order
@@ -23,9 +24,9 @@ from store.sessions import parse_token
 from store.store import Store
 from tests import servers
 from tests.conftest import registered
-from tests.server.cli.test_backup import stored
 from tests.server.conftest import POST, REGISTER, serving
 from tests.store.reading import everything, numbers, post, profile
+from tests.support.stores import stored
 
 LOG_IN = """mutation { logIn(input: {username: "alice", password: "correct horse"}) { token } }"""
 LOG_OUT = "mutation { logOut { userErrors { code } } }"
@@ -141,8 +142,8 @@ async def test_password_is_not_changed_while_the_store_is_moved(store, redis):
 def test_store_accepts_writes_again_after_a_failed_move(filled, empty, monkeypatch):
     real = Restoration.put
 
-    async def failing(restoration: Restoration, records: list[list[object]]) -> None:
-        if any(record[0] == "user" for record in records):
+    async def failing(restoration: Restoration, records: Sequence[Record]) -> None:
+        if any(record.kind == "user" for record in records):
             raise StoreUnavailable("the store does not answer")
         await real(restoration, records)
 

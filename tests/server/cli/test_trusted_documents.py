@@ -7,9 +7,9 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from server.reader import STATIC
-from tests.server.cli.test_serve import run
+from tests.server.commands import run
 from tests.server.conftest import serving
-from tests.server.observability.test_logs import digest
+from tests.support.logs import digest
 
 HELLO = "query Hello { __typename }"
 TRUSTED = {"documentId": f"sha256:{digest(HELLO)}"}
@@ -33,6 +33,7 @@ def asked(live, request):
     return answer.get("data") or answer["errors"][0]["extensions"]["code"]
 
 
+@pytest.mark.slow
 def test_trusted_documents_of_the_command_line_reach_every_worker(tmp_path, documents):
     with serving(tmp_path / "data", "--trusted-documents", documents, "--only-trusted", workers=2) as live:
         trusted = [asked(live, TRUSTED) for _ in range(10)]

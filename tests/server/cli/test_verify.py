@@ -1,8 +1,14 @@
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 import pytest
 
 from server.cli.verify import verify
 from server.settings import Settings
 from store import keys
+from store.errors import LeaseTaken
+from store.maintenance import verify as verification
 from tests.server.commands import run
 from tests.server.conftest import POST, REGISTER, serving
 
@@ -105,6 +111,45 @@ def test_repair_works_while_a_server_runs(tmp_path, redis_url, redis):
     assert repaired.returncode == 0
     assert repaired.stdout.splitlines()[-1] == "broken 1, repaired 1"
     assert listed == [{"title": "Redis in Action"}]
+
+
+def test_one_repair_at_a_time_runs(settings, redis, monkeypatch):
+    redis.zadd(keys.groups(0), {"show": 0})
+    begun, ended, verified = Event(), Event(), verification.verify
+
+    async def slowly(*arguments, **named):
+        begun.set()
+        await asyncio.to_thread(ended.wait)
+        await verified(*arguments, **named)
+
+    monkeypatch.setattr(verification, "verify", slowly)
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(verify, settings, repair=True)
+        begun.wait()
+        monkeypatch.undo()
+        try:
+            with pytest.raises(LeaseTaken):
+                verify(settings, repair=True)
+            assert verify(settings, repair=False) == 1
+        finally:
+            ended.set()
+
+    assert first.result() == 0
+    assert redis.exists(keys.lease(0, "repair")) == 0
+    assert verify(settings, repair=True) == 0
+
+
+def test_second_repair_exits_with_2_and_changes_nothing(redis_url, redis, filled):
+    redis.set(keys.lease(0, "repair"), "another", px=30_000)
+    redis.zadd(keys.groups(0), {"nobody": 0})
+    refused = run("verify", "--repair", redis_url=redis_url)
+
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        "upvote: another repair of this store is running, or was killed in the last 30 seconds: nothing was changed\n"
+    )
+    assert redis.zscore(keys.groups(0), "nobody") == 0
+    assert run("verify", redis_url=redis_url).returncode == 1
 
 
 def test_unreachable_store_exits_with_2(tmp_path):

@@ -12,6 +12,7 @@ DAYS = 20 * 1440  # minutes
 
 
 @pytest.mark.parametrize("most", [2, 5, 500])
+@pytest.mark.slow
 def test_first_places_are_those_of_a_sort_of_all_stories(most):
     """20 days with many equal times and votes. Stories that the replay drops too early would be missing here."""
     histories = _histories(Random(most), 1_000, most)

@@ -15,7 +15,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from server.managed_valkey import server, supervisor
-from server.managed_valkey.server import Options, ValkeyFailed
+from server.managed_valkey.server import ValkeyFailed, ValkeyOptions
 from tests.server.conftest import POST, REGISTER, serving
 from tests.servers import until
 
@@ -54,7 +54,7 @@ def counting(url: str, writers: int) -> Iterator[list[int]]:
 
 @pytest.mark.parametrize("durability", ["everysec", "always"])
 def test_killed_valkey_is_restarted_with_all_acknowledged_writes(tmp_path, durability):
-    with server.running(tmp_path, Options(durability=durability)) as url, Redis.from_url(url) as redis:
+    with server.running(tmp_path, ValkeyOptions(durability=durability)) as url, Redis.from_url(url) as redis:
         with counting(url, writers=4) as answered:
             until(lambda: min(answered) > 500)
             kill(redis)
@@ -75,7 +75,7 @@ def test_writes_are_on_the_disk_within_a_second(tmp_path, monkeypatch):
 
 
 def test_with_always_writes_are_synced_before_they_are_acknowledged(tmp_path):
-    with server.running(tmp_path, Options(durability="always")) as url, Redis.from_url(url) as redis:
+    with server.running(tmp_path, ValkeyOptions(durability="always")) as url, Redis.from_url(url) as redis:
         assert redis.config_get("appendfsync") == {"appendfsync": "always"}
 
 
@@ -102,7 +102,7 @@ def test_valkey_that_cannot_be_restarted_is_reported(tmp_path, monkeypatch):
     failed = threading.Event()
     with (
         pytest.raises(ValkeyFailed, match="does not start"),
-        server.running(tmp_path, Options(on_failure=failed.set)) as url,
+        server.running(tmp_path, ValkeyOptions(on_failure=failed.set)) as url,
         Redis.from_url(url) as redis,
     ):
         redis.set("a key", "a value")
@@ -118,6 +118,7 @@ def break_data(data_dir: Path) -> None:
     (folder / "appendonly.aof.manifest").write_text("nonsense\n")
 
 
+@pytest.mark.slow
 def test_server_whose_valkey_cannot_be_restarted_ends_with_an_error(tmp_path):
     with serving(tmp_path) as live:
         break_data(tmp_path)

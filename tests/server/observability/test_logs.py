@@ -1,22 +1,18 @@
 """What the server writes to standard error: one JSON line for each operation and for whatever goes wrong."""
 
 import socket
-from hashlib import sha256
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.server.conftest import REGISTER, serving
 from tests.servers import until
+from tests.support.logs import digest
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 NAMED = "query Named { articles { nodes { title } } }"
 BREAK = "query Break { articles { nodes { title } } }"
 TIMES = ("duration_ms", "timestamp")
-
-
-def digest(text):
-    return sha256(text.encode()).hexdigest()
 
 
 def without_times(line):

@@ -6,11 +6,13 @@ import subprocess
 import sys
 
 import httpx
+import pytest
 from websockets.sync.client import connect
 
 from server.observability.metrics import Counters
 from tests.server.conftest import serving
 from tests.servers import until
+from tests.support.metrics import family, of
 
 COUNTING = """
 import os, signal, sys
@@ -25,16 +27,6 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 PAGE = "query {name} {{ articles {{ nodes {{ title poster {{ karma }} }} }} }}"
 SUBSCRIBE = '{"type":"subscribe","id":"1","payload":{"query":"subscription { articlePosted { id } }"}}'
-
-
-def of(name, **labels):
-    """A row's name, with its labels in alphabetical order."""
-    return name + "{" + ",".join(f'{label}="{value}"' for label, value in sorted(labels.items())) + "}"
-
-
-def family(shown, prefix):
-    """The rows whose names begin alike."""
-    return {name: value for name, value in shown.items() if name.startswith(prefix)}
 
 
 def test_operation_is_counted_with_its_seconds_and_cost(live):
@@ -61,9 +53,9 @@ def test_executions_are_counted_by_way(tmp_path):
         shown = live.metrics()
 
     assert family(shown, "upvote_executions_total") == {
-        of("upvote_executions_total", way="new"): 3,
-        of("upvote_executions_total", way="compiled"): 2,
-        of("upvote_executions_total", way="error"): 2,
+        of("upvote_executions_total", execution_path="new"): 3,
+        of("upvote_executions_total", execution_path="compiled"): 2,
+        of("upvote_executions_total", execution_path="error"): 2,
     }
 
 
@@ -92,6 +84,7 @@ def test_requests_without_an_operation_are_counted_by_code(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_names_after_the_first_hundred_are_counted_as_other(tmp_path):
     long = "x" * 101
     with serving(tmp_path) as live:
@@ -119,6 +112,7 @@ def test_open_subscriptions_are_shown(live):
     until(lambda: live.metrics()["upvote_open_subscriptions"] == 0)
 
 
+@pytest.mark.slow
 def test_any_of_several_workers_shows_all(tmp_path):
     with serving(tmp_path, workers=2) as live:
         for _ in range(40):

@@ -11,7 +11,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from server.app import is_tracing_on, open_spans
 from server.observability.logs import trace_id_of
 from tests.server.conftest import REGISTER, serving
-from tests.server.observability.test_logs import digest
+from tests.support.logs import digest
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 SAMPLED = {"traceparent": f"00-{TRACE}-{PARENT}-01", "x-request-id": "traced"}

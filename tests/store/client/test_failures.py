@@ -14,12 +14,14 @@ from store import keys, listings
 from store.articles import Draft
 from store.client import Command, client
 from store.errors import StoreUnavailable
+from store.leases import LEASE
 from store.maintenance import reindex, verify
+from store.maintenance.reindex import ACTIVATE_INDEXES
 from store.ranking.formulas import Order
 from store.records import Vote
-from store.scripts.registry import ACTIVATE_INDEXES, CHANGE_PASSWORD, LEASE
 from store.sessions import parse_token
 from store.store import Store
+from store.users import CHANGE_PASSWORD
 from tests.conftest import Clock, registered
 from tests.proxy import Proxy, counting
 from tests.servers import PATIENCE, Server, running

@@ -102,9 +102,9 @@ async def test_cached_voters_are_current_and_read_once(store, other, alice, bob)
         (names,) = await reads.voters([posted.number])
         return names, cost.round_trips
 
-    for vote, names in ((Vote.UP, (alice, bob)), (Vote.NONE, (alice,)), (Vote.DOWN, (alice, bob))):
+    for vote, names, trips in ((Vote.UP, (alice, bob), 2), (Vote.DOWN, (alice,), 2), (Vote.NONE, (alice,), 1)):
         await other.articles.vote(posted.number, bob, vote)
-        assert [await voters(), await voters()] == [(names, 2), (names, 1)]
+        assert [await voters(), await voters()] == [(names, trips), (names, 1)]
     await other.articles.delete(posted.number, alice)
     assert await voters() == ((), 2)
 
@@ -165,7 +165,7 @@ async def test_reply_about_a_foreign_key_leaves_the_connection_open(store, redis
     redis.sadd("voted:{0}:x", "member")
     before = await store.site.redis.run(("CLIENT", "ID"))
 
-    assert await store.site.redis.run(("SUNION", "voted:{0}:x", "downvoted:{0}:x")) == ["member"]
+    assert await store.site.redis.run(("SMEMBERS", "voted:{0}:x")) == ["member"]
     assert await store.site.redis.run(("CLIENT", "ID")) == before
 
 

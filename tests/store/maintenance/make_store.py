@@ -4,7 +4,8 @@ Writes a small store with the code of an earlier version: run this in a working 
     cd TREE && PYTHONPATH=. python THIS_FILE FOLDER
 
 Then `FOLDER` has `appendonlydir` (of a data folder), `backup`, and `answers.json`: queries, and what that version
-answered. `stores/0.1.0` is of the tag `before-house`.
+answered. `stores/0.1.0` is of the tag `before-house`; `stores/61f5b97` is of that commit, the last before records of
+backups were classes.
 """
 
 import json
@@ -36,6 +37,10 @@ FOLLOW = "mutation($id: ID!) { followUser(input: {userId: $id}) { changed } }"
 MARK = "mutation($c: String!) { markFeedSeen(input: {through: $c}) { feed { unseenCount } userErrors { message } } }"
 EDIT = 'mutation($id: ID!) { editArticle(input: {articleId: $id, content: "edited"}) { article { editedAt } } }'
 DELETE = "mutation($id: ID!) { deleteArticle(input: {articleId: $id}) { deletedArticleId } }"
+COMMENT = """mutation($id: ID!, $parent: ID, $t: String!) {
+  comment(input: {articleId: $id, parentId: $parent, content: $t}) { comment { id } userErrors { message } } }"""
+VOTE_ON_COMMENT = "mutation($id: ID!) { voteOnComment(input: {commentId: $id}) { userErrors { message } } }"
+DELETE_COMMENT = "mutation($id: ID!) { deleteComment(input: {commentId: $id}) { deletedCommentId } }"
 FIELDS = """{ totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node {
   id title content groups { name } link postedAt editedAt poster { username } upvotes downvotes viewerVote isGood
   isVotingOpen voters { nodes { username } } } } }"""
@@ -47,16 +52,21 @@ PERSON = """%s: user(username: "%s") { username joinedAt karma articles { nodes 
   following { nodes { username } } followers { nodes { username } } }"""
 PEOPLE = "\n".join(PERSON % (name, name) for name in ("alice", "bob", "carol", "Marlow", "pim"))
 PEOPLE = f"{{ viewer {{ username }} groups {{ nodes {{ name articles(first: 3) {{ nodes {{ id }} }} }} }} {PEOPLE} }}"
+THREAD = """query($id: ID!) { article(id: $id) { commentCount thread(first: 100) { totalCount edges { node {
+  id depth content state poster { username } upvotes downvotes viewerVote replyCount descendantCount } } } } }"""
+INBOX = """{ inbox { unseenCount notifications { totalCount edges { cursor node {
+  id kind at subject { id } actor { username } } } } } }"""
 QUERIES = {"articles": LISTING % FIELDS, "places": LISTING % PLACES, "feed": FEED, "people": PEOPLE}
+QUERIES |= {"thread": THREAD, "inbox": INBOX}
 ORDERS = ("SCORE", "TIME", "VOTES", "HOT", "BEST")
 
 
 def main(folder: Path) -> None:
     data = folder / "work"
     with serving(data, **SETTINGS) as live:
-        tokens = fill(live, folder, data)
+        tokens, discussed = fill(live, folder, data)
         prolong(data)
-        answers = ask(live, tokens)
+        answers = ask(live, tokens, discussed)
         prolong(data)
         run(data, "backup", folder / "backup")
     lines = ",\n".join(json.dumps(answer, separators=(",", ":")) for answer in answers)
@@ -71,7 +81,8 @@ def run(data: Path, *arguments: object) -> None:
     subprocess.run([sys.executable, "-m", "server", *map(str, arguments)], env=settings, check=True)
 
 
-def fill(live, folder: Path, data: Path) -> dict[str, str]:
+def fill(live, folder: Path, data: Path) -> tuple[dict[str, str], str]:
+    """The tokens of users by name, and the id of an article with comments."""
     tokens = {name: live.ask(REGISTER, n=name)["data"]["register"]["token"] for name in ("alice", "bob", "carol")}
     stories = folder / "stories.csv"
     stories.write_text(HEADER + STORIES)
@@ -94,7 +105,20 @@ def fill(live, folder: Path, data: Path) -> dict[str, str]:
     cursor = live.ask(FEED, tokens["carol"])["data"]["feed"]["articles"]["pageInfo"]["endCursor"]
     live.ask(MARK, tokens["carol"], c=cursor)
     run(data, "ranking", "set", "show", "vote_score=5000", "hot_seconds=9000", "gravity_age=1.2")
-    return tokens
+    discuss(live, tokens, posted[0][0])
+    return tokens, posted[0][0]
+
+
+def discuss(live, tokens: dict[str, str], article: str) -> None:
+    """Comment on an article, vote on comments, and delete one that has a reply."""
+    parent = None
+    for number, commenter in enumerate(("bob", "carol", "alice", "carol")):
+        reply = live.ask(COMMENT, tokens[commenter], id=article, parent=parent, t=f"text {number} @alice @bob")
+        parent = reply["data"]["comment"]["comment"]["id"]
+        live.ask(VOTE_ON_COMMENT, tokens["alice"], id=parent)
+        if number == 0:
+            first = parent
+    live.ask(DELETE_COMMENT, tokens["bob"], id=first)
 
 
 def rewrite_append_only_file(data: Path) -> None:
@@ -117,7 +141,7 @@ def prolong(data: Path) -> None:
                 redis.pexpireat(key, EXPIRES_AT)
 
 
-def ask(live, tokens: dict[str, str]) -> list[dict]:
+def ask(live, tokens: dict[str, str], discussed: str) -> list[dict]:
     answers: list[dict] = []
 
     def asked(query: str, name: str | None = None, **variables: object) -> dict:
@@ -139,6 +163,9 @@ def ask(live, tokens: dict[str, str]) -> list[dict]:
     asked("feed", "carol", c=feed["endCursor"])
     asked("feed", "bob")
     asked("people", "carol")
+    asked("thread", "alice", id=discussed)
+    for name in ("alice", "bob"):
+        asked("inbox", name)
     return answers
 
 

@@ -6,8 +6,8 @@ Each returns what `verify` finds: where, what is there, and what should be there
 
 from collections.abc import Callable
 
-from store import keys
-from tests.store.maintenance.repairable import NOTHING, Expected
+from store import appeals, keys
+from tests.store.maintenance.repairable import NOTHING, Expected, written_action
 from tests.store.scene import Scene
 
 
@@ -79,6 +79,13 @@ def import_without_an_article_number(scene: Scene) -> list[Expected]:
     return [(f"{imported} 2", "odd", "the number of an article of this partition")]
 
 
+def group_listed_at_an_odd_time(scene: Scene) -> list[Expected]:
+    place = keys.place(scene.store.site.home_of_group("lua"), "lua")
+    scene.redis.hset(place, "listed", "odd")
+    scene.redis.hdel(place, "created")
+    return [(f"{place} created", NOTHING, "a usable created"), (f"{place} listed", "odd", "a usable listed")]
+
+
 def unknown_keys(scene: Scene) -> list[Expected]:
     other = scene.store.site.partitions
     odd = [
@@ -115,6 +122,19 @@ def comment_without_content(scene: Scene) -> list[Expected]:
     return [(f"{scene.comment_hash} content", NOTHING, "a usable content")]
 
 
+def action_without_a_moderator(scene: Scene) -> list[Expected]:
+    hash, member = written_action(scene)
+    scene.redis.hdel(hash, "moderator")
+    scene.redis.zadd(keys.actions(scene.p, "all"), {member: 5})
+    return [(hash, f"action {scene.ghost}: it has no moderator", "a usable action")]
+
+
+def appeal_without_a_text(scene: Scene) -> list[Expected]:
+    hash = appeals.appeal(scene.p, scene.ghost)
+    scene.redis.hset(hash, mapping={"username": "Alice", "at": 5})
+    return [(hash, f"appeal against action {scene.ghost}: it has no text", "a usable appeal")]
+
+
 NOT_REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     title_lost,
     time_and_groups_lost,
@@ -128,8 +148,11 @@ NOT_REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     seen_mark_out_of_range,
     session_without_an_end,
     import_without_an_article_number,
+    group_listed_at_an_odd_time,
     unknown_keys,
     server_key_without_a_digest,
     article_of_a_wrong_type,
     comment_without_content,
+    action_without_a_moderator,
+    appeal_without_a_text,
 ]

@@ -6,7 +6,7 @@ Each returns what `verify` finds: where, what is there, and what should be there
 
 from collections.abc import Callable
 
-from store import keys, links
+from store import flags, keys, links
 from store.ranking.formulas import ORDERS, best
 from tests.store.scene import WEEK, Scene
 
@@ -129,6 +129,12 @@ def article_in_a_group_that_it_does_not_name(scene: Scene) -> list[Expected]:
     return [(f"{index} {scene.member}", "3", NOTHING) for index in indexes]
 
 
+def visible_article_among_the_held(scene: Scene) -> list[Expected]:
+    held = keys.held(scene.p, "alice")
+    scene.redis.zadd(held, {scene.member: 3})
+    return [(f"{held} {scene.member}", "3", NOTHING)] * 2  # found with the article, and with the members of `held`
+
+
 def article_on_the_timeline_of_somebody_else(scene: Scene) -> list[Expected]:
     eve = next(name for name in map("eve-{}".format, range(1000)) if scene.store.site.home_of_user(name) == scene.p)
     scene.redis.zadd(keys.timeline(scene.p, eve), {scene.member: 3})
@@ -149,6 +155,12 @@ def group_not_named(scene: Scene) -> list[Expected]:
 def group_without_articles(scene: Scene) -> list[Expected]:
     scene.redis.zadd(keys.groups(scene.p), {"empty": 0})
     return [(f"{keys.groups(scene.p)} empty", "0", NOTHING)]
+
+
+def listed_group_not_named(scene: Scene) -> list[Expected]:
+    groups = keys.groups(scene.store.site.home_of_group("lua"))
+    scene.redis.zrem(groups, "lua")
+    return [(f"{groups} lua", NOTHING, "0")]
 
 
 def karma_wrong(scene: Scene) -> list[Expected]:
@@ -359,6 +371,33 @@ def inbox_of_nobody(scene: Scene) -> list[Expected]:
     return [(f"{inbox} {member}", "5", NOTHING)]
 
 
+def written_action(scene: Scene) -> tuple[str, str]:
+    """An action on `open` in the group show, without entries in the indexes: its key, and the member of the indexes."""
+    hash = keys.action(scene.p, scene.ghost)
+    fields = {"kind": "lock", "at": 1_470_000_000_000, "moderator": "bob", "subject": scene.open.id, "reason": "heat"}
+    scene.redis.hset(hash, mapping=fields | {"group": "show"})
+    return hash, keys.member(scene.ghost)
+
+
+def visible_comment_in_the_queue_of_pending_ones(scene: Scene) -> list[Expected]:
+    queue, member = flags.QUEUE(scene.p, "pending", "group:video"), keys.member(scene.answer)
+    scene.redis.zadd(queue, {member: 5})
+    return [(f"{queue} {member}", "5", NOTHING)]
+
+
+def place_of_no_action(scene: Scene) -> list[Expected]:
+    index = keys.actions(scene.p, "group:ask")
+    scene.redis.zadd(index, {keys.member(scene.ghost): 5, "odd": 6})
+    return [(f"{index} {keys.member(scene.ghost)}", "5", NOTHING), (f"{index} odd", "6", NOTHING)]
+
+
+def moderator_without_a_role(scene: Scene) -> list[Expected]:
+    indexes = [keys.moderators(scene.p, scope) for scope in ("site", "group:show")]
+    for index in indexes:
+        scene.redis.zadd(index, {"Alice": 5})
+    return [(f"{index} Alice", "5", NOTHING) for index in indexes]
+
+
 REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     votes_of_another_time,
     votes_lost_while_open,
@@ -376,10 +415,12 @@ REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     digest_of_a_link_lost,
     places_of_another_link,
     article_in_a_group_that_it_does_not_name,
+    visible_article_among_the_held,
     article_on_the_timeline_of_somebody_else,
     article_that_is_not_good,
     group_not_named,
     group_without_articles,
+    listed_group_not_named,
     karma_wrong,
     karma_lost,
     poster_by_a_wrong_time,
@@ -408,5 +449,8 @@ REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     notification_too_early,
     notifications_of_nothing,
     inbox_of_nobody,
+    visible_comment_in_the_queue_of_pending_ones,
+    place_of_no_action,
+    moderator_without_a_role,
     store_made_with_another_policy,
 ]

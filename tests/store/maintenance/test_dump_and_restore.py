@@ -1,15 +1,24 @@
+import json
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
+import orjson
 import pytest
 from redis import Redis
 
-from store import key_kinds, keys, listings, log
+from server.cli import backup_file
+from store import keys, kinds, listings, log
 from store.articles import Draft
 from store.errors import StoreMismatch
-from store.key_kinds import Backup
-from store.maintenance import dump, record_checks, reindex, restore
+from store.kinds import Backup
+from store.maintenance import dump, reindex
 from store.maintenance.import_stories import Story, import_batch
+from store.maintenance.records.accounts import UserRecord
+from store.maintenance.records.content import ArticleRecord, CommentRecord
+from store.maintenance.records.reading import formats, record_of
+from store.maintenance.records.record import Record
+from store.maintenance.records.settings import ImportedRecord, SequencesRecord
 from store.maintenance.restore import Restoration
 from store.ranking.formulas import Order, Policy
 from store.records import Vote
@@ -19,6 +28,8 @@ from tests.store import scene as scenes
 from tests.store.discussions import commented
 from tests.store.reading import article, contents, numbers, post, upvoters, verified
 from tests.store.scene import PEOPLE, WEEK, Scene, meanwhile, use
+
+STORES = Path(__file__).parent / "stores"  # see `make_store`
 
 pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # it restores into another database of the same server
 
@@ -31,7 +42,7 @@ def policy() -> Policy:
 @pytest.fixture
 async def scene(store: Store, redis: "Redis", clock: Clock) -> Scene:
     scene = await scenes.opened(store, redis, clock)
-    await use(scene, random.Random(7), 40)
+    await use(scene, random.Random(11), 40)
     await scenes.fill_other_kinds(scene)
     return scene
 
@@ -49,7 +60,7 @@ def copied(place: str) -> "Iterator[Redis]":
         yield redis
 
 
-async def dumped(store: Store, *, is_move: bool = False) -> list[dump.Record]:
+async def dumped(store: Store, *, is_move: bool = False) -> list[Record]:
     skipped: list[str] = []
     found = dump.records_of(store.site, lambda count: None, skipped.append, is_move=is_move)
     records = [record async for some in found for record in some]
@@ -57,12 +68,17 @@ async def dumped(store: Store, *, is_move: bool = False) -> list[dump.Record]:
     return records
 
 
+async def dumped_without(store: Store, comment: int) -> list[Record]:
+    records = await dumped(store)
+    return [each for each in records if not (isinstance(each, CommentRecord) and each.number == comment)]
+
+
 async def begun(place: str, scene: Scene, source: str = "a copy", partitions: int | None = None) -> Restoration:
     site = scene.store.site
     return await Restoration.begin(place, source, partitions or site.partitions, site.policy, scene.clock)
 
 
-async def restored(place: str, scene: Scene, records: list[dump.Record], partitions: int | None = None) -> Store:
+async def restored(place: str, scene: Scene, records: list[Record], partitions: int | None = None) -> Store:
     restoration = await begun(place, scene, partitions=partitions)
     await restoration.put(records)
     await restoration.end()
@@ -99,7 +115,7 @@ def kept(redis: "Redis") -> dict[str, object]:
 
 
 def backup_of(text: str) -> Backup | None:
-    kind = key_kinds.KINDS.get(text.split(":")[0])
+    kind = kinds.by_name().get(text.split(":")[0])
     return kind.backup if kind else None
 
 
@@ -135,14 +151,29 @@ async def test_restored_store_has_the_kinds_that_are_declared_so(scene, place, c
 
     added = {Backup.COPIED, Backup.DERIVED} | ({Backup.MOVED} if is_move else set())
     names = {key.split(":")[0] for key in copied.scan_iter() if key != keys.store()}
-    assert names == {name for name, kind in key_kinds.KINDS.items() if kind.backup in added}
+    assert names == {name for name, kind in kinds.by_name().items() if kind.backup in added}
 
 
 async def test_records_are_those_that_are_declared(scene):
-    declared = {kind.record for kind in key_kinds.DECLARED if kind.record}
+    declared = {kind.record for kind in kinds.declared() if kind.record}
 
-    assert {record[0] for record in await dumped(scene.store, is_move=True)} == declared
-    assert record_checks.CHECKS.keys() == restore.COMMANDS.keys() == declared
+    assert {record.kind for record in await dumped(scene.store, is_move=True)} == declared
+    assert formats().keys() == declared
+
+
+async def test_record_is_the_same_after_it_was_in_a_backup(scene):
+    records = await dumped(scene.store, is_move=True)
+
+    assert [record_of(json.loads(json.dumps(record.as_list()))) for record in records] == records
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "61f5b97"])
+def test_records_of_an_earlier_backup_are_the_same_bytes(version):
+    with backup_file.checked(STORES / version / "backup") as backup:
+        found = [parts for frame in backup.records() for parts in frame]
+
+    assert found
+    assert [orjson.dumps(record_of(parts).as_list()) for parts in found] == [orjson.dumps(parts) for parts in found]
 
 
 async def test_orders_and_weights_are_restored(scene, place, copied):
@@ -183,11 +214,11 @@ async def test_numbers_of_deleted_articles_are_not_given_out_again(scene, place,
 async def test_numbers_of_early_versions_are_kept_and_new_ones_are_higher(scene, place):  # A2
     fields = {"title": "a title", "poster": "Alice", "time": "1470000000000", "up": "1", "down": "0", "groups": ""}
     old = [sequence * keys.SLOTS + keys.slot("alice") for sequence in (1, 2)]
-    records: list[dump.Record] = [
-        ["imported", {"7": str(old[0])}],
-        *(["article", number, fields, [], []] for number in old),
-        ["user", {"name": "Alice", "joined": "1470000000000", "karma": "0"}],
-        ["sequences", [3]],
+    records: list[Record] = [
+        ImportedRecord({"7": str(old[0])}),
+        *(ArticleRecord(number, fields, [], []) for number in old),
+        UserRecord({"name": "Alice", "joined": "1470000000000", "karma": "0"}),
+        SequencesRecord([3]),
     ]
     store = await restored(place, scene, records)
 
@@ -225,7 +256,7 @@ async def test_post_that_is_missing_in_the_dump_can_be_sent_again(scene, place):
     draft = Draft("too late", "https://example.com/", "", ())
     records = await dumped(scene.store)
     late = (await scene.store.articles.post("bob", draft, "bob's key")).article
-    keys_of_posts = [record for record in await dumped(scene.store) if record[0] == "posted"]
+    keys_of_posts = [record for record in await dumped(scene.store) if record.kind == "posted"]
     store = await restored(place, scene, [*records, *keys_of_posts])
 
     assert await article(store, late.number) is None
@@ -241,7 +272,7 @@ async def test_deleted_comments_whose_replies_are_missing_in_the_dump_are_remove
     for each in chain[:-1]:
         await scene.store.comments.delete(each.number, "bob")
     last = chain[-1].number
-    store = await restored(place, scene, [record for record in await dumped(scene.store) if record[1] != last])
+    store = await restored(place, scene, await dumped_without(scene.store, last))
 
     assert not [key for key in copied.scan_iter(f"*:{posted.number}*") if key.split(":")[0] in ("tree", "stubs")]
     assert not [each for each in chain if list(copied.scan_iter(f"comment:*:{each.number}"))]
@@ -262,7 +293,7 @@ async def test_voters_are_dropped_if_voting_closed_since_the_dump(scene, place, 
 
 
 async def test_dump_of_a_store_in_use_is_consistent_and_has_all_earlier_writes(scene, place, copied):
-    copies: list[list[dump.Record]] = []
+    copies: list[list[Record]] = []
     before = {(await post(scene.store, "Alice")).number for _ in range(30)}
     for number in before:
         await scene.store.articles.vote(number, "a-voter", Vote.UP)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from store import event_connection, keys, links
+from store import article_moderation, event_connection, keys, links, listings, roles
 from store.client.client import RedisClient
 from store.errors import RebuildOvertaken
 from store.maintenance import reindex, verify
@@ -14,11 +14,12 @@ from store.ranking import config
 from store.ranking.formulas import Order, Policy
 from store.records import Vote
 from store.store import Store
+from tests.conftest import registered
 from tests.store import scene as scenes
 from tests.store.histories import HOUR, history, listing_of, sorted_by_hand
-from tests.store.ranking.test_formulas import assert_pages
 from tests.store.reading import page, post
 from tests.store.scene import meanwhile
+from tests.support.pages import assert_pages
 
 pytestmark = pytest.mark.routed
 
@@ -64,13 +65,7 @@ async def test_links_of_an_earlier_store_are_indexed_while_users_write(scene, re
     """A store of 0.1.0 has neither the index nor the digests; scripts of this version write both from the start."""
     for _ in range(20):
         await post(scene.store, "Alice")
-    for key in list(redis.scan_iter("links:*")):
-        redis.delete(key)
-    for key in list(redis.scan_iter("article:*")):
-        redis.hdel(key, links.FIELD)
-    redis.hdel(keys.store(), "links")
-    await scene.store.site.rankings.read(scene.store.site.redis)
-    assert not scene.store.site.rankings.has_links
+    await make_earlier(scene.store, redis)
     assert await findings(scene.store) == []
 
     walked: list[int] = []
@@ -78,6 +73,32 @@ async def test_links_of_an_earlier_store_are_indexed_while_users_write(scene, re
     assert scene.store.site.rankings.has_links
     assert walked and redis.hget(keys.store(), "links") == str(links.VERSION)
     assert await findings(scene.store) == []
+
+
+async def make_earlier(store, redis) -> None:
+    """Leave a store as 0.1.0 did: without digests of links and their index."""
+    for key in list(redis.scan_iter("links:*")):
+        redis.delete(key)
+    for key in list(redis.scan_iter("article:*")):
+        redis.hdel(key, links.FIELD)
+    redis.hdel(keys.store(), "links")
+    await store.site.rankings.read(store.site.redis)
+    assert not store.site.rankings.has_links
+
+
+async def test_links_of_hidden_articles_are_indexed(store, redis):
+    """No listing has them, but they are in the index once they are shown again."""
+    await registered(store, "carol")
+    removed = await post(store, "carol")
+    await article_moderation.remove(store.site, roles.OPERATOR, removed.number, None, "an advertisement")
+    await make_earlier(store, redis)
+
+    walked: list[int] = []
+    await reindex.reindex(store.site, tuple(Order), walked.append)
+    assert sum(walked) == 1 and await findings(store) == []
+    await article_moderation.approve(store.site, roles.OPERATOR, removed.number)
+    found = await page(store, listings.by_link(store.site, removed.link))
+    assert [position.number for position in found.positions] == [removed.number]
 
 
 async def test_orders_of_a_store_do_not_follow_the_settings(redis_url, redis, partitions, clock):
@@ -154,6 +175,7 @@ async def killed(store: Store, orders, round_trips: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 async def test_reindex_that_is_killed_after_any_round_trip_damages_nothing(redis_url, redis, partitions, clock):
     store = await opened(redis_url, partitions, clock, FEW)
     articles = await history(store, 3, 40)

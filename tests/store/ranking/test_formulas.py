@@ -11,7 +11,8 @@ from store.ranking import gravity, standings
 from store.ranking.formulas import CLASS, Order, Policy, best, controversial, gravity_class, hot
 from store.records import Article, Vote
 from tests.store.histories import HOUR, YEAR, history, listing_of, sorted_by_hand
-from tests.store.reading import article, numbers, page, post, read
+from tests.store.reading import article, numbers, post, read
+from tests.support.pages import assert_pages
 
 pytestmark = pytest.mark.routed
 
@@ -27,39 +28,6 @@ async def test_every_order_is_the_sort_by_its_formula(store, seed, clock):
                 listed = [each for each in articles if group is None or group in each.groups]
                 expected = sorted_by_hand(store, order, listed, instant)
                 await assert_pages(store, listing_of(store, order, group), expected, random.Random(seed))
-
-
-async def assert_pages(store, listing, expected, chance):
-    """Check a whole listing, pages in both directions from its positions and from between them, and pages by number."""
-    assert list((await page(store, listing, Window(10_000))).positions) == expected
-    assert list((await page(store, listing, Window(10_000, upwards=True))).positions) == expected
-    for position in chance.sample(expected, 5):
-        rank, size = expected.index(position), chance.choice([1, 7, 25])
-        for beyond in (
-            position,
-            position._replace(member=position.member[:-1]),
-            position._replace(member=position.member + "0"),
-        ):
-            above = [each for each in expected if each > beyond]
-            below = [each for each in expected if each < beyond]
-            after = await page(store, listing, Window(size, beyond=beyond))
-            assert list(after.positions) == below[:size]
-            assert_counts(listing, after, len(expected) - len(below))
-            before = await page(store, listing, Window(size, upwards=True, beyond=beyond))
-            assert list(before.positions) == above[-size:]
-            assert_counts(listing, before, max(len(above) - size, 0))
-        numbered = await page(store, listing, Window(size, skip=rank))
-        assert (list(numbered.positions), numbered.above) == (expected[rank : rank + size], rank)
-        assert {after.total, before.total, numbered.total} == {len(expected)}
-
-
-def assert_counts(listing, page, above):
-    """If values decay, a page has only whether there are entries above and below, not how many."""
-    below = page.total - above - len(page.positions)
-    if listing.decay:
-        assert (page.above > 0, page.below > 0) == (above > 0, below > 0)
-    else:
-        assert (page.above, page.below) == (above, below)
 
 
 async def test_scripts_and_python_have_the_same_formulas(store, redis):
@@ -137,6 +105,7 @@ async def test_articles_of_one_instant_are_read_once_each(store, alice, clock):
     await assert_pages(store, listing_of(store, Order.GRAVITY, None), expected, random.Random(1))
 
 
+@pytest.mark.slow
 async def test_gravity_reads_in_many_short_steps_are_exact(store, monkeypatch, clock):
     monkeypatch.setattr(gravity, "STEP", 2)
     monkeypatch.setattr(gravity, "MAX_WANTED", 4)

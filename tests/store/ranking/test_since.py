@@ -1,7 +1,7 @@
 """Listings of the articles posted since an instant, compared with listings sorted in Python (issue 15)."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -9,26 +9,19 @@ from store import keys, listings
 from store.listings import Page, Window
 from store.maintenance import reindex
 from store.ranking import since
-from store.ranking.formulas import DAY, ORDERS, Order
+from store.ranking.formulas import DAY, Order
 from store.records import HIGHEST_NUMBER, INSTANTS, Article, Position
 from tests.store.histories import HOUR, YEAR, history, sorted_by_hand
 from tests.store.reading import page, post
+from tests.support.made_up_articles import CROWDS, made_up, write
 
 pytestmark = pytest.mark.routed
 
 SINCE_ORDERS = (Order.VOTES, Order.TIME)
-MINUTE = 60_000
-CROWDS: dict[str, Callable[[random.Random], int]] = {  # votes of each article
-    "two values": lambda chance: chance.choice([1, 1, 1, -5]),
-    "similar": lambda chance: round(chance.gauss(110, 8)),
-    "similar, below zero": lambda chance: -round(chance.gauss(110, 8)),
-    "many votes": lambda chance: chance.randrange(2_000_000, 2_000_300),
-    "unlike": lambda chance: int(chance.paretovariate(0.7)) - chance.randrange(4),
-}
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_listing_since_an_instant_equals_a_sorted_one(store, clock, monkeypatch, seed):
+async def test_listing_since_an_instant_equals_a_sorted_one(store, clock, monkeypatch, seed):  # L9
     """After posts, votes, deletions, imports and changes of groups, at the times of articles and at others."""
     monkeypatch.setattr(since, "STEP", [10, 100, 1_000][seed])
     chance = random.Random(f"{seed} {store.site.partitions}")
@@ -57,7 +50,7 @@ async def test_many_articles_of_similar_votes_are_sorted(store, monkeypatch, cro
 
 @pytest.mark.parametrize("partitions", [1], indirect=True)
 @pytest.mark.one_server
-async def test_first_page_takes_few_commands_at_any_size(store, redis):
+async def test_first_page_takes_few_commands_at_any_size(store, redis):  # L9
     for size in (1_000, 20_000):
         redis.flushall()
         chance = random.Random(size)
@@ -153,33 +146,3 @@ def assert_same(found: Page, listed: list[Position], window: Window) -> None:
     assert list(found.positions) == listed[start:end], window
     assert found.total == len(listed), window
     assert (found.above > 0, found.below > 0) == (start > 0, end < len(listed)), window
-
-
-def made_up(
-    chance: random.Random, size: int, votes: Callable[[random.Random], int], numbers: str, now: int
-) -> list[Article]:
-    """Articles of a year, many of equal times. Numbers are by time, or some are ahead of it, or some count from 1."""
-    articles = {}
-    for each in range(size):
-        posted_at = now - YEAR + (each + 1) * (YEAR // size) // MINUTE * MINUTE
-        sequence = 2 * posted_at + 2 * (each % 50)
-        if numbers == "ahead of the clock" and each % 3 == 0:
-            sequence += 2 * chance.randrange(90 * DAY * 1000)
-        if numbers == "of early versions" and each < 0.7 * size:
-            sequence = size - each if each % 5 == 0 else each + size
-        number = sequence * keys.SLOTS + chance.randrange(keys.SLOTS)
-        up = votes(chance)
-        articles[number] = Article(number, "", None, None, "", posted_at, None, max(up, 0), max(-up, 0), 0, ())
-    return list(articles.values())
-
-
-async def write(store, articles: Sequence[Article]) -> None:
-    """Only to the indexes that such a listing is read from."""
-    pairs: dict[str, list[str | float]] = {}
-    for article in articles:
-        p = store.site.home_of_article(article.number)
-        for order in since.INDEXES:
-            key = keys.index(p, order.value)
-            pairs.setdefault(key, []).extend((store.site.policy.value(order, article), keys.member(article.number)))
-    assert set(ORDERS) >= {order.value for order in since.INDEXES}
-    await store.site.redis.pipeline([("ZADD", key, *flat) for key, flat in pairs.items()])

@@ -1,0 +1,12 @@
+"""
+The archive: old articles that are in the SQL database only. To a listing they are one more partition.
+
+An article leaves Redis in this order: it is marked as moving, the database writes its places, and `archive.lua` removes
+it from Redis and the mark. To change it, `unarchive.lua` writes it back and marks it; later the database removes its
+places, and then the mark is removed. So an article is archived if Redis does not have it and it is not marked, and a
+crash between any two steps changes no answer.
+
+Whoever reads in several places sees by two serials of a partition whether articles have moved meanwhile: `serial` rises
+when an article leaves Redis or comes back, `marks` when articles are marked. Before the database changes what it has of
+articles they are marked, also once more.
+"""

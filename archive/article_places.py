@@ -1,0 +1,251 @@
+"""
+Archived articles in the database: their records, and their places in all listings.
+
+A place is a row of an index: an article with its value in a listing. This module writes places and verifies them; the
+module `places` reads pages and ranks from them. A listing has one index, a listing by GRAVITY one for each class of
+votes (see `since`).
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from archive import since
+from database.order_index import reads, writes
+from database.order_index.reads import Index, Place
+from database.order_index.writes import IndexName
+from database.statements import Statement, slices
+from store import links
+from store.ranking.formulas import Order, Policy
+from store.records import Article, ContentState
+from store.site import Site
+
+if TYPE_CHECKING:
+    from database.statements import Connection
+
+RECOMPUTED_AT_ONCE = 5_000
+WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
+GOOD = "good"
+
+
+class Listed(NamedTuple):
+    """A listing that an article is in. `group` is None if it is not that of a group, `order` if it is only by time."""
+
+    name: str
+    group: str | None
+    order: Order | None
+
+    def index_name(self, article: Article) -> IndexName:
+        return self.name, since.votes_class(article.votes) if self.order is Order.GRAVITY else 0
+
+
+def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -> None:
+    """
+    Replace all places of articles, which are archived from then on. Their rows have to be in the table of articles.
+
+    Values depend on the weights of the site or of a group. An index that has places keeps the weights with which they
+    were computed, until `recompute`: new places are computed with the same weights.
+    """
+    writes.lock(connection)
+    writes.remove(connection, [article.number for article in articles])
+    listings = [(article, list(_listings(article))) for article in articles]
+    wanted = {each.index_name(article): each for article, listed in listings for each in listed}
+    stored = {(each.name, each.votes_class): each for each in reads.indexes(connection, {name for name, _ in wanted})}
+    missing = {name: _weights(site, listed) for name, listed in wanted.items() if name not in stored}
+    stored |= writes.create_indexes(connection, missing)
+    places: defaultdict[int, list[Place]] = defaultdict(list)
+    for article, listed in listings:
+        for index, place in _places(site, stored, article, listed):
+            places[index].append(place)
+    writes.add(connection, places)
+    writes.remove_empty(connection, [stored[name].id for name in missing])
+    _set_archived(connection, [article.number for article in articles], True)
+
+
+def unarchive(connection: "Connection", numbers: Collection[int]) -> None:
+    """Remove all places of articles, which are not archived from then on. Others are passed over."""
+    writes.lock(connection)
+    writes.remove(connection, numbers)
+    _set_archived(connection, numbers, False)
+
+
+def records(connection: "Connection", numbers: Sequence[int], *, archived: bool = True) -> list[Article | None]:
+    """The articles of these numbers that are archived, or with `archived` False not archived; None for all others."""
+    found = {each.number: each for some in slices(numbers) for each in _articles(connection, some, archived)}
+    return [found.get(number) for number in numbers]
+
+
+def numbers(connection: "Connection", after: int, count: int, *, archived: bool = True) -> list[int]:
+    """The first `count` numbers above `after` of articles that are archived, or with `archived` False not archived."""
+    return list(NUMBERS.run(connection, {"after": after, "count": count, "archived": archived}).scalars())
+
+
+def with_comments(connection: "Connection", numbers: Sequence[int]) -> set[int]:
+    """The numbers of those articles that have comments which are not deleted."""
+    return {number for some in slices(numbers) for number in COMMENTED.run(connection, {"numbers": some}).scalars()}
+
+
+def stale(connection: "Connection", site: Site) -> list[str]:
+    """The names of listings whose values were computed with other weights than the site or the group has now."""
+    return [
+        index.name
+        for index in (Index(*row) for row in WEIGHTED_INDEXES.run(connection))
+        if index.weights != _weights(site, _listed(index.name))
+    ]
+
+
+def recompute(connection: "Connection", site: Site, name: str) -> None:
+    """
+    Compute the places of a listing again, with the weights that the site or the group has now.
+
+    All articles of the listing are read and written once, in about 15 seconds for 1,000,000.
+    """
+    writes.lock(connection)
+    listed = _listed(name)
+    before, weights = reads.index(connection, name), _weights(site, listed)
+    (after,) = writes.create_indexes(connection, {(f"{name} {weights}", 0): weights}).values()
+    for articles in _members(connection, listed):
+        places = [_place(_policy(site, weights), listed, article) for article in articles]
+        writes.add(connection, {after.id: [place for place in places if place]})
+    if before:
+        writes.remove_index(connection, before)
+    RENAME.run(connection, {"id": after.id, "name": name})
+    writes.remove_empty(connection, [after.id])
+
+
+def check(connection: "Connection", site: Site, numbers: Sequence[int]) -> list[int]:
+    """The numbers of those archived articles whose places differ from what `archive` writes."""
+    articles = [(article, list(_listings(article))) for article in records(connection, numbers) if article]
+    names = {each.name for _, listed in articles for each in listed}
+    stored = {(each.name, each.votes_class): each for each in reads.indexes(connection, names)}
+    written: defaultdict[int, set[tuple[int, Place]]] = defaultdict(set)
+    for some in slices([article.number for article, _ in articles]):
+        for index, *place in PLACES.run(connection, {"numbers": some}):
+            written[place[1]].add((index, Place(*place)))
+    return [each.number for each, listed in articles if written[each.number] != _expected(site, stored, each, listed)]
+
+
+def _expected(
+    site: Site, stored: Mapping[IndexName, Index], article: Article, listings: Sequence[Listed]
+) -> set[tuple[int, Place]] | None:
+    """The places of an article; None if a listing has no index."""
+    names = [listed.index_name(article) for listed in listings if listed.name != GOOD]
+    return set(_places(site, stored, article, listings)) if all(name in stored for name in names) else None
+
+
+def _listings(article: Article) -> Iterator[Listed]:
+    """The listings that an article is in, or may be in if it is good."""
+    for group in (None, *article.groups):
+        for order in Order:
+            yield Listed(order.value if group is None else f"group:{group}:{order.value}", group, order)
+    yield Listed(GOOD, None, None)
+    yield Listed(f"timeline:{article.poster.lower()}", None, None)
+    if article.link:
+        yield Listed(f"links:{links.digest(article.link)}", None, None)
+
+
+def _listed(name: str) -> Listed:
+    """The listing with this name, which is one whose values depend on weights."""
+    if name == GOOD:
+        return Listed(GOOD, None, None)
+    group, _, order = name.removeprefix("group:").rpartition(":")
+    return Listed(name, group or None, Order(order))
+
+
+def _places(
+    site: Site, stored: Mapping[IndexName, Index], article: Article, listings: Sequence[Listed]
+) -> Iterator[tuple[int, Place]]:
+    """The places of an article, each with the id of its index."""
+    for listed in listings:
+        index = stored.get(listed.index_name(article))
+        place = _place(_policy(site, index.weights), listed, article) if index else None
+        if index and place:
+            yield index.id, place
+
+
+def _place(policy: Policy, listed: Listed, article: Article) -> Place | None:
+    if listed.name == GOOD and not policy.is_good(article):
+        return None
+    by_time = listed.order in (Order.TIME, Order.GRAVITY)
+    extra = article.votes if by_time else article.posted_at if listed.order is Order.VOTES else None
+    value = article.posted_at if listed.order is Order.GRAVITY else _value(policy, listed, article)
+    return Place(float(value), article.number, extra)
+
+
+def _value(policy: Policy, listed: Listed, article: Article) -> float:
+    return policy.value(listed.order, article) if listed.order else article.posted_at
+
+
+def _weights(site: Site, listed: Listed) -> str:
+    """The weight that the values of a listing depend on, as NAME=VALUE; "" if they depend on none."""
+    name = "good_votes" if listed.name == GOOD else WEIGHTED_BY.get(listed.order) if listed.order else None
+    return f"{name}={getattr(site.policy_of(listed.group), name)!r}" if name else ""
+
+
+def _policy(site: Site, weights: str) -> Policy:
+    """The policy of the site with these weights."""
+    return _policy_with(site.policy, weights) if weights else site.policy
+
+
+@lru_cache(maxsize=1_000)
+def _policy_with(policy: Policy, weights: str) -> Policy:
+    name, _, value = weights.partition("=")
+    number = int(value) if name == "good_votes" else float(value)
+    return replace(policy, **{name: number})  # type: ignore[arg-type]  # both are numbers
+
+
+def _members(connection: "Connection", listed: Listed) -> Iterator[list[Article]]:
+    """The articles of a listing. Every archived article may be a good one."""
+    last = 0
+    while True:
+        named = {"after": last, "count": RECOMPUTED_AT_ONCE, "archived": True, "group": listed.group}
+        statement = MEMBERS_OF_GROUP if listed.group else MEMBERS
+        rows = statement.run(connection, named).all()
+        if not rows:
+            return
+        yield [Article(number, "", None, None, "", time, None, up, down, 0, ()) for number, time, up, down in rows]
+        last = rows[-1][0]
+
+
+def _articles(connection: "Connection", numbers: Sequence[int], archived: bool) -> Iterator[Article]:
+    groups: defaultdict[int, list[str]] = defaultdict(list)
+    for number, name in GROUPS.run(connection, {"numbers": numbers}):
+        groups[number].append(name)
+    for number, *fields, state, locked in ARTICLES.run(connection, {"numbers": numbers, "archived": archived}):
+        article = Article(*[number, *fields, tuple(groups[number])])
+        yield article._replace(state=ContentState[state], is_locked=bool(locked))
+
+
+def _set_archived(connection: "Connection", numbers: Collection[int], archived: bool) -> None:
+    for some in slices(numbers):
+        SET_ARCHIVED.run(connection, {"numbers": some, "archived": archived})
+
+
+ARTICLES = Statement(
+    """
+SELECT number, title, link, content, poster, posted_ms, edited_ms, up, down, imported_votes, state, locked FROM articles
+WHERE number IN :numbers AND archived = :archived""",
+    "numbers",
+)
+GROUPS = Statement("SELECT number, name FROM article_groups WHERE number IN :numbers ORDER BY number, place", "numbers")
+COMMENTED = Statement(
+    "SELECT DISTINCT article FROM comments WHERE article IN :numbers AND state <> 'DELETED'", "numbers"
+)
+PLACES = Statement("SELECT listing, value, number, extra FROM places WHERE number IN :numbers", "numbers")
+SET_ARCHIVED = Statement(
+    "UPDATE articles SET archived = :archived WHERE number IN :numbers AND archived <> :archived", "numbers"
+)
+NUMBERS = Statement("""
+SELECT number FROM articles WHERE archived = :archived AND number > :after ORDER BY number LIMIT :count""")
+WEIGHTED_INDEXES = Statement(
+    "SELECT id, name, votes_class, size, weights FROM listings WHERE weights <> '' ORDER BY name"
+)
+RENAME = Statement("UPDATE listings SET name = :name WHERE id = :id")
+MEMBERS = Statement("""
+SELECT number, posted_ms, up, down FROM articles
+WHERE archived = :archived AND number > :after ORDER BY number LIMIT :count""")
+MEMBERS_OF_GROUP = Statement("""
+SELECT number, posted_ms, up, down FROM article_groups JOIN articles USING (number)
+WHERE name = :group AND archived = :archived AND number > :after ORDER BY number LIMIT :count""")

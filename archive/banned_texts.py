@@ -1,0 +1,210 @@
+"""
+Texts that a ban removes, and that come back when it is reverted, also those that are archived.
+
+The scripts of a ban and of its revert note the ban in `cleaning`. Here its texts are removed in steps, each by an
+action of its own that names the ban, so that the state of a text is still what the actions about it say. An
+interruption leaves the rest to the task of every server: a step that is repeated changes nothing. The revert of a ban
+reverts the removals that name it; before it does so in a partition, it forbids there that a process which is late
+removes more.
+"""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from itertools import compress
+from typing import TYPE_CHECKING
+
+from archive import write_back
+from database.database import Database, DatabaseUnavailable
+from database.statements import Statement
+from store import bans, comments, keys, records
+from store.background import repeating, turns
+from store.client import Command
+from store.errors import LeaseTaken, StoreUnavailable
+from store.leases import Lease
+from store.ranking.formulas import GROUPS_PER_ARTICLE
+from store.records import ModerationAction
+from store.scripts.registry import Script
+from store.store import Store
+
+if TYPE_CHECKING:
+    from database.statements import Connection
+
+END_CLEANING = Script("end_cleaning")
+REMOVE_TEXTS = Script("remove_texts")
+RESTORE_TEXTS = Script("restore_texts")
+
+REMOVED_AT_ONCE = 20  # texts, in some milliseconds
+RESTORED_AT_ONCE = 20
+LISTED_AT_ONCE = 500  # texts of a user, in a round trip
+AT_ONCE = 200  # texts that the request of a moderator waits for
+INTERVAL = 1.0  # seconds between two searches for bans whose texts are to be removed
+LEASE, LEASE_TIME = "cleaning", 10_000  # milliseconds after which another process goes on
+REASON = "removed with the ban action:{}"
+REVERTED = "the ban action:{} is reverted"
+
+
+class Reverted(Exception):
+    """The ban was reverted while its texts were being removed."""
+
+
+def cleaning(store: Store, database: Database | None) -> AbstractAsyncContextManager[None]:
+    """Remove and bring back the texts of banned users, as long as the context is open."""
+    searched = turns(store.site.partitions)
+    return repeating(
+        lambda: _settle_noted(store, database, next(searched)), INTERVAL, "texts of a ban were not removed"
+    )
+
+
+async def begin(store: Store, database: Database | None, number: int) -> None:
+    """
+    Remove the texts of the ban with a number, or bring them back if it is reverted: about `AT_ONCE` of them. More, and
+    what cannot be done because something does not answer, are left to the task.
+    """
+    with suppress(StoreUnavailable, DatabaseUnavailable):
+        await settle(store, database, number, AT_ONCE)
+
+
+async def settle_all(store: Store, database: Database | None, p: int) -> None:
+    """
+    Remove and bring back all that is noted in a partition.
+
+    Raises:
+        StoreUnavailable, DatabaseUnavailable: something does not answer, or takes no writes. The rest stays noted.
+    """
+    for number in await store.site.redis.run(("ZRANGE", bans.cleaning(p), 0, -1)):
+        await settle(store, database, int(number))
+
+
+async def settle(store: Store, database: Database | None, number: int, most: int | None = None) -> None:
+    """
+    Remove the texts of the ban with a number, or bring them back if it is reverted; if `most` is given, stop after
+    about as many.
+
+    One round trip for `LISTED_AT_ONCE` texts of the user, one for `REMOVED_AT_ONCE` that are removed in a partition,
+    and one for each comment whose poster has another home; for an archived article the cost of `write_back.bring_back`.
+    """
+    site = store.site
+    p = site.home_of_article(number)
+    ban = records.moderation_action(number, await site.redis.run(("HGETALL", keys.action(p, number))))
+    if ban is None or not ban.removes_texts:
+        await site.redis.run(("ZREM", bans.cleaning(p), number))
+        return
+    with suppress(Reverted):  # then the ban is still noted, and what was removed comes back the next time
+        if await (_restore(store, ban, most) if ban.reverted_by else _remove(store, database, ban, most)):
+            is_reverted = "1" if ban.reverted_by else ""
+            await site.redis.run(site.command(END_CLEANING, p, number, is_reverted))
+
+
+async def _settle_noted(store: Store, database: Database | None, partitions: Sequence[int]) -> None:
+    commands: list[Command] = [("EXISTS", bans.cleaning(p)) for p in partitions]
+    noted = await store.site.redis.pipeline(commands)
+    if not any(noted):
+        return
+    with suppress(LeaseTaken, DatabaseUnavailable):
+        async with Lease(store.site, LEASE, LEASE_TIME).held():  # two at once do the same work twice, and no harm
+            for p in compress(partitions, noted):
+                await settle_all(store, database, p)
+
+
+async def _remove(store: Store, database: Database | None, ban: ModerationAction, most: int | None) -> bool:
+    """
+    Remove the texts of a ban. False if `most` were looked at before the end.
+
+    A list may change while it is read, and an article leave Redis before it is removed: so this repeats until nothing
+    is found to be removed.
+    """
+    seen, is_complete = 0, False
+    while not is_complete:
+        is_complete = True
+        async for numbers in _texts(store, database, ban):
+            seen, is_complete = seen + len(numbers), not await _remove_some(store, ban, numbers) and is_complete
+            if most is not None and seen >= most:
+                return False
+    return True
+
+
+async def _texts(store: Store, database: Database | None, ban: ModerationAction) -> AsyncIterator[list[int]]:
+    """The numbers of the articles and comments of a banned user, some at a time. Archived ones are brought back."""
+    name = ban.subject_id.removeprefix("user:")
+    p = store.site.home_of_user(name)
+    for kind in (keys.timeline, keys.held, keys.comments, keys.unlisted):
+        cursor = ""
+        while cursor != "0":
+            command: Command = ("ZSCAN", kind(p, name), cursor or "0", "COUNT", LISTED_AT_ONCE)
+            cursor, flat = await store.site.redis.run(command)
+            yield [int(member) for member in flat[::2]]
+    if database is None or store.site.rankings.archive is None:
+        return
+    poster = await store.site.redis.run(("HGET", keys.user(p, name), "name"))
+    for number in await database.run(_archived, poster or name, ban.group, ban.at):
+        await write_back.bring_back(store, database, number)
+        yield [number]
+
+
+async def _remove_some(store: Store, ban: ModerationAction, numbers: Collection[int]) -> int:
+    """
+    How many of some texts were removed.
+
+    Raises:
+        Reverted: the ban was reverted.
+    """
+    site, removed = store.site, 0
+    of_partition: defaultdict[int, list[int]] = defaultdict(list)
+    for number in numbers:
+        of_partition[site.home_of_article(number)].append(number)
+    name = ban.subject_id.removeprefix("user:")
+    given = (
+        ban.number,
+        ban.moderator,
+        ban.at,
+        ban.group or "",
+        REASON.format(ban.number),
+        comments.STUBS_AT_ONCE,
+        name,
+    )
+    for p, some in of_partition.items():
+        for start in range(0, len(some), REMOVED_AT_ONCE):
+            command = site.command(REMOVE_TEXTS, p, site.partitions, *given, *some[start : start + REMOVED_AT_ONCE])
+            status, *found = await site.redis.run(command)
+            if status == "reverted":
+                raise Reverted
+            for number, change in found:
+                if change:
+                    await comments.apply_state(site, ban.moderator, int(number), change)
+            removed += len(found)
+    return removed
+
+
+async def _restore(store: Store, ban: ModerationAction, most: int | None) -> bool:
+    """Revert the removals that name a ban. False if `most` were read before the end."""
+    site, read = store.site, 0
+    by = await site.redis.run(
+        ("HGET", keys.action(site.home_of_article(ban.number), ban.reverted_by or 0), "moderator")
+    )
+    given = (ban.number, by, REVERTED.format(ban.number), GROUPS_PER_ARTICLE, comments.STUBS_AT_ONCE)
+    for p in range(site.partitions):
+        first = "0"
+        while first:
+            if most is not None and read >= most:
+                return False
+            command = site.command(RESTORE_TEXTS, p, site.partitions, *given, first, RESTORED_AT_ONCE)
+            first, *found = await site.redis.run(command)
+            read += RESTORED_AT_ONCE if first else len(found) // 2
+            for number, change in zip(found[::2], found[1::2], strict=True):
+                await comments.apply_state(site, by, int(number), change)
+    return True
+
+
+def _archived(connection: "Connection", poster: str, group: str | None, until: int) -> list[int]:
+    """The archived articles of a user, in a group if there is one, that were posted until an instant."""
+    given = {"poster": poster, "until": until} | ({"name": group} if group else {})
+    return list((ARCHIVED_IN_GROUP if group else ARCHIVED).run(connection, given).scalars())
+
+
+OF_POSTER = "SELECT number FROM articles WHERE poster = :poster AND archived AND posted_ms <= :until"
+ARCHIVED = Statement(OF_POSTER)
+ARCHIVED_IN_GROUP = Statement(
+    f"{OF_POSTER} AND EXISTS (SELECT 1 FROM article_groups AS placed WHERE placed.number = articles.number "
+    "AND placed.name = :name)"
+)

@@ -1,0 +1,279 @@
+"""
+Listings of archived articles by GRAVITY, whose values change with age.
+
+As no index can have values that change, such a listing has an index by posting time for each class of votes: articles
+whose `votes - 1` have the same sign and the same first `DIGITS` binary digits. Within a class, values differ by votes
+by a few percent only, so all that may stand next to a position was posted within a short time. A page takes two or
+three statements, each of which reads a part of every class. Articles posted at or after the instant have no age: they
+are ordered by votes.
+"""
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import nlargest, nsmallest
+from math import ceil, floor, inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from archive import since
+from archive.since import Indexes
+from database.order_index import reads
+from database.order_index.reads import EARLIEST, LAST_NUMBER, LATEST, Key, Place, Range
+from store.listings import Listing, Window
+from store.ranking.formulas import Order
+from store.ranking.standings import Rank
+from store.records import PartitionPage, Position
+
+if TYPE_CHECKING:
+    from database.statements import Connection
+
+TOLERANCE = 1e-9  # relative error of a computation
+NEVER = 2**42  # milliseconds: above any posting time
+MOST_VOTES = 2**40
+FIRST_READ = 2  # places of each class to read at first
+MOST_READ = 500  # places of a class to read next
+MOST_UNSURE = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """`Policy.gravity` at an instant. A magnitude is the distance of a value from 0."""
+
+    at: int
+    votes: float
+    age: float
+    delay: float
+
+    def value_of(self, place: Place) -> float:
+        """The value of an article by its place in an index by time."""
+        base = (place.extra or 0) - 1
+        minutes = max(self.at - int(place.value), 0) / 60_000
+        value: float = (base**self.votes if base > 0 else base) / ((minutes + self.delay) / 60) ** self.age
+        return value
+
+    def first_value(self, votes: int) -> float:
+        """The value of an article of age 0."""
+        return self.value_of(Place(self.at, 0, votes))
+
+    def first_times(self, weights: Iterable[float], magnitude: float) -> list[int]:
+        """
+        For each weight the first posting time at which an article may have a magnitude: one posted earlier is smaller.
+        NEVER if it is smaller even at the age 0.
+        """
+        times = self._times(weights, (1 + TOLERANCE) / magnitude)
+        return [NEVER if time > self.at + 1 else floor(time) - 1 if time > 1 else 0 for time in times]
+
+    def last_times(self, weights: Iterable[float], magnitude: float) -> list[int]:
+        """
+        For each weight the last posting time at which an article may have a magnitude: one posted later is larger.
+        NEVER if none is larger, as even at the age 0 it is not.
+        """
+        times = self._times(weights, (1 - TOLERANCE) / magnitude)
+        return [NEVER if time >= self.at - 1 else ceil(time) + 1 if time > -1 else 0 for time in times]
+
+    def _times(self, weights: Iterable[float], factor: float) -> list[float]:
+        """When articles were posted whose decays at the instant are their weights x `factor`."""
+        exponent, origin, times = 1 / self.age, self.at + self.delay * 60_000, []
+        for weight in weights:
+            try:
+                times.append(origin - (weight * factor) ** exponent * 3_600_000)
+            except OverflowError:
+                times.append(-inf)
+        return times
+
+
+class UnreadPart(NamedTuple):
+    """What is left to read of a class. `lightest` and `heaviest` are the weights of its lowest and its highest base."""
+
+    part: Range
+    lightest: float
+    heaviest: float
+
+
+def page(connection: "Connection", listing: Listing, window: Window, without: Collection[int] = ()) -> PartitionPage:
+    """The part of a page that the archive holds, by the values at the instant of the window or of the listing."""
+    formula = _formula(listing, window.at)
+    found = since.indexes(connection, Order.GRAVITY, listing.name)
+    if not found:
+        return PartitionPage(0, 0, (), formula.at)
+    return GravityReader(connection, found, formula, without).page(window)
+
+
+def ranks(
+    connection: "Connection", listing: Listing, positions: Sequence[Position], without: Collection[int] = ()
+) -> list[Rank]:
+    """The ranks of positions at the instant of the listing."""
+    found = since.indexes(connection, Order.GRAVITY, listing.name)
+    if not found:
+        return [Rank(0, None)] * len(positions)
+    reader = GravityReader(connection, found, _formula(listing, None), without)
+    return [reader.rank(reads.key_of(position)) for position in positions]
+
+
+@dataclass(frozen=True, slots=True)
+class GravityReader:
+    """Reads a listing but for the articles in `without`. Keys have the values at the instant of the formula."""
+
+    connection: "Connection"
+    indexes: Indexes
+    formula: Formula
+    without: Collection[int]
+
+    def page(self, window: Window) -> PartitionPage:
+        key, by_votes = reads.key_of(window.beyond) if window.beyond else None, self.indexes.by_votes
+        found = self.positions(window.upwards, key, window.count + 1)
+        has_behind = key is not None and self._has_behind(window.upwards, key)
+        total = by_votes.size - len(reads.places_of(self.connection, by_votes, self.without))
+        return reads.page_of(found, window, has_behind, total, self.formula.at)
+
+    def rank(self, key: Key) -> Rank:
+        value, number = key
+        if value > 0:
+            above = self._count_further(1, key)
+        elif value < 0:
+            above = self.indexes.by_votes.size - self._count_further(-1, (value, number + 1))
+        else:
+            above = reads.rank(self.connection, self.indexes.by_votes, (1, number))
+        hidden = reads.places_of(self.connection, self.indexes.by_time, self.without)
+        above -= sum((self.formula.value_of(place), place.number) > key for place in hidden)
+        next = self.positions(True, key, 1)
+        return Rank(above, reads.position(*next[0]) if next else None)
+
+    def positions(self, upwards: bool, beyond: Key | None, count: int) -> list[Key]:
+        """The first `count` keys beyond a key, nearest first."""
+        found = self._of_age_0(upwards, beyond, count)
+        start, read = _sign(beyond[0]) if beyond else None, 0
+        for sign in (-1, 0, 1) if upwards else (1, 0, -1):
+            is_passed = start is not None and (sign < start if upwards else sign > start)
+            if is_passed or read >= count:
+                continue
+            edge, wanted = beyond if sign == start else None, count - read
+            part = self._of_sign(sign, upwards, edge, wanted) if sign else self._of_value_0(upwards, edge, wanted)
+            found |= part
+            read += len(part)
+        return sorted(found, reverse=not upwards)[:count]
+
+    def _has_behind(self, upwards: bool, key: Key) -> bool:
+        """Whether an article is at a key, or behind it, opposite to the direction of the page."""
+        own = {key[1]}.difference(self.without)
+        for place in reads.places_of(self.connection, self.indexes.by_time, own):
+            value = self.formula.value_of(place)
+            if value == key[0] or (value < key[0]) == upwards:
+                return True
+        return bool(self.positions(not upwards, reads.nudged(key, upwards), 1))
+
+    def _of_age_0(self, upwards: bool, beyond: Key | None, count: int) -> set[Key]:
+        """The first keys of articles posted at or after the instant: their order is that of VOTES."""
+        value, start = self.formula.first_value, None
+        if beyond:
+            votes = bisect_right(range(-MOST_VOTES, MOST_VOTES), beyond[0], key=value) - 1 - MOST_VOTES
+            start = (votes, beyond[1]) if value(votes) == beyond[0] else (votes + 0.5, 0)
+        reader = since.SinceReader(self.connection, self.indexes, self.formula.at, self.without)
+        return {(value(int(votes)), number) for votes, number in reader.positions(upwards, start, count)}
+
+    def _of_value_0(self, upwards: bool, edge: Key | None, count: int) -> set[Key]:
+        """The first keys of articles of one vote, whatever their age."""
+        low, high = (1, -1), (1, LAST_NUMBER)
+        if edge:
+            low, high = ((1, edge[1]), high) if upwards else (low, (1, edge[1]))
+        part = Range(self.indexes.by_votes.id, low, high)
+        found = reads.places(self.connection, part, count + len(self.without), upwards)
+        return {(0.0, place.number) for place in [each for each in found if each.number not in self.without][:count]}
+
+    def _of_sign(self, sign: int, upwards: bool, edge: Key | None, count: int) -> set[Key]:
+        """
+        The first keys of articles with values of a sign, posted before the instant, and others of equal values.
+
+        First a few articles of each class are read. The last of the best `count` bounds what is read of the classes
+        then.
+        """
+        formula, outward, found = self.formula, upwards == (sign > 0), set[Key]()  # outward: away from 0
+        runs, at_once = self._runs(sign, *self._times(outward)), FIRST_READ
+        if edge:
+            runs = _beyond(formula, runs, abs(edge[0]), outward)
+        while runs := [run for run in runs if run.part.low < run.part.high]:
+            read = reads.places_of_many(self.connection, [run.part for run in runs], at_once, outward)
+            keys = [(formula.value_of(place), place.number) for places in read for place in places]
+            if edge:
+                keys = [key for key in keys if (key > edge if upwards else key < edge)]
+            found.update(key for key in keys if key[1] not in self.without)
+            runs = [
+                run._replace(part=_after(run.part, places[-1].key, outward))
+                for run, places in zip(runs, read, strict=True)
+                if len(places) == at_once
+            ]
+            if len(found) >= count:
+                magnitudes = [abs(value) for value, _ in found]
+                limit = nsmallest(count, magnitudes)[-1] if outward else nlargest(count, magnitudes)[-1]
+                runs = _beyond(formula, runs, limit, not outward)
+            at_once = max(2 * at_once, min(count, MOST_READ))
+        return found
+
+    def _times(self, outward: bool) -> tuple[Key, Key]:
+        """The times before the instant, from the oldest article or (outward) up to the newest."""
+        end = (self.formula.at, -1)
+        whole = Range(self.indexes.by_time.id, EARLIEST, LATEST)
+        nearest = reads.places(self.connection, whole, 1, not outward)[0].key
+        return (EARLIEST, min(end, (nearest[0], LAST_NUMBER))) if outward else (reads.before(nearest), end)
+
+    def _runs(self, sign: int, low: Key, high: Key) -> list[UnreadPart]:
+        """The classes of a sign, with the times between two keys."""
+        votes = self.formula.votes
+        return [
+            UnreadPart(Range(index.id, low, high), *_weights(votes, index.votes_class))
+            for index in self.indexes.classes
+            if index.votes_class * sign > 0
+        ]
+
+    def _count_further(self, sign: int, key: Key) -> int:
+        """The number of articles of a sign beyond a key, away from 0: by time where it decides, else by value."""
+        formula, magnitude, runs = self.formula, abs(key[0]), self._runs(sign, EARLIEST, LATEST)
+        ids = [run.part.listing for run in runs]
+        first = formula.first_times((run.heaviest for run in runs), magnitude)
+        last = formula.last_times((run.lightest for run in runs), magnitude)
+        unsure = [
+            Range(id, (start, -1), (end, LAST_NUMBER))
+            for id, start, end in zip(ids, first, last, strict=True)
+            if start < end
+        ]
+        read = reads.places_of_many(self.connection, unsure, MOST_UNSURE, True)
+        values = [(formula.value_of(place), place.number) for places in read for place in places]
+        further = sum(each > key if sign > 0 else each < key for each in values)
+        return further + sum(reads.counts_above(self.connection, list(zip(ids, last, strict=True))))
+
+
+def _formula(listing: Listing, at: int | None) -> Formula:
+    assert listing.decay
+    return Formula(listing.decay.at if at is None else at, *listing.decay.numbers)
+
+
+@lru_cache(maxsize=4_096)
+def _weights(exponent: float, votes_class: int) -> tuple[float, float]:
+    """The magnitudes of articles of the lowest and of the highest base of a class, without their decay."""
+    lowest, highest = since.bases(votes_class)
+    return (lowest**exponent, highest**exponent) if votes_class > 0 else (lowest, highest)
+
+
+def _beyond(formula: Formula, runs: Sequence[UnreadPart], magnitude: float, outward: bool) -> list[UnreadPart]:
+    """Runs without the times at which no article is at least (outward) or at most of a magnitude."""
+    if outward:
+        times = formula.first_times((run.heaviest for run in runs), magnitude)
+        return [
+            UnreadPart(Range(id, max(low, (time, -1)), high), lightest, heaviest)
+            for ((id, low, high), lightest, heaviest), time in zip(runs, times, strict=True)
+        ]
+    times = formula.last_times((run.lightest for run in runs), magnitude)
+    return [
+        UnreadPart(Range(id, low, min(high, (time, LAST_NUMBER))), lightest, heaviest)
+        for ((id, low, high), lightest, heaviest), time in zip(runs, times, strict=True)
+    ]
+
+
+def _after(part: Range, last: Key, outward: bool) -> Range:
+    """What is left of a part behind the last place that was read."""
+    return Range(part.listing, last, part.high) if outward else Range(part.listing, part.low, last)
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)

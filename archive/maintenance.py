@@ -1,0 +1,332 @@
+"""
+What maintenance commands do with the archive: `backup` and `move` read the records of a dump, and `verify` checks that
+each article of the database is in Redis, or archived, or deleted in the log, and that what is written of archived
+articles, in the database and in Redis, is that of their records.
+
+Articles move meanwhile. So what seems wrong is read again, in a moment in which none moves, before it is reported; and
+the script or transaction that repairs it checks once more that it is wrong.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from archive import article_places, mover, steps, write_back
+from archive.steps import COUNT_FIELD, USER_FIELD
+from database.database import Database
+from database.order_index import writes
+from database.positions import stored_positions
+from store import keys, log, moving, records
+from store.client import Argument
+from store.maintenance.records.content import ArticleRecord
+from store.maintenance.verify import Finding, Tally, UserTally, findings_in
+from store.records import Article
+from store.scripts.registry import Script
+from store.site import Site
+
+if TYPE_CHECKING:
+    from database.statements import Connection
+
+VERIFY_ARCHIVED = Script("verify_archived")
+VERIFY_LOST = Script("verify_lost")
+VERIFY_MOVING = Script("verify_moving")
+
+RECORDS_AT_ONCE = 200
+ARCHIVED_AT_ONCE = 200
+LOOKED_UP_AT_ONCE = 1_000
+ENTRIES_AT_ONCE = 1_000
+MOVED = "moved"  # the first item of the reply of a script that was given an old serial
+
+
+async def records_of(
+    site: Site, database: Database, *, with_returned: bool = True
+) -> AsyncIterator[list[ArticleRecord]]:
+    """
+    The records of a dump of all archived articles, some at a time, and of those that came back to Redis meanwhile.
+
+    Raises:
+        DatabaseUnavailable: the database does not answer, or does not have the archive of this store.
+    """
+    after = 0
+    await database.run(mover.check_identity, site.rankings.archive or "")
+    while numbers := await database.run(article_places.numbers, after, RECORDS_AT_ONCE):
+        states = await moving.states_of(site, numbers)
+        absent = [number for number, state in states.items() if state.may_be_archived]
+        archived = [record for record in await database.run(article_places.records, absent) if record]
+        returned = [state.article for state in states.values() if state.article and with_returned]
+        yield [ArticleRecord(each.number, write_back.fields(each), [], []) for each in (*archived, *returned)]
+        after = numbers[-1]
+
+
+async def verify(site: Site, database: Database, report: Callable[[Finding], None], *, repair: bool) -> Tally:
+    """
+    Report what is wrong in the archive, and with `repair` repair it. Return the sums of all archived articles.
+
+    It ends once no article has moved for as long as it takes to read all archived ones.
+
+    Raises:
+        DatabaseUnavailable: the database does not answer, or does not have the archive of this store.
+    """
+    await database.run(mover.check_identity, site.rankings.archive or "")
+    if repair:
+        await mover.renew_listings(site, database)
+    checks = _Checks(site, database, report, repair)
+    await checks.archived()
+    await checks.others()
+    return await checks.counts()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """
+    The sums of all archived articles: those of users, and by partition the fields of `archived` that count, also those
+    that should be 0. `serials` are those of the moment (see `steps.serials`).
+    """
+
+    tally: Tally
+    counts: dict[int, dict[str, int]]
+    serials: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Checks:
+    site: Site
+    database: Database
+    report: Callable[[Finding], None]
+    repair: bool
+
+    async def archived(self) -> None:
+        """Articles that the database has as archived: in Redis they are only while they move, and they have places."""
+        after = 0
+        while numbers := await self.database.run(article_places.numbers, after, ARCHIVED_AT_ONCE):
+            await self._moving(numbers)
+            await self._places(numbers)
+            after = numbers[-1]
+
+    async def others(self) -> None:
+        """
+        Articles that the database has, but not as archived: they are in Redis, unless they were deleted. Those that
+        could have been archived are written back.
+        """
+        after = 0
+        while numbers := await self.database.run(article_places.numbers, after, LOOKED_UP_AT_ONCE, archived=False):
+            homes = map(self.site.home_of_article, numbers)
+            lookups = [("EXISTS", keys.article(p, number)) for p, number in zip(homes, numbers, strict=True)]
+            found = await self.site.redis.pipeline(lookups)
+            await self._lost([number for number, exists in zip(numbers, found, strict=True) if not exists])
+            after = numbers[-1]
+
+    async def counts(self) -> Tally:
+        """How many archived articles Redis counts."""
+        pending = set(range(self.site.partitions))
+        while True:
+            sums = await _sums_of(self.site, self.database)
+            counts = {p: sums.counts[p] for p in sorted(pending)}
+            found = await _find_counts(self.site, counts, sums.serials, repair=self.repair)
+            for findings in found.values():
+                self._report(findings)
+            pending -= found.keys()
+            if not pending:
+                return sums.tally
+
+    async def _moving(self, numbers: Sequence[int]) -> None:
+        """Articles that are in Redis, too, and not marked as moving: Redis has lost what it had written."""
+        suspects = await _find_moving(self.site, numbers, repair=False)
+        if suspects:
+            left = await self.database.run(_still_archived, list(suspects))  # others came back, and no mark is left
+            self._report((await _find_moving(self.site, left, repair=self.repair)).values())
+
+    async def _places(self, numbers: Sequence[int]) -> None:
+        """Articles whose places differ from their records."""
+        suspects = await self.database.run(article_places.check, self.site, numbers)
+        if not suspects:
+            return
+        wrong, _ = await steps.at_rest(self.site, partial(self._misplaced_of, suspects))
+        for number in wrong:
+            if not self.repair or await self.database.write(_place_again, self.site, number):
+                where = f"places of article {number} in the database"
+                self.report(Finding(where, "others", "those of its record", self.repair))
+
+    async def _misplaced_of(self, numbers: Sequence[int]) -> list[int]:
+        states = await moving.states_of(self.site, numbers)
+        settled = [number for number, state in states.items() if state.may_be_archived]
+        return await self.database.run(article_places.check, self.site, settled)
+
+    async def _lost(self, numbers: Sequence[int]) -> None:
+        """Articles that the database alone has, although they are not archived."""
+        for start in range(0, len(numbers), ARCHIVED_AT_ONCE):
+            some = list(numbers[start : start + ARCHIVED_AT_ONCE])
+            while some:
+                alone, serials = await steps.at_rest(self.site, partial(self._alone, some))
+                found = await _find_lost(self.site, alone, serials, repair=self.repair)
+                self._report([finding for finding in found.values() if finding])
+                some = [article.number for article in alone if article.number not in found]
+
+    async def _alone(self, numbers: Sequence[int]) -> list[Article]:
+        """
+        Those of some articles that are in the database alone, without those whose deletion it has still to apply. If
+        the database has to be rebuilt first, as it cannot follow the log, there is none.
+        """
+        states = await moving.states_of(self.site, numbers)
+        absent = [number for number, state in states.items() if state.may_be_archived]
+        latest = self.site.clock() - self.site.policy.voting_ms - steps.GRACE
+        articles, identity, positions = await self.database.run(_archivable, absent, latest)
+        if identity != await log.identity(self.site):
+            return []
+        homes = {self.site.home_of_article(article.number) for article in articles}
+        deleted = {p: await self._deleted_since(p, positions) for p in homes}
+        return [
+            article
+            for article in articles
+            if (gone := deleted[self.site.home_of_article(article.number)]) is not None and article.number not in gone
+        ]
+
+    async def _deleted_since(self, p: int, positions: Mapping[int, str]) -> set[int] | None:
+        """The articles that were deleted after the position of a partition; None if the log lacks entries after it."""
+        after, found = positions.get(p, log.START), set[int]()
+        while entries := await log.read(self.site, p, after, ENTRIES_AT_ONCE):
+            subjects = [entry.subject for entry in entries if entry.kind == "deleted"]
+            found.update(int(subject.removeprefix("article:")) for subject in subjects)
+            after = entries[-1].id
+        is_whole = p in positions and await log.has_all_after(self.site, p, positions[p])
+        return found if is_whole else None
+
+    def _report(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            self.report(finding)
+
+
+async def _sums_of(site: Site, database: Database) -> _Sums:
+    """
+    The sums of all archived articles, of a moment in which none leaves Redis or comes back.
+
+    Raises:
+        DatabaseUnavailable: the database does not answer, or does not have the archive of this store.
+    """
+    (tally, counts), serials = await steps.at_rest(site, partial(_sums, site, database))
+    return _Sums(tally, counts, serials)
+
+
+async def _sums(site: Site, database: Database) -> tuple[Tally, dict[int, dict[str, int]]]:
+    tally, counts = Tally({}, {}, {}), dict[int, dict[str, int]]()
+    for p in range(site.partitions):
+        known = await steps.known_counts(site, p)
+        counts[p] = {name: 0 for name in known if name.startswith(COUNT_FIELD)}
+        users = [name for name in known if name.startswith(USER_FIELD)]
+        tally.known.update({name.removeprefix(USER_FIELD): known[name] for name in users})
+    async for some in records_of(site, database, with_returned=False):
+        for article in some:
+            p = site.home_of_article(article.number)
+            _add(tally, p, article.number, article.fields)
+            _count(counts[p], article.fields, site.policy.good_votes)
+    return tally, counts
+
+
+def _add(tally: Tally, p: int, number: int, fields: dict[str, str]) -> None:
+    votes, posted_at, poster = int(fields["up"]) - int(fields["down"]), int(fields["time"]), fields["poster"].lower()
+    sums = tally.users.get(poster, UserTally())
+    tally.users[poster] = UserTally(sums.articles + 1, sums.karma + votes - 1, max(sums.newest, posted_at))
+    sequence = records.sequence_of(number)
+    if not records.is_of_story(sequence):
+        tally.sequences[p] = max(tally.sequences.get(p, 0), sequence)
+
+
+def _count(counts: dict[str, int], fields: dict[str, str], good_votes: int) -> None:
+    is_good = int(fields["up"]) - int(fields["down"]) >= good_votes
+    groups = [f"count:group:{name}" for name in fields["groups"].split()]
+    for name in ("count", *(["count:good"] if is_good else []), *groups):
+        counts[name] = counts.get(name, 0) + 1
+
+
+def _still_archived(connection: "Connection", numbers: Sequence[int]) -> list[int]:
+    return [article.number for article in article_places.records(connection, numbers) if article]
+
+
+def _place_again(connection: "Connection", site: Site, number: int) -> bool:
+    """Write the places of an article again. False if they are right by now, or if it is no longer archived."""
+    writes.lock(connection)
+    if not article_places.check(connection, site, [number]):
+        return False
+    article_places.archive(
+        connection, site, [article for article in article_places.records(connection, [number]) if article]
+    )
+    return True
+
+
+def _archivable(
+    connection: "Connection", numbers: Sequence[int], latest: int
+) -> tuple[list[Article], str, dict[int, str]]:
+    """
+    Those of some articles that are not archived, and could be: posted until an instant, and without comments. And the
+    identity of the log and the positions that the tables are at.
+    """
+    found = [article for article in article_places.records(connection, numbers, archived=False) if article]
+    with_comments = article_places.with_comments(connection, [article.number for article in found])
+    articles = [each for each in found if each.posted_at <= latest and each.number not in with_comments]
+    return articles, *stored_positions(connection)
+
+
+async def _find_moving(site: Site, numbers: Sequence[int], *, repair: bool) -> dict[int, Finding]:
+    """
+    Of articles that the database has as archived those that are in Redis, too, without the mark that says so. One round
+    trip.
+    """
+    by_partition = _by_partition(site, numbers)
+    calls = [(p, "", part) for p, part in by_partition.items()]
+    replies = await _run_script(site, VERIFY_MOVING, calls, repair)
+    findings = [each for reply in replies for each in findings_in(reply[1:])]
+    return {int(each.where.rpartition(" ")[2]): each for each in findings}
+
+
+async def _find_lost(
+    site: Site, articles: Sequence[Article], serials: Sequence[str], *, repair: bool
+) -> dict[int, Finding | None]:
+    """
+    What there is to report of articles that the database alone has, without those of partitions whose serial is another
+    one by now. One round trip.
+    """
+    homes = [site.home_of_article(each.number) for each in articles]
+    calls = [
+        (p, str(each.number), [serials[p], *write_back.fields_and_values(each)])
+        for p, each in zip(homes, articles, strict=True)
+    ]
+    replies = await _run_script(site, VERIFY_LOST, calls, repair)
+    return {
+        each.number: next(iter(findings_in(reply[1:])), None)
+        for each, reply in zip(articles, replies, strict=True)
+        if reply[0] != MOVED
+    }
+
+
+async def _find_counts(
+    site: Site, expected: Mapping[int, Mapping[str, int]], serials: Sequence[str], *, repair: bool
+) -> dict[int, list[Finding]]:
+    """
+    What there is to report of the numbers of archived articles, by partition and field of `archived`, without
+    partitions whose serial is another one by now. One round trip.
+    """
+    calls = [(p, "", [serials[p], *_flat(fields)]) for p, fields in expected.items()]
+    replies = await _run_script(site, VERIFY_ARCHIVED, calls, repair)
+    return {p: findings_in(reply[1:]) for p, reply in zip(expected, replies, strict=True) if reply[0] != MOVED}
+
+
+async def _run_script(
+    site: Site, script: Script, calls: Sequence[tuple[int, str, Sequence[Argument]]], repair: bool
+) -> list[list[str]]:
+    """The replies of a script that verifies, for each partition and name with further arguments."""
+    repairing = "repair" if repair else ""
+    commands = [site.command(script, p, repairing, name, *arguments) for p, name, arguments in calls]
+    replies: list[list[str]] = await site.redis.pipeline(commands)
+    return replies
+
+
+def _by_partition(site: Site, numbers: Sequence[int]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for number in numbers:
+        found.setdefault(site.home_of_article(number), []).append(number)
+    return found
+
+
+def _flat(fields: Mapping[str, int]) -> list[Argument]:
+    return [item for pair in sorted(fields.items()) for item in pair]

@@ -1,0 +1,105 @@
+"""
+Reads of several keys that are of one moment: no article has left Redis or come back between them.
+
+A partition numbers the moves of its articles. If a process has seen a number at any time before these reads, and sees
+the same one after them, nothing has moved meanwhile; else all is read again. So this takes no further command: what is
+read of archived articles comes with the number, and `Site.serials` has the numbers that this process has seen last.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+from archive import summaries
+from archive.summaries import Known
+from store.errors import StoreUnavailable
+from store.queries import Read
+from store.site import Site
+
+TRIES = 20  # to read, or to change, while articles move
+MOVED = "the articles of this answer are being moved: try again"
+
+Load = Callable[[Sequence[Read[Any]]], Awaitable[list[Any]]]
+Serials = dict[int, str | None]
+
+
+class Moment(NamedTuple):
+    """The results of reads, and what is known of archived articles."""
+
+    results: list[Any]
+    known: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """
+    The moments of one request, of which `load` may have earlier results. `before` has the serial of each partition
+    before its first read.
+    """
+
+    site: Site
+    load: Load
+    before: Serials = field(default_factory=dict)
+
+    async def read(
+        self, partitions: Sequence[int], reads: Sequence[Read[Any]], known: Sequence[Read[Known[Any]]]
+    ) -> Moment:
+        """
+        The results of reads, and of those that they result in, and what is known of these partitions at that moment.
+
+        One round trip, and one for each further read; while articles move also those of `of_one_moment`.
+        """
+        seen = self.site.serials
+        for p in partitions:
+            if p in seen:
+                self.before.setdefault(p, seen[p])
+        moment = await _try(self.site, self.load, self.before, partitions, reads, known)
+        return moment or await of_one_moment(self.site, partitions, reads, known)
+
+
+async def of_one_moment(
+    site: Site, partitions: Sequence[int], reads: Sequence[Read[Any]], known: Sequence[Read[Known[Any]]]
+) -> Moment:
+    """
+    As `Moments.read`, without what was read before. One round trip, and one for each further read, for each try.
+
+    Raises:
+        StoreUnavailable: articles have moved during each of `TRIES` tries.
+    """
+    for _ in range(TRIES):
+        if moment := await _try(site, partial(load_again, site), {}, partitions, reads, known):
+            return moment
+    raise StoreUnavailable(MOVED)
+
+
+async def load_again(site: Site, reads: Sequence[Read[Any]]) -> list[Any]:
+    """The results of reads, also of those that were sent before. One round trip."""
+    replies = await site.redis.pipeline([read.command for read in reads])
+    return [read.result(reply) for read, reply in zip(reads, replies, strict=True)]
+
+
+async def _try(
+    site: Site,
+    load: Load,
+    before: Serials,
+    partitions: Sequence[int],
+    reads: Sequence[Read[Any]],
+    known: Sequence[Read[Known[Any]]],
+) -> Moment | None:
+    """A moment; None if articles have moved meanwhile. Serials that `before` lacks are read first, and noted there."""
+    first = summaries.serials(p for p in partitions if p not in before)
+    found = await load([*first, *reads, *known])
+    before |= _serials_of(found[: len(first)])
+    results, after = found[len(first) : len(first) + len(reads)], found[len(first) + len(reads) :]
+    values = [each.value for each in after]
+    while further := [result for result in results if isinstance(result, Read)]:
+        found = await load([*further, *summaries.serials(partitions)])
+        replaced, after = iter(found), [*after, *found[len(further) :]]
+        results = [next(replaced) if isinstance(result, Read) else result for result in results]
+    site.serials.update(_serials_of(after))
+    return Moment(results, values) if all(each.serial == before[each.partition] for each in after) else None
+
+
+def _serials_of(known: Sequence[Known[Any]]) -> Serials:
+    return {each.partition: each.serial for each in known}

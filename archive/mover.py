@@ -1,0 +1,308 @@
+"""
+Moves articles from Redis into the archive: the oldest beyond the limits of the settings whose voting is closed.
+
+`archive/__init__.py` describes the steps. One process moves the articles of a partition: it has a lease in Redis, and
+its token in the database, so that a process whose lease has ended cannot change anything.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from math import inf
+from time import monotonic
+from typing import TYPE_CHECKING, NoReturn
+
+from archive import article_places, places, steps
+from database.database import Database, DatabaseUnavailable
+from database.positions import has_entry
+from database.statements import Statement
+from store import keys, log, moving
+from store.background import running
+from store.errors import StoreUnavailable
+from store.ranking.formulas import Order
+from store.records import Article
+from store.site import Site, unix_milliseconds
+
+if TYPE_CHECKING:
+    from database.statements import Connection
+
+INTERVAL = 10.0  # seconds between two passes
+BATCH = 200  # articles that are moved at once
+NOTICE = 10.0  # seconds for all processes to learn that the store has an archive, before the first article leaves
+REMOVAL_DELAY = 5.0  # seconds after an article came back: reads that started before it still use its places
+REVERSIBLE = 60_000  # milliseconds of writes that Redis may lose when it is killed or fails over
+LAG = 10.0  # seconds to wait until the mirror has the last change of a batch
+POLL = 0.02  # seconds
+
+logger = logging.getLogger("upvote")
+
+
+class LeaseLost(Exception):
+    """Another process has taken the lease."""
+
+
+@dataclass(frozen=True, slots=True)
+class HotLimits:
+    """How many articles stay in Redis: of all users, and of each. Those that are open to votes always do."""
+
+    articles: int
+    articles_per_user: int
+
+
+@dataclass(slots=True)
+class Mover:
+    """Moves the articles of all partitions whose lease it has. `notice` and `removal_delay` are in seconds."""
+
+    site: Site
+    database: Database
+    limits: HotLimits
+    notice: float = NOTICE
+    removal_delay: float = REMOVAL_DELAY
+    token: str = field(default_factory=lambda: secrets.token_hex(8))
+    _claimed: set[int] = field(default_factory=set)  # partitions of which the database has this token
+    _seen: dict[int, dict[int, float]] = field(default_factory=dict)  # when articles were first seen to be moving
+
+    async def run(self) -> NoReturn:
+        """Move articles every `INTERVAL` seconds, once the database was opened. An interruption is logged once."""
+        fault = ""
+        await self.database.tried()
+        while True:
+            await asyncio.sleep(INTERVAL)
+            try:
+                moved, fault = await self.move(), ""
+                if moved:
+                    logger.info("%d articles were archived", moved)
+            except (StoreUnavailable, DatabaseUnavailable) as error:
+                reported, fault = fault, str(error)
+                if fault != reported:
+                    logger.warning("no articles are archived: %s", fault)
+            except Exception:  # the task must not end
+                logger.exception("archiving failed")
+
+    async def move(self) -> int:
+        """Move what is beyond the limits, in all partitions that no other process is moving. Return how many."""
+        moved = 0
+        for p in range(self.site.partitions):
+            try:
+                if await self._has_lease(p):
+                    await self._renew_listings(p)
+                    await self._mark_lost(p)
+                    await self._remove_old_places(p)
+                    moved += await self._move_partition(p)
+            except LeaseLost:
+                self._claimed.discard(p)
+        return moved
+
+    async def close(self) -> None:
+        """Give up the leases."""
+        for p in range(self.site.partitions):
+            await steps.lease(self.site, p, self.token).end()
+
+    async def _has_lease(self, p: int) -> bool:
+        """Take or extend the lease of a partition. A process that had it meanwhile has claimed the database, too."""
+        if not await steps.lease(self.site, p, self.token).extend():
+            self._claimed.discard(p)
+            return False
+        if p not in self._claimed:
+            await self.database.write(_claim, p, self.token)
+            self._claimed.add(p)
+        return True
+
+    async def _move_partition(self, p: int) -> int:
+        site, moved = self.site, 0
+        of_partition = max(self.limits.articles // site.partitions, 1 if self.limits.articles else 0)
+        beyond = await steps.count(site, p) - of_partition
+        moved += await self._move_oldest(p, keys.index(p, Order.TIME.value), beyond)
+        async for name, beyond in steps.long_timelines(site, p, self.limits.articles_per_user):
+            moved += await self._move_oldest(p, keys.timeline(p, name), beyond)
+        return moved
+
+    async def _move_oldest(self, p: int, index: str, count: int) -> int:
+        """Move the oldest `count` articles of an index, without those that are open to votes."""
+        moved = stayed = 0
+        if count > 0 and not await self._has_begun():
+            return 0
+        while moved + stayed < count:
+            limit = min(BATCH, count - moved - stayed)
+            numbers = await steps.oldest_closed(self.site, index, stayed, limit)
+            if not numbers:
+                break
+            batch = await self._move_batch(p, numbers)
+            moved, stayed = moved + batch, stayed + len(numbers) - batch
+        return moved
+
+    async def _move_batch(self, p: int, numbers: Sequence[int]) -> int:
+        if not await self._has_lease(p):
+            raise LeaseLost
+        found = await steps.archivable(self.site, p, numbers)
+        if not found:
+            return 0
+        await self._wait_for_mirror(p)
+        await self._mark(p, [each.article.number for each in found], is_moving=True)
+        articles = [each.article for each in found]
+        await self._write(p, partial(_write_places, self.site, p, articles))
+        return await steps.remove(self.site, p, found, self.token)
+
+    async def _wait_for_mirror(self, p: int) -> None:
+        """Wait until the database has all changes of a partition up to now."""
+        newest, deadline = (await log.newest(self.site))[p], monotonic() + LAG
+        identity = await log.identity(self.site)
+        while not await self.database.run(has_entry, p, identity, newest):
+            if monotonic() > deadline:
+                raise DatabaseUnavailable(f"the database is more than {LAG:.0f} seconds behind")
+            await asyncio.sleep(POLL)
+
+    async def _has_begun(self) -> bool:
+        """Before the first article leaves Redis, let all processes know that from now on some are in the database."""
+        rankings = self.site.rankings
+        await rankings.read(self.site.redis)
+        if rankings.archive is None:
+            if not await self._has_lease(0):
+                return False
+            identity = secrets.token_hex(8)
+            await self._write(0, partial(_set_identity, identity))
+            await steps.begin(self.site, identity)
+            await asyncio.sleep(self.notice)
+            await rankings.read(self.site.redis)
+        await self.database.run(check_identity, rankings.archive or "")
+        return True
+
+    async def _remove_old_places(self, p: int) -> None:
+        """Remove the places of articles that came back, or have not left, some time ago."""
+        seen, now = self._seen.get(p, {}), monotonic()
+        self._seen[p] = {number: seen.get(number, now) for number in await moving.marked(self.site, p)}
+        old = [number for number, since in self._seen[p].items() if now - since >= self.removal_delay]
+        for start in range(0, len(old), BATCH):
+            some = old[start : start + BATCH]
+            await self._mark(p, some, is_moving=True)  # again, for reads that began before
+            await self._write(p, partial(_remove_places, some))
+            await self._mark(p, some, is_moving=False)
+
+    async def _mark_lost(self, p: int) -> None:
+        """
+        Mark articles again that are back because Redis was killed and has lost its last writes.
+
+        After a failover to a replica that lacks more than `REVERSIBLE`, `verify` finds the others.
+        """
+        recent = await self.database.run(partial(_recent, p))
+        for start in range(0, len(recent), BATCH):
+            if returned := await steps.in_redis(self.site, p, recent[start : start + BATCH]):
+                await self._mark(p, returned, is_moving=True)
+        if recent:
+            await self._write(p, partial(_delete_old_batches, p))
+
+    async def _renew_listings(self, p: int) -> None:
+        """Compute the places again of listings whose weights have changed."""
+        if p != 0 or self.site.rankings.archive is None:
+            return
+        await renew_listings(self.site, self.database)
+
+    async def _mark(self, p: int, numbers: Sequence[int], *, is_moving: bool) -> None:
+        if await steps.mark(self.site, p, self.token, numbers, is_moving=is_moving) == "overtaken":
+            raise LeaseLost
+
+    async def _write(self, p: int, change: "Callable[[Connection], None]") -> None:
+        await self.database.write_durably(_fenced, p, self.token, change)
+
+
+@asynccontextmanager
+async def archiving_old(database: Database | None, site: Site, limits: HotLimits) -> AsyncIterator[None]:
+    """Move articles that are beyond the limits into the archive, in the background, as long as the context is open."""
+    if database is None:
+        yield
+        return
+    mover = Mover(site, database, limits)
+    try:
+        async with running(mover.run()):
+            yield
+    finally:
+        with suppress(StoreUnavailable):
+            await mover.close()
+
+
+async def renew_listings(site: Site, database: Database) -> None:
+    """
+    Compute the archived places again of listings whose weights are no longer those of the store: about 15 seconds for
+    1,000,000 places. Meanwhile every page of such a listing asks the database.
+    """
+    for name in await database.run(article_places.stale, site):
+        await steps.forget_greatest(site, name)
+        await database.write(article_places.recompute, site, name)
+        is_set = False
+        while not is_set:  # places are written before their articles leave Redis
+            greatest, serials = await steps.at_rest(site, partial(database.run, _greatest, name))
+            is_set = await steps.set_greatest(site, name, greatest, serials)
+
+
+def check_identity(connection: "Connection", identity: str) -> None:
+    """
+    Raises:
+        DatabaseUnavailable: the archive of the database is not that of the store.
+    """
+    if IDENTITY.run(connection).scalar() != identity:
+        raise DatabaseUnavailable("this database does not have the archive of this store")
+
+
+def _set_identity(identity: str, connection: "Connection") -> None:
+    """Begin an archive. What another store has archived here is removed, and the mirror has to be built again."""
+    while foreign := article_places.numbers(connection, 0, BATCH):
+        article_places.unarchive(connection, foreign)
+        DELETE_POSITIONS.run(connection)
+    DELETE_IDENTITY.run(connection)
+    SET_IDENTITY.run(connection, {"id": identity})
+
+
+def _claim(connection: "Connection", p: int, token: str) -> None:
+    DELETE_CLAIM.run(connection, {"p": p})
+    CLAIM.run(connection, {"p": p, "token": token})
+
+
+def _fenced(connection: "Connection", p: int, token: str, change: "Callable[[Connection], None]") -> None:
+    """
+    Write a change if this token is the last one that has claimed the partition, and keep others from claiming it until
+    the end of the transaction.
+    """
+    if KEEP_CLAIM.run(connection, {"p": p, "token": token}).rowcount != 1:
+        raise LeaseLost
+    change(connection)
+
+
+def _write_places(site: Site, p: int, articles: Sequence[Article], connection: "Connection") -> None:
+    article_places.archive(connection, site, articles)
+    numbers = " ".join(str(article.number) for article in articles)
+    ADD_BATCH.run(connection, {"p": p, "numbers": numbers, "at": unix_milliseconds()})
+
+
+def _recent(p: int, connection: "Connection") -> list[int]:
+    """The articles that were archived last."""
+    return [int(number) for numbers in BATCHES.run(connection, {"p": p}).scalars() for number in numbers.split()]
+
+
+def _delete_old_batches(p: int, connection: "Connection") -> None:
+    DELETE_BATCHES.run(connection, {"p": p, "until": unix_milliseconds() - REVERSIBLE})
+
+
+def _remove_places(numbers: Sequence[int], connection: "Connection") -> None:
+    article_places.unarchive(connection, numbers)
+
+
+def _greatest(connection: "Connection", name: str) -> float:
+    """The greatest value of a listing."""
+    (greatest,) = places.greatest(connection, [name])
+    return -inf if greatest is None else greatest
+
+
+IDENTITY = Statement("SELECT id FROM archives")
+SET_IDENTITY = Statement("INSERT INTO archives (id) VALUES (:id)")
+DELETE_IDENTITY = Statement("DELETE FROM archives")
+DELETE_POSITIONS = Statement("DELETE FROM positions")
+CLAIM = Statement("INSERT INTO archivers (partition, token) VALUES (:p, :token)")
+DELETE_CLAIM = Statement("DELETE FROM archivers WHERE partition = :p")
+KEEP_CLAIM = Statement("UPDATE archivers SET token = :token WHERE partition = :p AND token = :token")
+BATCHES = Statement("SELECT numbers FROM archived_batches WHERE partition = :p")
+ADD_BATCH = Statement("INSERT INTO archived_batches (partition, numbers, at_ms) VALUES (:p, :numbers, :at)")
+DELETE_BATCHES = Statement("DELETE FROM archived_batches WHERE partition = :p AND at_ms < :until")

@@ -1,0 +1,198 @@
+"""
+Listings of archived articles: pages, ranks and totals with the meaning that they have for a partition of the store.
+
+To a listing the archive is one more partition. `without` are numbers of articles that Redis holds although they have
+places here, as they leave or come back: these do not count.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from archive import gravity, since
+from database.order_index import reads
+from database.order_index.reads import HIGHEST, LAST_NUMBER, LOWEST, Index, Key, Range
+from store.feeds import Pull
+from store.listings import Listing, Window
+from store.ranking.formulas import Order
+from store.ranking.standings import Rank
+from store.records import PartitionPage, Position
+
+if TYPE_CHECKING:
+    from database.statements import Connection
+
+SINCE = re.compile(r":since:[0-9]+$")
+DAY = re.compile(r"^good:[0-9]+$")
+
+
+def plain_name(listing: Listing) -> str:
+    """The name that the archive has for a listing, or for the one that it is a part of."""
+    if listing.name.startswith("good"):
+        return DAY.sub("good", listing.name)
+    return SINCE.sub("", listing.name)
+
+
+def page(connection: "Connection", listing: Listing, window: Window, without: Collection[int] = ()) -> PartitionPage:
+    """The part of a page that the archive holds. Entries to skip are part of it, and `above` is 0 then."""
+    if window.skip:
+        window = replace(window, count=window.skip + window.count, skip=0)
+    if listing.decay:
+        return gravity.page(connection, listing, window, without)
+    if listing.since:
+        return since.page(connection, plain_name(listing), listing.since.at, window, without)
+    index = reads.index(connection, plain_name(listing))
+    return _page(connection, index, listing, window, without) if index else PartitionPage(0, 0, ())
+
+
+def total(connection: "Connection", listing: Listing, without: Collection[int] = ()) -> int:
+    """The number of entries of a listing."""
+    return page(connection, listing, Window(1), without).total
+
+
+def at_rank(connection: "Connection", listing: Listing, rank: int, without: Collection[int] = ()) -> Position | None:
+    """
+    The position with so many entries of the listing above it; None if there are not as many.
+
+    It is found by counts. By GRAVITY, and by VOTES since an instant, all entries above are read.
+    """
+    if listing.decay or listing.since:
+        positions = page(connection, listing, Window(rank + 1), without).positions
+        return positions[rank] if len(positions) > rank else None
+    index = reads.index(connection, plain_name(listing))
+    if not index:
+        return None
+    low, high = _ends(listing)
+    hidden = [place.key for place in reads.places_of(connection, index, without) if low < place.key < high]
+    first = reads.rank(connection, index, reads.before(high))
+    found, passed = reads.at_rank(connection, index, first + rank), 0
+    while found and (more := sum(key >= found for key in hidden)) > passed:
+        passed = more
+        found = reads.at_rank(connection, index, first + rank + passed)
+    return reads.position(*found) if found and found > low else None
+
+
+def ranks(
+    connection: "Connection", listing: Listing, positions: Sequence[Position], without: Collection[int] = ()
+) -> list[Rank]:
+    """The ranks of positions in a listing without bounds, as `standings.ranks` has them for a partition."""
+    if listing.decay:
+        return gravity.ranks(connection, listing, positions, without)
+    index = reads.index(connection, plain_name(listing))
+    if not index:
+        return [Rank(0, None)] * len(positions)
+    hidden = [place.key for place in reads.places_of(connection, index, without)]
+    return [_rank(connection, index, reads.key_of(each), hidden) for each in positions]
+
+
+def feed_page(
+    connection: "Connection",
+    usernames: Sequence[str],
+    window: Window,
+    floor: Position | None,
+    without: Collection[int] = (),
+) -> Pull:
+    """
+    The part of a feed page that the archive holds: articles of some users above `floor`.
+
+    Two or three statements: one reads the next article of each user, by which a second one reads the others.
+    """
+    ids = [index.id for index in _timelines(connection, usernames)]
+    bottom = reads.key_of(floor) if floor else reads.EARLIEST
+    beyond = reads.key_of(window.beyond) if window.beyond else None
+    low, high = max(bottom, beyond or bottom) if window.upwards else bottom, reads.LATEST
+    if beyond and not window.upwards:
+        high = min(high, beyond)
+    found = _nearest(connection, [Range(id, low, high) for id in ids], window.count, window.upwards, without)
+    behind = False
+    if beyond:
+        at = (beyond[0], beyond[1] + 1) if window.upwards else reads.before(beyond)
+        low, high = (bottom, at) if window.upwards else (max(bottom, at), reads.LATEST)
+        behind = _has_any(connection, [Range(id, low, high) for id in ids], without)
+    return Pull([reads.position(*key) for key in found], behind)
+
+
+def newest_of(connection: "Connection", username: str, without: Collection[int] = ()) -> Position | None:
+    """The newest article of a user."""
+    found = feed_page(connection, [username], Window(1), None, without).positions
+    return found[0] if found else None
+
+
+def greatest(connection: "Connection", names: Sequence[str]) -> list[float | None]:
+    """
+    The greatest value of each listing, by plain names; None if it is empty.
+
+    By GRAVITY it is the greatest number of votes.
+    """
+    gravity, votes = Order.GRAVITY.value, Order.VOTES.value
+    stored = [f"{name.removesuffix(gravity)}{votes}" if name.endswith(gravity) else name for name in names]
+    found = {index.name: index for index in reads.indexes(connection, set(stored)) if index.votes_class == 0}
+    ends = {name: reads.places(connection, Range(index.id, LOWEST, HIGHEST), 1, False) for name, index in found.items()}
+    return [ends[name][0].value if ends.get(name) else None for name in stored]
+
+
+def _page(
+    connection: "Connection", index: Index, listing: Listing, window: Window, without: Collection[int]
+) -> PartitionPage:
+    low, high = _ends(listing)
+    hidden = [place.key for place in reads.places_of(connection, index, without) if low < place.key < high]
+    start, end = low, high
+    if window.beyond:
+        key = reads.key_of(window.beyond)
+        start, end = (max(low, key), high) if window.upwards else (low, min(high, key))
+    part = Range(index.id, start, end)
+    places = reads.places(connection, part, window.count + len(hidden), window.upwards)
+    shown = [place.key for place in places if place.key not in hidden][: window.count]
+    if window.upwards:
+        shown.reverse()
+    top = reads.rank(connection, index, reads.before(high)) if high < HIGHEST else 0
+    total = reads.rank(connection, index, low) - top - len(hidden)
+    first = (shown[0] if shown else high) if window.upwards else max(low, reads.before(end))
+    above = 0
+    if first < reads.before(high):
+        above = reads.rank(connection, index, first) - top - sum(key > first for key in hidden)
+    return PartitionPage(above, max(total, 0), tuple(reads.position(*key) for key in shown))
+
+
+def _ends(listing: Listing) -> tuple[Key, Key]:
+    """The keys between which the values of a listing are, both excluded."""
+    return _end(listing.lowest, LAST_NUMBER, -1), _end(listing.highest, -1, LAST_NUMBER)
+
+
+def _end(bound: str, excluding: int, including: int) -> Key:
+    value = float(bound.removeprefix("("))
+    return value, excluding if bound.startswith("(") else including
+
+
+def _rank(connection: "Connection", index: Index, key: Key, hidden: Sequence[Key]) -> Rank:
+    above = reads.rank(connection, index, key) - sum(each > key for each in hidden)
+    next = reads.places(connection, Range(index.id, key, HIGHEST), 1 + len(hidden), True)
+    shown = [place.key for place in next if place.key not in hidden]
+    return Rank(above, reads.position(*shown[0]) if shown else None)
+
+
+def _timelines(connection: "Connection", usernames: Sequence[str]) -> list[Index]:
+    return reads.indexes(connection, {f"timeline:{username.lower()}" for username in usernames})
+
+
+def _nearest(
+    connection: "Connection", parts: Sequence[Range], count: int, upwards: bool, without: Collection[int]
+) -> list[Key]:
+    """The first articles of many ranges by time, nearest first."""
+    wanted = count + len(without)
+    if len(parts) > wanted:
+        first = reads.places_of_many(connection, parts, 1, upwards)
+        nearest = [(places[0].key, part) for places, part in zip(first, parts, strict=True) if places]
+        parts = [part for _, part in sorted(nearest, reverse=not upwards)[:wanted]]
+    found = [place.key for places in reads.places_of_many(connection, parts, wanted, upwards) for place in places]
+    return sorted((key for key in found if key[1] not in without), reverse=not upwards)[:count]
+
+
+def _has_any(connection: "Connection", parts: Sequence[Range], without: Collection[int]) -> bool:
+    """Whether any range has articles. Reads a few at first, as most of them have."""
+    start, number = 0, 4
+    while some := parts[start : start + number]:
+        if _nearest(connection, some, 1, False, without):
+            return True
+        start, number = start + number, 8 * number
+    return False

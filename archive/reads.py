@@ -1,0 +1,317 @@
+"""
+Reads of a store that has archived articles: they merge what Redis has with what the database has.
+
+To a listing the archive is one more partition. Redis has a summary of the archive, so the database is asked only if an
+archived article can be on the page, or before it. The results are of one moment, which means that no article has left
+Redis or come back between the reads (see `moments`). Each partition counts how often articles were marked as moving: if
+the count is the same before and after a query, the database has not changed what the query has read.
+"""
+
+from asyncio import gather
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import Any, TypeVar
+
+from archive import article_places, moments, mover, places, summaries
+from archive.moments import MOVED, Load, Moments, load_again, of_one_moment
+from archive.summaries import Summary
+from database.database import Database, DatabaseUnavailable
+from store import feeds, listings, moving
+from store.errors import StoreUnavailable
+from store.feeds import Pull
+from store.listings import Listing, Page, Window
+from store.queries import Read
+from store.ranking import standings
+from store.ranking.standings import Rank
+from store.records import Article, PartitionPage, Position
+from store.site import Site
+from store.store import Store
+
+T = TypeVar("T")
+
+SKIPPED_ENTRIES = 200  # how many entries before a page may be read and left out
+
+
+class ArchiveUnavailable(StoreUnavailable):
+    """The database, which alone has the archived articles, does not answer, or is that of another store."""
+
+
+class ArchiveReads:
+    """The reads of one request. `load` sends reads of the store and returns their results."""
+
+    def __init__(self, site: Site, database: Database | None, load: Load) -> None:
+        self._site = site
+        self._database = database
+        self._load = load
+        self._moments = Moments(site, load)
+
+    async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
+        """
+        One page of each listing.
+
+        One round trip for all, and a few more where values decay. A page that archived articles can be on costs two
+        more round trips and a query. All is read again if articles move meanwhile.
+        """
+        site, call = self._site, moving.new_call()
+        parts = [
+            listings.partition_pages(
+                listing, window, is_whole=not listing.may_be_archived or _skips_by_rank(listing, window)
+            )
+            for listing, window in wanted
+        ]
+        archived = [listing if listing.may_be_archived else None for listing, _ in wanted]
+        summary_reads = [summaries.summary(site, listing, call) if listing else [] for listing in archived]
+        partitions = {p for listing in archived if listing for p in summaries.partitions_of(site, listing)}
+        moment = await self._moments.read(
+            sorted(partitions), list(chain.from_iterable(parts)), list(chain.from_iterable(summary_reads))
+        )
+        results, values = iter(moment.results), iter(moment.known)
+        pages: list[list[PartitionPage]] = [[next(results) for _ in part] for part in parts]
+        merged = [summaries.merged([next(values) for _ in part]) if part else None for part in summary_reads]
+        return await gather(
+            *(
+                self._page(listing, window, found, summary)
+                for (listing, window), found, summary in zip(wanted, pages, merged, strict=True)
+            )
+        )
+
+    async def articles(self, numbers: Sequence[int]) -> dict[int, Article | None]:
+        """
+        Articles that Redis did not have a moment ago. One round trip, and one query; one more round trip if there is no
+        such article.
+        """
+        found: dict[int, Article | None] = {}
+        partitions, missing = sorted(set(map(self._site.home_of_article, numbers))), list(numbers)
+        for _ in range(moments.TRIES):
+            results = await self._load([*summaries.marks(partitions), *moving.states(self._site, missing)])
+            marks, parts = results[: len(partitions)], results[len(partitions) :]
+            states = {number: state for part in parts for number, state in part.items()}
+            absent = [number for number, state in states.items() if state.may_be_archived]
+            archived = dict(zip(absent, await self.records(absent), strict=True))
+            found |= {number: archived.get(number) or state.article for number, state in states.items()}
+            missing = [number for number in absent if archived[number] is None]
+            if not missing or await self._marks(partitions) == marks:
+                return found
+        raise ArchiveUnavailable(MOVED)
+
+    async def ranks(self, listing: Listing, positions: Sequence[Position]) -> list[Rank]:
+        """
+        The ranks of positions in a listing.
+
+        One round trip, or a few where values decay; two more and a query if archived articles can be above a position.
+        """
+        partitions = summaries.partitions_of(self._site, listing)
+        known = summaries.summary(self._site, listing, moving.new_call())
+        reads = standings.ranks(listing, positions)
+        moment = await self._moments.read(partitions, reads, known)
+        if summaries.is_above_all(listing, min(positions), summaries.merged(moment.known)):
+            return standings.merge(listing, moment.results)
+        found, archived = await self._with_archived(
+            partitions, reads, partial(places.ranks, listing=listing, positions=positions)
+        )
+        return [_merged_rank(*pair) for pair in zip(standings.merge(listing, found), archived, strict=True)]
+
+    async def pull(self, usernames: Sequence[str], window: Window, floor: Position | None) -> Pull:
+        """The articles of users in a window above `floor`. One round trip; two more and a query if any is archived."""
+        if not usernames:
+            return feeds.merge([], window)
+        partitions = self._homes(usernames)
+        reads = feeds.pulls(self._site, usernames, window, floor)
+        moment = await self._moments.read(partitions, reads, summaries.newest(partitions))
+        pulled = feeds.merge(moment.results, window)
+        if summaries.is_feed_page_whole(pulled, window, floor, max(moment.known)):
+            return pulled
+        parts, archived = await self._with_archived(
+            partitions, reads, partial(places.feed_page, usernames=usernames, window=window, floor=floor)
+        )
+        pulled = feeds.merge(parts, window)
+        known = set(pulled.positions)
+        others = [position for position in archived.positions if position not in known]
+        return feeds.merge([pulled, Pull(others, archived.behind)], window)
+
+    async def count(self, usernames: Sequence[str]) -> int:
+        """How many articles users have posted together. One round trip."""
+        reads, known = feeds.counts(self._site, usernames), summaries.counts(self._site, usernames)
+        moment = await self._moments.read(self._homes(usernames), reads, known)
+        total: int = sum(moment.results) + sum(moment.known)
+        return total
+
+    async def records(self, numbers: Sequence[int]) -> list[Article | None]:
+        """The articles of these numbers that are archived, as the database has them; None for others. One query."""
+        return await self._ask(partial(article_places.records, numbers=numbers)) if numbers else []
+
+    async def _page(
+        self,
+        listing: Listing,
+        window: Window,
+        parts: list[PartitionPage],
+        summary: Summary | None,
+    ) -> Page:
+        if summary is None:
+            return listings.merge(parts, window)
+        by_rank = _skips_by_rank(listing, window)
+        shown = replace(window, skip=0) if by_rank else window
+        part = summaries.part_without_database(listing, shown, parts, summary)
+        if part is not None:
+            return listings.merge([*parts, part], shown)
+        return await (self._numbered_page if by_rank else self._whole_page)(listing, window)
+
+    async def _whole_page(self, listing: Listing, window: Window) -> Page:
+        """A page of Redis and the database. Two round trips and a query; more where values decay."""
+        partitions, reads = (
+            summaries.partitions_of(self._site, listing),
+            listings.partition_pages(listing, window, is_whole=False),
+        )
+        parts, found = await self._with_archived(
+            partitions, reads, partial(places.page, listing=listing, window=window)
+        )
+        return listings.merge([*parts, summaries.without_known(found, parts)], window)
+
+    async def _numbered_page(self, listing: Listing, window: Window) -> Page:
+        """
+        A page that is selected by its number. The position of the last entry before the page is searched for, and the
+        page beyond that position is read. 4 queries if only newer articles are above, at most about 25.
+
+        While articles move, the search may find a position near that of the last entry. Then more entries are read,
+        from further above, and those that do not belong to the page are left out.
+        """
+        for turn in range(moments.TRIES):
+            margin = turn * SKIPPED_ENTRIES
+            beyond = await self._position_at(listing, max(window.skip - margin, 0))
+            found = await self._whole_page(
+                listing, replace(window, count=window.count + 2 * margin, skip=0, beyond=beyond)
+            )
+            if page := _after(found, window.skip - found.above, window.count):
+                return page
+        raise ArchiveUnavailable(MOVED)
+
+    async def _position_at(self, listing: Listing, rank: int) -> Position | None:
+        """
+        The position of the last of the first `rank` entries of a listing, or one near it while articles move. None if
+        there are no such entries.
+        """
+        if rank == 0:
+            return None
+        marked_reads = moving.numbers(summaries.partitions_of(self._site, listing))
+        *marked, part = await load_again(self._site, [*marked_reads, *listings.partition_pages(listing, Window(1))])
+        archived, last = await self._archived_before(listing, rank, part.total, _union(marked))
+        stored = min(rank - archived, part.total)
+        reads = listings.partition_pages(listing, Window(1, skip=stored - 1)) if stored else []
+        found = [position for part in await load_again(self._site, reads) for position in part.positions]
+        return min([*found, *([last] if last else [])], default=None)
+
+    async def _archived_before(
+        self, listing: Listing, skip: int, stored: int, without: Collection[int]
+    ) -> tuple[int, Position | None]:
+        """
+        How many of the first `skip` entries of a listing are archived, and the position of the last of these.
+
+        `stored` is the number of the listing's entries in Redis. `without` are the moving articles, which the database
+        does not count. This is a binary search: the archived entry number `middle` is among the first `skip` entries if
+        fewer than `skip` entries, archived and in Redis, are above it.
+        """
+        low = max(skip - stored, 0)
+        high = min(skip, await self._ask(partial(places.total, listing=listing, without=without)))
+        middle = low + 1  # the likeliest answer is `low`: all entries in Redis are above the archived ones
+        while low < high:
+            position = await self._ask(partial(places.at_rank, listing=listing, rank=middle - 1, without=without))
+            if position and middle - 1 + await self._stored_above(listing, position) < skip:
+                low = middle
+            else:
+                high = middle - 1
+            middle = (low + high + 1) // 2
+        last = partial(places.at_rank, listing=listing, rank=high - 1, without=without)
+        return high, await self._ask(last) if high else None
+
+    async def _stored_above(self, listing: Listing, position: Position) -> int:
+        """How many entries of a listing Redis has above the position of an archived entry."""
+        parts = await load_again(self._site, listings.partition_pages(listing, Window(1, beyond=position)))
+        return sum(part.above for part in parts)
+
+    async def _with_archived(
+        self, partitions: Sequence[int], reads: Sequence[Read[Any]], query: Callable[..., T]
+    ) -> tuple[list[Any], T]:
+        """
+        The results of reads and of a query, of one moment. The query gets a connection, and in `without` the articles
+        that are moving: it ignores their places in the database.
+
+        The database changes only articles that are marked as moving. So if no article was marked between the reads and
+        the end of the query, its result is that of the moment of the reads. Else all is read again.
+
+        Two round trips and one query; more where values decay, or while articles move.
+
+        Raises:
+            ArchiveUnavailable: articles were marked during each of `TRIES` tries.
+        """
+        reads = [*summaries.marks(partitions), *moving.numbers(partitions), *reads]
+        for _ in range(moments.TRIES):
+            results, _known = await of_one_moment(self._site, partitions, reads, summaries.serials(partitions))
+            marks, marked = results[: len(partitions)], results[len(partitions) : 2 * len(partitions)]
+            found = await self._ask(partial(query, without=_union(marked)))
+            if await self._marks(partitions) == marks:
+                return results[2 * len(partitions) :], found
+        raise ArchiveUnavailable(MOVED)
+
+    async def _marks(self, partitions: Sequence[int]) -> list[str | None]:
+        """How often articles were marked as moving, as text, for each partition, read now. One round trip."""
+        return await load_again(self._site, summaries.marks(partitions))
+
+    def _homes(self, usernames: Iterable[str]) -> list[int]:
+        return sorted(set(map(self._site.home_of_user, usernames)))
+
+    async def _ask(self, query: Callable[[Any], T]) -> T:
+        return await ask(self._site, self._database, query)
+
+
+async def ask(site: Site, database: Database | None, query: Callable[[Any], T]) -> T:
+    """
+    The result of a query in the database of a store. The query gets a connection.
+
+    Raises:
+        ArchiveUnavailable: there is no database, it does not answer, or it is that of another store.
+    """
+    if database is None:
+        raise ArchiveUnavailable("old articles are in the database, and UPVOTE_DATABASE_URL is none")
+    try:
+        return await database.run(_checked, site.rankings.archive or "", query)
+    except DatabaseUnavailable as error:
+        raise ArchiveUnavailable(str(error)) from error
+
+
+async def find(store: Store, database: Database | None, number: int) -> Article | None:
+    """
+    An article that Redis did not have a moment ago, if it is archived or has come back. One round trip, and one query;
+    one more round trip if there is no such article.
+    """
+    if store.site.rankings.archive is None:
+        return None
+    reads = ArchiveReads(store.site, database, partial(load_again, store.site))
+    return (await reads.articles([number]))[number]
+
+
+def _skips_by_rank(listing: Listing, window: Window) -> bool:
+    """Whether a page is found by the rank of the entry before it. Otherwise all entries before the page are read."""
+    return window.skip > SKIPPED_ENTRIES and len(listing.indexes) == 1 and not listing.decay and not listing.since
+
+
+def _after(found: Page, passed: int, count: int) -> Page | None:
+    """The page of the `count` entries after the first `passed` ones of `found`; None if `found` lacks some of them."""
+    if passed < 0 or (found.below and passed + count > len(found.positions)):
+        return None
+    above, shown = found.above + min(passed, len(found.positions)), found.positions[passed : passed + count]
+    return Page(shown, above, found.total - above - len(shown), found.at)
+
+
+def _union(parts: Iterable[frozenset[int]]) -> frozenset[int]:
+    return frozenset().union(*parts)
+
+
+def _checked(connection: Any, identity: str, query: Callable[[Any], T]) -> T:
+    mover.check_identity(connection, identity)
+    return query(connection)
+
+
+def _merged_rank(found: Rank, archived: Rank) -> Rank:
+    return Rank(found.above + archived.above, min((each.next for each in (found, archived) if each.next), default=None))

@@ -1,0 +1,159 @@
+"""The steps in Redis in which articles leave it for the database. `mover` runs them in their order."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
+from math import inf
+from typing import NamedTuple, TypeVar
+
+from store import keys, log
+from store.flags import FLAGS
+from store.leases import Lease
+from store.ranking.config import ARCHIVE_FIELD
+from store.ranking.formulas import Order
+from store.records import Article, article, pairs
+from store.scripts.registry import Script
+from store.site import Site
+
+ARCHIVABLE_ARTICLES = Script("archivable_articles")
+ARCHIVE = Script("archive")
+LONG_TIMELINES = Script("long_timelines")
+MARK_MOVING = Script("mark_moving")
+SET_GREATEST = Script("set_greatest")
+
+T = TypeVar("T")
+
+FIELDS_AT_ONCE = 500
+USER_FIELD, COUNT_FIELD = "user:", "count"  # what fields of the hash `archived` begin with
+ARCHIVER, LEASE_TIME = "archiver", 30_000  # milliseconds after which another process takes over
+GRACE = 61_000  # milliseconds after voting closes in which clocks may differ; archive.lua requires 60 seconds
+
+
+class Archivable(NamedTuple):
+    """An article as Redis has it, and the digest by which `archive.lua` sees whether it has changed since."""
+
+    article: Article
+    digest: str
+
+
+async def begin(site: Site, identity: str) -> None:
+    """Say in the settings of the store that it has an archive, and notify all processes. Two round trips."""
+    await site.redis.run(("HSETNX", keys.store(), ARCHIVE_FIELD, identity))
+    await site.redis.run(log.ranked(site, 0))
+
+
+def lease(site: Site, p: int, token: str) -> Lease:
+    """The lease of a partition's archiver, which the scripts of archiving check."""
+    return Lease(site, ARCHIVER, LEASE_TIME, token, p)
+
+
+async def count(site: Site, p: int) -> int:
+    """How many articles of a partition are in Redis. One round trip."""
+    number: int = await site.redis.run(("ZCARD", keys.index(p, Order.TIME.value)))
+    return number
+
+
+async def long_timelines(site: Site, p: int, limit: int) -> AsyncIterator[tuple[str, int]]:
+    """Users who have more articles in Redis than a limit, and how many more. One round trip for 500 users."""
+    cursor = ""
+    while cursor != "0":
+        command = LONG_TIMELINES.command([keys.newest_posts(p), keys.timeline(p, "")], cursor or "0", limit)
+        cursor, *flat = await site.redis.run(command)
+        for name, beyond in zip(flat[::2], flat[1::2], strict=True):
+            yield name, beyond
+
+
+async def oldest_closed(site: Site, index: str, skip: int, count: int) -> list[int]:
+    """Those of `count` articles of an index by time, oldest first, that are closed to votes. One round trip."""
+    latest = site.clock() - site.policy.voting_ms - GRACE
+    # by rank, as LIMIT would pass over `skip` members one by one
+    found = await site.redis.run(("ZRANGE", index, skip, skip + count - 1, "WITHSCORES"))
+    return [int(member) for member, time in found if float(time) <= latest]
+
+
+async def archivable(site: Site, p: int, numbers: Sequence[int]) -> list[Archivable]:
+    """
+    Those of some articles that Redis has, without damaged ones, and without those that have comments, have notified
+    users, are locked, are not visible or have flags. One round trip.
+    """
+    replies = await site.redis.run(ARCHIVABLE_ARTICLES.command([keys.article(p, ""), FLAGS(p, "")], *numbers))
+    found = []
+    for number, reply in zip(numbers, replies, strict=True):
+        if reply:
+            digest, flat = reply
+            with suppress(KeyError, ValueError):  # `verify` reports it
+                record = article(number, pairs(flat))
+                if record:
+                    found.append(Archivable(record, digest))
+    return found
+
+
+async def in_redis(site: Site, p: int, numbers: Sequence[int]) -> list[int]:
+    """Those of some articles that Redis has. One round trip."""
+    found = await site.redis.pipeline([("EXISTS", keys.article(p, number)) for number in numbers])
+    return [number for number, exists in zip(numbers, found, strict=True) if exists]
+
+
+async def mark(site: Site, p: int, token: str, numbers: Sequence[int], *, is_moving: bool) -> str:
+    """Mark articles as moving, or remove the marks: "marked" or "overtaken" (see mark_moving.lua). One round trip."""
+    script_keys = [keys.moving(p), keys.lease(p, ARCHIVER), keys.archived(p)]
+    change = "add" if is_moving else "remove"
+    status: str
+    (status,) = await site.redis.run(MARK_MOVING.command(script_keys, token, change, *numbers))
+    return status
+
+
+async def remove(site: Site, p: int, articles: Sequence[Archivable], token: str) -> int:
+    """
+    Remove from Redis those articles that have not changed since they were read, and return how many these are.
+
+    One round trip. The others stay marked.
+    """
+    commands = [site.command(ARCHIVE, p, each.article.number, each.digest, token) for each in articles]
+    return sum(status == "archived" for (status,) in await site.redis.pipeline(commands))
+
+
+async def forget_greatest(site: Site, listing: str) -> None:
+    """Let no archived place of a listing be known to be low, so that its pages ask the database. One round trip."""
+    await site.redis.pipeline([("HSET", keys.archived(p), f"top:{listing}", repr(inf)) for p in range(site.partitions)])
+
+
+async def set_greatest(site: Site, listing: str, value: float, serials: Sequence[str]) -> bool:
+    """
+    Set the greatest value of a listing's archived places, in all partitions; False if one has another serial by now, as
+    what has left Redis since may be above it. One round trip.
+    """
+    replies = await site.redis.pipeline(
+        [SET_GREATEST.command([keys.archived(p)], serial, listing, repr(value)) for p, serial in enumerate(serials)]
+    )
+    return all(replies)
+
+
+async def serials(site: Site) -> list[str]:
+    """
+    A number of each partition that rises when an article leaves Redis or comes back, "" before the first one. One round
+    trip.
+    """
+    found = await site.redis.pipeline([("HGET", keys.archived(p), "serial") for p in range(site.partitions)])
+    return [serial or "" for serial in found]
+
+
+async def at_rest(site: Site, read: Callable[[], Awaitable[T]]) -> tuple[T, list[str]]:
+    """
+    What `read` finds in a moment in which no article leaves Redis or comes back, and the serials of that moment. It is
+    called until it finds one. Two round trips more each time.
+    """
+    while True:
+        before = await serials(site)
+        found = await read()
+        if await serials(site) == before:
+            return found, before
+
+
+async def known_counts(site: Site, p: int) -> dict[str, str]:
+    """What `archived` has of articles and users of a partition, by field. A round trip for about 500 fields."""
+    known, cursor = dict[str, str](), ""
+    while cursor != "0":
+        cursor, flat = await site.redis.run(("HSCAN", keys.archived(p), cursor or "0", "COUNT", FIELDS_AT_ONCE))
+        found = pairs(flat).items()
+        known.update({name: text for name, text in found if name.startswith((USER_FIELD, COUNT_FIELD))})
+    return known

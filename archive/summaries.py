@@ -1,0 +1,220 @@
+"""
+What Redis has of archived articles, which are in the database: how many there are, and the greatest values of their
+places. By these a page, a rank or a feed is answered without the database, if no archived place can be on it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Generic, NamedTuple, TypeVar
+
+from store import feeds, keys
+from store.feeds import Pull
+from store.listings import TIMELINE, Listing, Window
+from store.moving import new_call
+from store.queries import Read
+from store.ranking.formulas import Order
+from store.records import PartitionPage, Position
+from store.site import Site
+
+T = TypeVar("T")
+
+NO_FIELD = "-"  # which no hash `archived` has
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """
+    What Redis has of the archived places of a listing. No value is above `greatest`, no posting time above `newest`,
+    no votes above `most_votes`; all are -inf if there are none. `count` is None if only the database can count them.
+    """
+
+    count: int | None
+    greatest: float
+    newest: float
+    most_votes: float
+
+
+class Known(NamedTuple, Generic[T]):
+    """What Redis has of the archived articles of a partition, and the serial of its moves before it was read."""
+
+    value: T
+    partition: int
+    serial: str | None
+
+
+def summary(site: Site, listing: Listing, call: int) -> list[Read[Known[Summary]]]:
+    """The reads of a listing's summary, one for each partition that has the listing."""
+    kind, *names = listing.name.split(":")
+    partitions = partitions_of(site, listing)
+    if kind == TIMELINE:
+        return [_read_known(p, [f"user:{names[0]}"], _timeline_summary, call) for p in partitions]
+    counter: str | None
+    if kind == "good":
+        counter, tops = "count:good", ["good"] * 3
+    elif kind == "links":
+        counter, tops = None, [Order.TIME.value] * 3
+    else:
+        group = f"group:{names[0]}" if kind == "group" else ""
+        order = names[1] if kind == "group" else kind
+        counter = f"count:{group}" if group else "count"
+        tops = [f"{group}:{each}" if group else each for each in (order, Order.TIME.value, Order.VOTES.value)]
+    if (listing.lowest, listing.highest, listing.since) != ("-inf", "+inf", None):
+        counter = None
+    fields = (counter or NO_FIELD, *(f"top:{each}" for each in tops))
+    decode = _summary if counter else _uncounted_summary
+    return [_read_known(p, fields, decode, call) for p in partitions]
+
+
+def merged(parts: Sequence[Summary]) -> Summary:
+    counts = [part.count for part in parts if part.count is not None]
+    return Summary(
+        sum(counts) if len(counts) == len(parts) else None,
+        max(part.greatest for part in parts),
+        max(part.newest for part in parts),
+        max(part.most_votes for part in parts),
+    )
+
+
+def partitions_of(site: Site, listing: Listing) -> Sequence[int]:
+    """The partitions whose articles a listing may have."""
+    kind, *names = listing.name.split(":")
+    return [site.home_of_user(names[0])] if kind == TIMELINE else range(site.partitions)
+
+
+def newest(partitions: Iterable[int]) -> list[Read[Known[float]]]:
+    """The reads of the time that no archived article of each partition was posted after; -inf without any."""
+    call = new_call()
+    return [_read_known(p, [f"top:{Order.TIME.value}"], _first_value, call) for p in partitions]
+
+
+def serials(partitions: Iterable[int]) -> list[Read[Known[None]]]:
+    """The reads of the serials of the moves in partitions."""
+    call = new_call()
+    return [_read_known(p, [], _nothing, call) for p in partitions]
+
+
+def marks(partitions: Iterable[int]) -> list[Read[str | None]]:
+    """The reads of the serials of marks."""
+    call = new_call()
+    return [Read(("HGET", keys.archived(p), "marks"), _new, (call,)) for p in partitions]
+
+
+def counts(site: Site, usernames: Sequence[str]) -> list[Read[Known[int]]]:
+    """The reads of the numbers of archived articles of users."""
+    call = new_call()
+    return [
+        _read_known(p, [f"user:{name.lower()}" for name in names], _count_of_users, call)
+        for p, names in feeds.calls(site, usernames, feeds.NAMES_PER_CALL)
+    ]
+
+
+def part_without_database(
+    listing: Listing, window: Window, parts: Sequence[PartitionPage], known: Summary
+) -> PartitionPage | None:
+    """
+    The archive's part of a page, if no archived place is on the page or before it; else None: the database has to be
+    asked. `parts` are those of all partitions, each with the positions that `window.skip` passes over.
+    """
+    at = parts[0].at
+    lowest = listing.since.at if listing.since else float(listing.lowest)
+    if known.count == 0 or known.newest == -inf or ((listing.by_time or listing.since) and lowest > known.newest):
+        return PartitionPage(0, 0, (), at)
+    if known.count is None:
+        return None
+    greatest, nothing_before = _greatest(listing, known, at), PartitionPage(0, known.count, (), at)
+    if window.beyond is not None and window.beyond.value <= greatest:
+        return None
+    if window.upwards:
+        return nothing_before if window.beyond else None
+    values = sorted((position.value for part in parts for position in part.positions), reverse=True)
+    size = window.skip + window.count
+    return nothing_before if len(values) >= size and values[size - 1] > greatest else None
+
+
+def is_above_all(listing: Listing, position: Position, known: Summary) -> bool:
+    """Whether a position is above all archived places of a listing."""
+    if known.count == 0 or known.newest == -inf:
+        return True
+    return position.value > _greatest(listing, known, None)
+
+
+def is_feed_page_whole(pulled: Pull, window: Window, floor: Position | None, newest: float) -> bool:
+    """
+    Whether no archived article changes a page of a feed as Redis has it. `newest` is the time that no archived article
+    was posted after.
+    """
+    if newest == -inf or (floor and floor.value > newest):
+        return True
+    if window.beyond and window.beyond.value <= newest:
+        return False
+    if window.upwards:
+        return window.beyond is not None and pulled.behind
+    return len(pulled.positions) >= window.count and pulled.positions[window.count - 1].value > newest
+
+
+def without_known(part: PartitionPage, parts: Sequence[PartitionPage]) -> PartitionPage:
+    """The archive's part of a page without articles that were in Redis when the other parts were read."""
+    members = {position.member for each in parts for position in each.positions}
+    return part._replace(positions=tuple([each for each in part.positions if each.member not in members]))
+
+
+def _greatest(listing: Listing, known: Summary, at: int | None) -> float:
+    """A value that no archived place of a listing exceeds. By GRAVITY that of the most votes at the newest time."""
+    if -inf in (known.greatest, known.most_votes if listing.decay else 0):
+        return inf  # of an order that was added later
+    if not listing.decay:
+        return known.greatest
+    votes_exponent, age_exponent, delay = listing.decay.numbers
+    base = max(known.most_votes - 1, 0) ** votes_exponent
+    minutes = max((listing.decay.at if at is None else at) - known.newest, 0) / 60_000
+    greatest: float = base / ((minutes + delay) / 60) ** age_exponent
+    return greatest * (1 + 1e-9)
+
+
+def _read_known(
+    p: int, fields: Sequence[str], decode: Callable[[Sequence[str | None]], T], call: int
+) -> Read[Known[T]]:
+    return Read(("HMGET", keys.archived(p), "serial", *fields), _known, (p, decode, call))
+
+
+def _known(p: int, decode: Callable[[Sequence[str | None]], T], call: int, reply: list[str | None]) -> Known[T]:
+    serial, *values = reply
+    return Known(decode(values), p, serial)
+
+
+def _summary(reply: Sequence[str | None]) -> Summary:
+    counter, *values = reply
+    return Summary(int(counter or 0), *map(_value, values))
+
+
+def _uncounted_summary(reply: Sequence[str | None]) -> Summary:
+    return Summary(None, *map(_value, reply[1:]))
+
+
+def _timeline_summary(reply: Sequence[str | None]) -> Summary:
+    (text,) = reply
+    if text is None:
+        return Summary(0, -inf, -inf, -inf)
+    number, newest, _ = map(int, text.split())
+    return Summary(number, newest, newest, -inf)
+
+
+def _first_value(reply: Sequence[str | None]) -> float:
+    return _value(reply[0])
+
+
+def _value(text: str | None) -> float:
+    return -inf if text is None else float(text)
+
+
+def _count_of_users(reply: Sequence[str | None]) -> int:
+    return sum(int(text.split()[0]) for text in reply if text)
+
+
+def _nothing(reply: Sequence[str | None]) -> None:
+    return None
+
+
+def _new(call: int, reply: str | None) -> str | None:
+    return reply

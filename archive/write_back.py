@@ -1,0 +1,204 @@
+"""Commands on articles that may be archived: an archived article is written back to Redis before the command runs."""
+
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from archive import article_places, moments, places, steps
+from archive.reads import ArchiveUnavailable, ask, find
+from database.database import Database
+from store import keys, links
+from store.client import Argument
+from store.errors import Forbidden, NotFound
+from store.records import Article, ContentState, Position
+from store.scripts.registry import Script
+from store.site import Actor, Session, Site
+from store.store import Store
+
+UNARCHIVE = Script("unarchive")
+
+T = TypeVar("T")
+
+
+class PosterState(NamedTuple):
+    """
+    What `unarchive.lua` compares, to see whether articles of a poster were archived or written back since.
+
+    `archived_counts` is the text that the hash `archived` has about the poster ("" without archived articles);
+    `moving` are the numbers of the partition's articles that are between Redis and the archive: being archived, or just
+    written back.
+    """
+
+    archived_counts: str
+    moving: frozenset[int]
+
+
+async def run_change(
+    store: Store, database: Database | None, number: int, actor: Actor, command: Callable[[], Awaitable[T]]
+) -> T:
+    """
+    Run a command of a poster that changes an article. If the article is archived and the actor's own, it is written
+    back to Redis before.
+
+    That takes five round trips and two queries, and as many again if the article is archived again before the command
+    runs.
+
+    Raises:
+        Forbidden: the article is archived, and somebody else's: it stays archived.
+    """
+    return await _run(command, partial(_bring_back_own, store, database, number, actor))
+
+
+async def run_answer(
+    store: Store, database: Database | None, number: int, parent: int | None, command: Callable[[], Awaitable[T]]
+) -> T:
+    """
+    Run a command that answers an article, or a comment of it. The article is written back to Redis before if it is
+    archived, whoever posted it. The cost is that of `run_change`.
+
+    Raises:
+        NotFound: the article is archived, and so it has no comments.
+    """
+    return await _run(command, partial(_bring_back_answered, store, database, number, parent))
+
+
+async def run_moderation(
+    store: Store, database: Database | None, number: int, command: Callable[[], Awaitable[T]]
+) -> T:
+    """
+    Run a command of a moderator on an article. The article is written back to Redis before if it is archived. The cost
+    is that of `run_change`.
+    """
+
+    async def is_back(refusal: NotFound) -> bool:
+        return await bring_back(store, database, number)
+
+    return await _run(command, is_back)
+
+
+async def bring_back(store: Store, database: Database | None, number: int) -> bool:
+    """
+    Write an article back to Redis, whoever posted it; False if it is not archived.
+
+    Four round trips and two queries. Without an archive it costs nothing.
+    """
+    archived = await find(store, database, number)
+    return archived is not None and await _bring_back(store, database, archived)
+
+
+def fields(archived: Article) -> dict[str, str]:
+    """The fields of an article's hash, except the digest of the link, which is derived from the link."""
+    values = {
+        "title": archived.title,
+        "poster": archived.poster,
+        "time": archived.posted_at,
+        "up": archived.upvotes,
+        "down": archived.downvotes,
+        "groups": " ".join(archived.groups),
+        "link": archived.link,
+        "content": archived.content,
+        "imported": archived.imported or None,
+        "edited": archived.edited_at,
+        "active": archived.active_at,
+        "state": None if archived.state is ContentState.VISIBLE else archived.state.value,
+        "locked": 1 if archived.is_locked else None,
+    }
+    return {name: str(value) for name, value in values.items() if value is not None}
+
+
+def fields_and_values(archived: Article) -> list[str]:
+    """All fields of an article's hash, each followed by its value, as HSET takes them."""
+    digest = links.digest(archived.link or "")
+    derived = {links.FIELD: digest} if digest else {}
+    return [text for pair in (fields(archived) | derived).items() for text in pair]
+
+
+async def _run(command: Callable[[], Awaitable[T]], bring_back: Callable[[NotFound], Awaitable[bool]]) -> T:
+    """
+    Run a command. If it does not find an article, call `bring_back`, and if that wrote the article back to Redis, run
+    the command again. This repeats, as the archiver may remove the article from Redis before the command runs.
+    """
+    for _ in range(moments.TRIES):
+        try:
+            return await command()
+        except NotFound as refusal:
+            if not await bring_back(refusal):
+                raise
+    return await command()
+
+
+async def _bring_back_own(
+    store: Store, database: Database | None, number: int, actor: Actor, refusal: NotFound
+) -> bool:
+    """Write an archived article of the actor back to Redis; False if there is none."""
+    archived = await find(store, database, number)
+    if archived is None:
+        return False
+    username = await store.site.username(actor) if isinstance(actor, Session) else actor
+    if archived.poster != username:
+        raise Forbidden(f"article:{number} is somebody else's", "articleId") from None
+    await _bring_back(store, database, archived)
+    return True
+
+
+async def _bring_back_answered(
+    store: Store, database: Database | None, number: int, parent: int | None, refusal: NotFound
+) -> bool:
+    """Write an archived article back to Redis, unless a comment of it is answered; False if there is none."""
+    archived = await find(store, database, number) if refusal.field == ("articleId",) else None
+    if archived is None:
+        return False
+    if parent is not None and not await _is_in_redis(store.site, number):
+        raise NotFound(f"article:{number} has no comment:{parent}", "parentId") from None
+    await _bring_back(store, database, archived)
+    return True
+
+
+async def _bring_back(store: Store, database: Database | None, archived: Article) -> bool:
+    """Write an archived article back to Redis; False if it does not exist any more."""
+    number = archived.number
+    for _ in range(moments.TRIES):
+        state = await _poster_state(store.site, number, archived.poster)
+        excluded = frozenset({number}) | state.moving
+        stored, newest = await ask(store.site, database, partial(_record_and_newest, archived, excluded))
+        if stored is None:
+            return await _is_in_redis(store.site, number)
+        status = await _unarchive(store.site, stored, state, newest)
+        if status != "changed":
+            return status == "unarchived"
+    raise ArchiveUnavailable("articles of this poster are being archived: try again")
+
+
+async def _poster_state(site: Site, number: int, poster: str) -> PosterState:
+    """The state of a poster, which has to be read before the database to write an article back. One round trip."""
+    p = site.home_of_article(number)
+    commands = [("HGET", keys.archived(p), f"user:{poster.lower()}"), ("SMEMBERS", keys.moving(p))]
+    archived_counts, moving = await site.redis.pipeline(commands)
+    return PosterState(archived_counts or "", frozenset(map(int, moving)))
+
+
+async def _unarchive(site: Site, archived: Article, state: PosterState, newest: Position | None) -> str:
+    """
+    Write an archived article back. `newest` is the poster's newest other one. One round trip.
+
+    The status is "unarchived", also if Redis has the article; "missing" if it was deleted; "changed" if articles of the
+    poster have moved since `state` was read.
+    """
+    p = site.home_of_article(archived.number)
+    time_and_number: tuple[Argument, Argument] = (round(newest.value), newest.number) if newest else ("", "")
+    arguments = archived.number, state.archived_counts, *time_and_number, *fields_and_values(archived)
+    status: str
+    (status,) = await site.redis.run(site.command(UNARCHIVE, p, *arguments))
+    return status
+
+
+async def _is_in_redis(site: Site, number: int) -> bool:
+    return bool(await steps.in_redis(site, site.home_of_article(number), [number]))
+
+
+def _record_and_newest(
+    archived: Article, excluded: Collection[int], connection: Any
+) -> tuple[Article | None, Position | None]:
+    """The archived article as the database has it now, and its poster's newest one that is not excluded."""
+    (stored,) = article_places.records(connection, [archived.number])
+    return stored, places.newest_of(connection, archived.poster, excluded)

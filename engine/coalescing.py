@@ -1,0 +1,94 @@
+"""Coalescing: queries that are equal and arrive at the same time, and subscriptions to one event, are executed once."""
+
+from asyncio import Future, get_running_loop
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Any, TypeAlias
+
+from engine.errors import AnswerTooLarge
+from engine.results import EncodedResult
+
+Shared: TypeAlias = EncodedResult | AnswerTooLarge | None  # None: each waiting request executes for itself
+
+
+class Coalescer:
+    """
+    Executes queries with equal keys once if they arrive in the same iteration of the event loop. So for subscriptions
+    with equal keys that receive the same event.
+
+    A query never joins an execution that began in an earlier iteration. It therefore reads data that is as new as
+    if it had been executed itself, and a client reads its own writes.
+    """
+
+    def __init__(self) -> None:
+        self._executions: dict[Hashable, SharedExecution] = {}  # those that began in this iteration
+
+    async def execute(
+        self,
+        key: Hashable,
+        execute: Callable[..., Awaitable[EncodedResult]],
+        *arguments: Any,
+        event: object = None,
+    ) -> EncodedResult:
+        """
+        Execute, with these arguments, or take the result of an equal execution.
+
+        A query joins a running one only. The execution of an `event` may also be joined after its end, until the end
+        of the iteration: most end without waiting for anything, before the next subscription receives the event.
+
+        A result with errors is not shared: they contain the request's id, and may not occur again.
+
+        Raises:
+            AnswerTooLarge: the result is too large. All equal queries get this error.
+        """
+        execution = self._executions.get(key)
+        if execution is None:
+            return await self._lead(key, execute, *arguments, event=event)
+        shared = execution.outcome or await execution.join()
+        if isinstance(shared, AnswerTooLarge):
+            raise AnswerTooLarge(shared.limit)
+        return shared or await execute(*arguments)
+
+    async def _lead(
+        self, key: Hashable, execute: Callable[..., Awaitable[EncodedResult]], *arguments: Any, event: object
+    ) -> EncodedResult:
+        if not self._executions:
+            get_running_loop().call_soon(self._executions.clear)
+        execution = self._executions[key] = SharedExecution(event)
+        shared: Shared = None
+        try:
+            result = await execute(*arguments)
+            shared = result if result.is_shareable and not result.has_errors else None
+            return result
+        except AnswerTooLarge as too_large:
+            shared = too_large
+            raise
+        finally:
+            if (event is None or shared is None) and self._executions.get(key) is execution:
+                del self._executions[key]
+            execution.end(shared)
+
+
+class SharedExecution:
+    """
+    An execution, and those that wait for it. After its end it has an outcome if others may have it.
+
+    It holds the `event` that it is about, so that the id of this object remains in use.
+    """
+
+    __slots__ = ("_waiting", "event", "outcome")
+
+    def __init__(self, event: object) -> None:
+        self.event = event
+        self.outcome: Shared = None
+        self._waiting: list[Future[Shared]] = []
+
+    def join(self) -> "Future[Shared]":
+        joined: Future[Shared] = get_running_loop().create_future()
+        self._waiting.append(joined)
+        return joined
+
+    def end(self, outcome: Shared) -> None:
+        self.outcome = outcome
+        for each in self._waiting:
+            if not each.done():  # it is done if its client has left
+                each.set_result(outcome)

@@ -1,0 +1,50 @@
+"""The results of operations as JSON."""
+
+import json
+from typing import Any, NamedTuple
+
+import orjson
+
+from engine.errors import Refused
+
+
+class EncodedResult(NamedTuple):
+    """
+    The result of an operation, or of one event, as JSON. The body is empty if the event is only an id.
+
+    One that is not shareable is for this client alone, though the viewer key of another client may be equal.
+    """
+
+    body: bytes
+    has_errors: bool
+    is_shareable: bool = True
+    event_id: str = ""
+
+
+def encode(value: Any) -> bytes:
+    """
+    Raises:
+        ValueError, RecursionError: a number is too long or the nesting too deep for the standard library, too.
+    """
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        # orjson supports no integers beyond 64 bits, no lone surrogates and no more than 254 levels.
+        return json.dumps(value, default=_plain).encode()
+
+
+def decode_result(result: EncodedResult) -> dict[str, Any]:
+    content: dict[str, Any]
+    try:
+        content = orjson.loads(result.body)
+    except ValueError:  # it refuses lone surrogates, which the standard library has written
+        content = json.loads(result.body)
+    return content
+
+
+def refusal_body(refused: Refused) -> bytes:
+    return encode({"errors": refused.errors})
+
+
+def _plain(value: Any) -> Any:
+    return orjson.loads(orjson.dumps(value)) if isinstance(value, orjson.Fragment) else str(value)

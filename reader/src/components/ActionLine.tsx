@@ -1,0 +1,132 @@
+import { Link } from "wouter";
+import { articlePath, commentPath, logPath } from "../addresses";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import type { ActionLineFragment } from "../gql/graphql";
+import { deedOf } from "../moderation";
+import { GroupLink } from "./GroupLink";
+import { Reason } from "./Reason";
+import { Time } from "./Time";
+import { UserLink } from "./UserLink";
+
+export const ACTION_LINE = graphql(`
+  fragment ActionLine on ModerationAction {
+    id
+    kind
+    at
+    reason
+    note
+    expiresAt
+    subjectId
+    moderator {
+      id
+      username
+    }
+    group {
+      id
+      name
+    }
+    role
+    reverts {
+      id
+      kind
+    }
+    revertedBy {
+      id
+      at
+      reason
+      moderator {
+        id
+        username
+      }
+    }
+    about: subject {
+      __typename
+      id
+      ... on Article {
+        title
+      }
+      ... on Comment {
+        article {
+          id
+          title
+        }
+      }
+    }
+  }
+`);
+
+/** An action in the log: who did what to whom, when and why, with the note for moderators, and what has reverted it. */
+export function ActionLine({ action: masked }: { action: FragmentType<typeof ACTION_LINE> }) {
+  const action = readFragment(ACTION_LINE, masked);
+  const { moderator, at, group, reason, note, revertedBy } = action;
+  const [before, after] = deedOf(action);
+  return (
+    <article
+      className="line"
+      data-item=""
+      tabIndex={-1}
+      aria-label={`${moderator.username} ${before} ${action.subjectId} ${after}`.trim()}
+    >
+      <p className="done">
+        <ModeratorLink username={moderator.username} /> {before} <SubjectLink action={action} /> {after}
+      </p>
+      <Reason text={reason} />
+      {note && (
+        <p className="excerpt note" dir="auto">
+          <strong>For moderators:</strong> {note}
+        </p>
+      )}
+      <p className="details">
+        <Time at={at} />
+        {group && <GroupLink name={group.name} />}
+        <Link href={logPath({ subject: action.subjectId })} aria-keyshortcuts="o">
+          All about it
+        </Link>
+        {revertedBy && <RevertedBy {...revertedBy} />}
+      </p>
+    </article>
+  );
+}
+
+function RevertedBy({ at, reason, moderator }: NonNullable<ActionLineFragment["revertedBy"]>) {
+  return (
+    <span className="on">
+      Reverted by <ModeratorLink username={moderator.username} /> <Time at={at} />
+      {reason && (
+        <>
+          : <bdi>{reason}</bdi>
+        </>
+      )}
+    </span>
+  );
+}
+
+const OPERATOR = "operator"; // commands of the server's shell act under this name, which no user has
+
+/** Who did it: a link to the user, unless it was done by a command of the shell. */
+export function ModeratorLink({ username }: { username: string }) {
+  return username === OPERATOR ? <span>{username}</span> : <UserLink username={username} />;
+}
+
+/** What is gone or not for everybody is named by its id. */
+function SubjectLink({ action: { subjectId, about } }: { action: Pick<ActionLineFragment, "subjectId" | "about"> }) {
+  const [type = "", name = ""] = subjectId.split(":");
+  if (about?.__typename === "Article") {
+    return (
+      <Link href={articlePath(about.id)} aria-keyshortcuts="c">
+        <bdi>{about.title}</bdi>
+      </Link>
+    );
+  }
+  if (about?.__typename === "Comment") {
+    return (
+      <>
+        a{" "}
+        <Link href={commentPath(about.article.id, about.id)} aria-keyshortcuts="c">
+          comment on <bdi>{about.article.title}</bdi>
+        </Link>
+      </>
+    );
+  }
+  return type === "user" ? <UserLink username={name} /> : <>{`${type} ${name}`}</>;
+}

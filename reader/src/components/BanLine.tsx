@@ -1,0 +1,50 @@
+import "./thread.css";
+import { useQuery } from "urql";
+import { Link } from "wouter";
+import type { Ban } from "../bans";
+import { graphql } from "../gql";
+import { banIn } from "../moderation";
+import { fullTime, useNow } from "../times";
+import { Appeal } from "./Appeal";
+import { Why } from "./Why";
+
+const BANS = graphql(`
+  query Bans($userId: ID!) {
+    moderationLog(subjectId: $userId, first: 50) {
+      nodes {
+        id
+        kind
+        reason
+        expiresAt
+        subjectId
+        group {
+          id
+          name
+        }
+        revertedBy {
+          id
+        }
+        ...Appealed
+      }
+    }
+  }
+`);
+
+/** Tells somebody who is banned from the whole site until when and why, what they may still do, and lets them appeal. */
+export default function BanLine({ ban: { userId, until } }: { ban: Ban }) {
+  const [{ data }] = useQuery({ query: BANS, variables: { userId } });
+  const ban = banIn(data?.moderationLog?.nodes ?? [], useNow());
+  const end = until ? `until ${fullTime(Date.parse(until))}` : "for good";
+  return (
+    <aside className="ban notice" aria-label="Your ban">
+      <p>
+        <Why said={`You are banned from this site ${end}`} reason={ban?.reason} subject={userId} />
+      </p>
+      <p>
+        You can read everything, your <Link href="/inbox">inbox</Link> too, and appeal, once. You cannot post, comment,
+        vote, follow or flag.
+      </p>
+      {ban && <Appeal key={ban.id} actionId={ban.id} />}
+    </aside>
+  );
+}

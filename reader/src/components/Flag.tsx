@@ -1,0 +1,114 @@
+import "./thread.css";
+import { useState } from "react";
+import { useClient } from "urql";
+import { explain, REFUSED, type Refusal } from "../errors";
+import { graphql, readFragment } from "../gql";
+import type { FlagReason } from "../gql/graphql";
+import { say } from "../status";
+import { Dialog } from "./Dialog";
+import { Field, Form } from "./Form";
+
+const FLAGGED = graphql(`
+  fragment Flagged on FlagPayload {
+    changed
+    userErrors {
+      ...Refused
+    }
+  }
+`);
+
+const FLAG = graphql(`
+  mutation Flag($input: FlagInput!) {
+    flagged: flag(input: $input) {
+      ...Flagged
+    }
+  }
+`);
+
+const UNFLAG = graphql(`
+  mutation Unflag($input: UnflagInput!) {
+    flagged: unflag(input: $input) {
+      ...Flagged
+    }
+  }
+`);
+
+const REASONS: readonly { reason: FlagReason; text: string }[] = [
+  { reason: "SPAM", text: "It advertises, or a program has posted it" },
+  { reason: "ABUSE", text: "It attacks somebody" },
+  { reason: "OFF_TOPIC", text: "It does not belong here" },
+  { reason: "ILLEGAL", text: "It breaks the law" },
+  { reason: "OTHER", text: "For another reason" },
+];
+
+interface FlagProps {
+  subject: { id: string; name: string };
+  close: () => void;
+}
+
+/** A dialog that asks moderators to look at an article or a comment, and takes that back. */
+export default function Flag({ subject: { id: subjectId, name }, close }: FlagProps) {
+  const client = useClient();
+  const [reason, setReason] = useState<FlagReason>("SPAM");
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+
+  async function send(request: ReturnType<typeof flag | typeof unflag>, changed: string, same: string) {
+    const { data, error } = await request;
+    const flagged = readFragment(FLAGGED, data?.flagged);
+    const refused = readFragment(REFUSED, flagged?.userErrors) ?? [];
+    setFault(error ? explain(error) : null);
+    setRefusals(refused.map(ofField));
+    if (error || refused.length > 0) return;
+    close();
+    say(flagged?.changed ? changed : same);
+  }
+
+  const flag = (note: string) => client.mutation(FLAG, { input: { subjectId, reason, note: note || null } });
+  const unflag = () => client.mutation(UNFLAG, { input: { subjectId } });
+
+  return (
+    <Dialog title="Flag it?" description={`Moderators will look at it: ${name}`} onCancel={close}>
+      <Form
+        submit="Flag"
+        action={(form) => send(flag(String(form.get("note")).trim()), FLAGGED_NOW, FLAGGED_BEFORE)}
+        onCancel={close}
+        {...{ refusals, fault }}
+      >
+        <fieldset className="reasons">
+          <legend>Why?</legend>
+          {REASONS.map((each) => (
+            <label key={each.reason}>
+              <input
+                type="radio"
+                name="reason"
+                value={each.reason}
+                checked={each.reason === reason}
+                onChange={() => setReason(each.reason)}
+              />
+              {each.text}
+            </label>
+          ))}
+        </fieldset>
+        <Field name="note" label="Note" hint="What moderators should know. Nobody else reads it." rows={3} />
+        <p className="hint">
+          You have flagged it before?{" "}
+          <button
+            type="button"
+            onClick={() => void send(unflag(), "Your flag is withdrawn.", "You had not flagged it.")}
+          >
+            Withdraw the flag
+          </button>
+        </p>
+      </Form>
+    </Dialog>
+  );
+}
+
+const FLAGGED_NOW = "Thank you: moderators will look at it.";
+const FLAGGED_BEFORE = "Nothing has changed: you had flagged it so, or a moderator has approved it since.";
+
+/** Refusals of other fields are about the whole form. */
+function ofField(refusal: Refusal): Refusal {
+  return refusal.field?.[1] === "note" ? refusal : { ...refusal, field: null };
+}

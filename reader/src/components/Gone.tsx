@@ -1,0 +1,48 @@
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import { removalIn } from "../moderation";
+import { Page } from "./Page";
+import { Why } from "./Why";
+
+export const GONE = graphql(`
+  fragment Gone on ModerationActionConnection {
+    nodes {
+      id
+      kind
+      reason
+      subjectId
+      group {
+        id
+        name
+      }
+      revertedBy {
+        id
+      }
+    }
+  }
+`);
+
+interface GoneProps {
+  /** The newest actions on what the page is about, and on what that belongs to. */
+  logs: readonly (FragmentType<typeof GONE> | null | undefined)[];
+  /** What is shown if no moderator has removed it. */
+  otherwise: ReactNode;
+}
+
+/** Stands for a page of what is not there, or not for this reader: why, if a moderator has removed it. */
+export function Gone({ logs, otherwise }: GoneProps) {
+  const removal = logs.map((log) => removalIn(readFragment(GONE, log)?.nodes ?? [])).find(Boolean);
+  if (!removal) return otherwise;
+  const [type = ""] = removal.subjectId.split(":");
+  return (
+    <Page title="Removed">
+      <p className="notice">
+        <Why said={`A moderator has removed this ${type}`} reason={removal.reason} subject={removal.subjectId} />
+      </p>
+      <p>
+        Go to the <Link href="/">front page</Link>.
+      </p>
+    </Page>
+  );
+}

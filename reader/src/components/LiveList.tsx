@@ -1,0 +1,66 @@
+import { useRef, type HTMLAttributes, type ReactNode } from "react";
+import type { Arrivals } from "../arrivals";
+import { counted } from "../counts";
+import { KeptContext, useKept } from "../kept";
+import { finishMoves, unpin, useMarkedMoves, usePinnedRows } from "../rows";
+import { useStill } from "../still";
+import { Announcement } from "./Announcement";
+
+interface LiveListProps<Item> {
+  items: readonly Item[];
+  idOf: (item: Item) => string;
+  /** What there is one of, such as "article". */
+  one: string;
+  /** `articles`, `items`, `groups` or `people`. */
+  className: string;
+  /** Attributes of each row. */
+  row?: HTMLAttributes<HTMLLIElement> & { "data-item"?: string };
+  /** The content of a row. */
+  children: (item: Item, index: number) => ReactNode;
+  /** What stands instead of an empty list. */
+  empty?: ReactNode;
+  /** What is known to be new and not read yet, and what reads it. */
+  arrivals?: Arrivals;
+}
+
+/** A list whose rows stay in their places while one points at it. What is new waits behind a button until then. */
+export function LiveList<Item>(props: LiveListProps<Item>) {
+  const { items, idOf, one, className, row, children, empty, arrivals } = props;
+  const list = useRef<HTMLOListElement>(null);
+  const still = useStill(items, idOf, list, {
+    onHold: () => finishMoves(list.current),
+    onRelease: () => unpin(list.current),
+  });
+  const kept = useKept(still.gone);
+  const ids = still.items.map(idOf);
+  useMarkedMoves(list, ids.join(" "));
+  usePinnedRows(list, ids.join(" "), still.hold);
+  const count = still.news + (arrivals?.count ?? 0);
+
+  async function show() {
+    await arrivals?.show();
+    still.show();
+  }
+
+  return (
+    <>
+      <Announcement
+        text={count > 0 ? counted(count, `new ${one}`) : still.isReordered ? "New order" : null}
+        show={() => void show()}
+      />
+      {still.items.length === 0 ? (
+        empty
+      ) : (
+        <KeptContext value={kept}>
+          <ol className={className} ref={list}>
+            {still.items.map((item, index) => (
+              <li key={ids[index]} data-id={ids[index]} {...row}>
+                {children(item, index)}
+              </li>
+            ))}
+          </ol>
+        </KeptContext>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import { Link } from "wouter";
+import { articlePath, commentPath } from "../addresses";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import type { ModerationLineFragment } from "../gql/graphql";
+import { mayAppeal, sentenceOf } from "../moderation";
+import { useNow } from "../times";
+import { Appeal } from "./Appeal";
+import { Reason } from "./Reason";
+import { Time } from "./Time";
+
+const MODERATION_LINE = graphql(`
+  fragment ModerationLine on ModerationAction {
+    id
+    kind
+    at
+    reason
+    expiresAt
+    subjectId
+    group {
+      id
+      name
+    }
+    role
+    ...Appealed
+    reverts {
+      id
+      kind
+    }
+    revertedBy {
+      id
+    }
+    about: subject {
+      __typename
+      id
+      ... on Article {
+        title
+      }
+      ... on Comment {
+        article {
+          id
+          title
+        }
+      }
+    }
+  }
+`);
+
+/** What a moderator did about the viewer or a text of the viewer, why, and a link to the text if it is still there. */
+export function ModerationLine({ action: masked }: { action: FragmentType<typeof MODERATION_LINE> }) {
+  const action = readFragment(MODERATION_LINE, masked);
+  const said = sentenceOf(action, useNow());
+  const text = textOf(action.about);
+  return (
+    <article className="line" data-item="" tabIndex={-1} aria-label={said}>
+      <div className="details">
+        <span>{said}</span> <Time at={action.at} />{" "}
+        {text && (
+          <span className="on">
+            {text.preposition}
+            <Link href={text.path} aria-keyshortcuts="c">
+              <bdi>{text.title}</bdi>
+            </Link>
+          </span>
+        )}
+      </div>
+      <Reason text={action.reason} />
+      {mayAppeal(action) && <Appeal actionId={action.id} />}
+    </article>
+  );
+}
+
+/** The text that an action is about, and how a link to it begins: a comment is "on" its article. */
+function textOf(about: ModerationLineFragment["about"]) {
+  if (about?.__typename === "Article") return { path: articlePath(about.id), title: about.title, preposition: "" };
+  if (about?.__typename !== "Comment") return null;
+  const { id, title } = about.article;
+  return { path: commentPath(id, about.id), title, preposition: "on " };
+}

@@ -1,0 +1,47 @@
+import { useEffect } from "react";
+import { failures } from "../files";
+import { isReachable } from "../network";
+import { useObservable } from "../observable";
+import { sayProblem } from "../status";
+import { storage } from "../storage";
+import { Loading } from "./Page";
+
+const RELOADED = "upvote-reloaded";
+const RELOAD_PAUSE = 60_000;
+
+/**
+ * Stands for a page while its file is loaded. Where it cannot be loaded, it says so, until the network is back. A file
+ * that is still missing while the server answers is one of an earlier version, or a failure that the browser keeps: then
+ * the page is opened anew, but not again and again.
+ */
+export function Pending() {
+  const failed = useObservable(failures);
+  useEffect(() => {
+    if (failed > 1) void reloadByItself();
+  }, [failed]);
+  return failed === 0 ? <Loading /> : <NotLoaded />;
+}
+
+/** Says that a page is not there, with a button that opens it anew. What was typed is kept as drafts. */
+export function NotLoaded() {
+  return (
+    <div className="fault" role="alert">
+      <p>This page could not be loaded.</p>
+      <button type="button" onClick={() => void reload()}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+async function reload(): Promise<void> {
+  if (await isReachable()) location.reload();
+  else sayProblem("The server cannot be reached.");
+}
+
+async function reloadByItself(): Promise<void> {
+  const last = Number(storage.read(RELOADED, "sessionStorage"));
+  if (Date.now() - last < RELOAD_PAUSE || !(await isReachable())) return;
+  storage.write(RELOADED, String(Date.now()), "sessionStorage");
+  location.reload();
+}

@@ -1,0 +1,135 @@
+import "./thread.css";
+import { useState } from "react";
+import { useClient } from "urql";
+import { explain, REFUSED, type Refusal } from "../errors";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import type { Role } from "../gql/graphql";
+import { say } from "../status";
+import { Dialog } from "./Dialog";
+import { Field, Form } from "./Form";
+
+const ROLE_SET = graphql(`
+  fragment RoleSet on ModerationPayload {
+    changed
+    userErrors {
+      ...Refused
+    }
+  }
+`);
+
+const GRANT_ROLE = graphql(`
+  mutation GrantRole($input: GrantRoleInput!) {
+    done: grantRole(input: $input) {
+      ...RoleSet
+    }
+  }
+`);
+
+const REVOKE_ROLE = graphql(`
+  mutation RevokeRole($input: RevokeRoleInput!) {
+    done: revokeRole(input: $input) {
+      ...RoleSet
+    }
+  }
+`);
+
+export const roleText = (role: Role): string => (role === "ADMIN" ? "an admin" : "a moderator");
+
+const REASON_HINT = "Everybody can read it in the log.";
+
+interface Answer {
+  data?: { done?: FragmentType<typeof ROLE_SET> | null } | undefined;
+  error?: Parameters<typeof explain>[0] | undefined;
+}
+
+/**
+ * What a form with some fields shows of the answer of the server. `take` returns whether the role is changed, or null if it
+ * is refused.
+ */
+function useAnswer(...fields: string[]) {
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+  function take({ data, error }: Answer): boolean | null {
+    const done = readFragment(ROLE_SET, data?.done);
+    const refused = readFragment(REFUSED, done?.userErrors) ?? [];
+    setFault(error ? explain(error) : null);
+    setRefusals(refused.map((each) => (fields.includes(each.field?.[1] ?? "") ? each : { ...each, field: null })));
+    return error || !done || refused.length > 0 ? null : done.changed;
+  }
+  return { refusals, fault, take };
+}
+
+/** A form that gives a user a role in the whole site or in a group. */
+export function GrantRole({ onDone }: { onDone: () => void }) {
+  const client = useClient();
+  const { take, ...shown } = useAnswer("userId", "group", "reason");
+  const [round, setRound] = useState(0);
+
+  async function send(form: FormData) {
+    const text = (name: string) => String(form.get(name)).trim();
+    const username = text("userId");
+    const input = {
+      ...{ userId: `user:${username.toLowerCase()}`, role: text("role") as Role },
+      ...{ group: text("group") || null, reason: text("reason") },
+    };
+    const changed = take(await client.mutation(GRANT_ROLE, { input }));
+    if (changed === null) return;
+    setRound(round + 1);
+    say(changed ? `${username} has the role.` : `${username} has the role already.`);
+    onDone();
+  }
+
+  return (
+    <Form key={round} label="Give a role" submit="Give the role" action={send} {...shown}>
+      <Field name="userId" label="Name of the user" autoComplete="off" autoCapitalize="none" spellCheck={false} />
+      <div className="field">
+        <label htmlFor="role">Role</label>
+        <select id="role" name="role" defaultValue="MODERATOR">
+          <option value="MODERATOR">Moderator</option>
+          <option value="ADMIN">Admin</option>
+        </select>
+      </div>
+      <Field
+        name="group"
+        label="Group"
+        hint="Empty for the whole site. Admins are of the whole site."
+        autoComplete="off"
+        autoCapitalize="none"
+      />
+      <Field name="reason" label="Reason" hint={REASON_HINT} autoComplete="off" />
+    </Form>
+  );
+}
+
+interface RevokeRoleProps {
+  userId: string;
+  username: string;
+  role: Role;
+  group: string | null;
+  close: () => void;
+  onDone: () => void;
+}
+
+/** A dialog that asks why a role is taken from a user, and takes it. */
+export function RevokeRole({ userId, username, role, group, close, onDone }: RevokeRoleProps) {
+  const client = useClient();
+  const { take, ...shown } = useAnswer("reason");
+
+  async function send(form: FormData) {
+    const reason = String(form.get("reason")).trim();
+    const changed = take(await client.mutation(REVOKE_ROLE, { input: { userId, role, group, reason } }));
+    if (changed === null) return;
+    close();
+    say(`${username} is no longer ${roleText(role)}.`);
+    onDone();
+  }
+
+  const place = group ? `the group ${group}` : "this site";
+  return (
+    <Dialog title="Take the role?" description={`${username} is ${roleText(role)} of ${place}.`} onCancel={close}>
+      <Form submit="Take the role" action={send} onCancel={close} {...shown}>
+        <Field name="reason" label="Reason" hint={REASON_HINT} autoComplete="off" />
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,32 @@
+import "./thread.css";
+import { Link } from "wouter";
+import { logPath } from "../addresses";
+
+interface WhyProps {
+  /** What is so, without a full stop. */
+  said: string;
+  /** What the moderator said, if that is known. */
+  reason?: string | null | undefined;
+  /** The article, the comment or the user that it is about. */
+  subject: string;
+  /** What follows from it, in a sentence. */
+  rest?: string;
+}
+
+/** Why something is gone or closed, in a line, and where to read more. */
+export function Why({ said, reason, subject, rest }: WhyProps) {
+  return (
+    <>
+      {said}
+      {reason ? (
+        <>
+          : <q dir="auto">{reason}</q>
+        </>
+      ) : (
+        "."
+      )}{" "}
+      {rest && `${rest} `}
+      <Link href={logPath({ subject })}>What moderators did</Link>
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import { useId, useLayoutEffect, useRef } from "react";
+import { ActForm, type Task } from "./ActForm";
+
+interface ActDialogProps {
+  task: Task;
+  /** After it is done, or given up. */
+  onClose: () => void;
+}
+
+/** A dialog with the form of what a moderator is about to do. It is open as long as it is shown; Escape cancels. */
+export function ActDialog({ task, onClose }: ActDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    element?.querySelector("textarea")?.focus();
+    return () => element?.close(); // moves the focus back to where it was
+  }, []);
+
+  return (
+    <dialog
+      ref={dialog}
+      className="act"
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <h2 id={id}>{questionOf(task)}</h2>
+      <ActForm task={task} onDone={onClose} onCancel={onClose} />
+    </dialog>
+  );
+}
+
+function questionOf(task: Task) {
+  switch (task.act) {
+    case "approve":
+      return <>Approve {task.subject.name}</>;
+    case "remove":
+      return <>Remove {task.subject.name}</>;
+    case "lock":
+      return <>Lock {task.subject.name}</>;
+    case "ban":
+      return (
+        <>
+          Ban <bdi>{task.user.username}</bdi>
+        </>
+      );
+    case "revert":
+      return <>Revert: {task.action.said}</>;
+    case "answer":
+      return <>Answer the appeal against: {task.action.said}</>;
+  }
+}

@@ -1,0 +1,164 @@
+import { useState } from "react";
+import { Choice, Field, Form } from "../components/Form";
+import type { Refusal } from "../errors";
+import { moderates, useRoles, type Roles } from "../roles";
+import { say } from "../status";
+import { APPROVE, BAN, LOCK, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./acts";
+
+/** An article or a comment that moderators act on. Only articles are in groups, and have a lock. */
+export interface Subject {
+  id: string;
+  /** What a screen reader calls it. */
+  name: string;
+  groups: readonly string[];
+}
+
+/** What a moderator is about to do. */
+export type Task =
+  | { act: "approve" | "remove" | "lock"; subject: Subject }
+  | { act: "ban"; user: { id: string; username: string } }
+  | { act: "revert" | "answer"; action: { id: string; said: string } };
+
+interface ActFormProps {
+  task: Task;
+  /** After it is done. */
+  onDone: () => void;
+  onCancel: () => void;
+}
+
+const FIELDS = ["reason", "note", "group", "until", "text"];
+const EVERYWHERE = { value: "", text: "Everywhere" };
+
+/** A form for the reason of what a moderator does, and a note. Refusals stand beside their fields. */
+export function ActForm({ task, onDone, onCancel }: ActFormProps) {
+  const perform = usePerform(task);
+  const places = placesOf(task, useRoles());
+  const [texts, setTexts] = useState({ reason: "", note: "", text: "" });
+  const [outcome, setOutcome] = useState<Pick<Outcome, "refusals" | "fault">>({ refusals: [], fault: null });
+  const words = WORDS[task.act];
+
+  const text = (name: keyof typeof texts) => ({
+    name,
+    value: texts[name],
+    onChange: ({ target }: { target: { value: string } }) => setTexts({ ...texts, [name]: target.value }),
+  });
+
+  async function send(form: FormData) {
+    const outcome = await perform(form);
+    setOutcome(outcome);
+    if (!outcome.isDone) return;
+    say(outcome.hasChanged ? words.done : "This was so before: nothing has changed.");
+    onDone();
+  }
+
+  return (
+    <Form
+      label={words.label}
+      submit={words.submit}
+      action={send}
+      refusals={outcome.refusals.map(ofField)}
+      fault={outcome.fault}
+      onCancel={onCancel}
+    >
+      {places && <Choice name="group" label="Where" options={places} />}
+      {task.act === "ban" && !places && (
+        <Field name="group" label="Group" hint="Without one, the ban is from the whole site." autoComplete="off" />
+      )}
+      {task.act === "ban" && (
+        <>
+          <Choice name="until" label="How long" options={LENGTHS} />
+          <label className="check">
+            <input type="checkbox" name="removeTexts" /> Remove all their articles and comments there, too
+          </label>
+        </>
+      )}
+      {task.act === "answer" ? (
+        <Field {...text("text")} label="Answer" hint="Whoever has appealed reads it." rows={4} most={5_000} />
+      ) : (
+        <>
+          <Field
+            {...text("reason")}
+            label={task.act === "approve" ? "Reason, if there is one to give" : "Reason"}
+            hint="Everybody reads it in the log."
+            rows={2}
+            most={1_000}
+          />
+          <Field {...text("note")} label="Note" hint="Only moderators of the place read it." rows={2} most={5_000} />
+        </>
+      )}
+    </Form>
+  );
+}
+
+const WORDS: Record<Task["act"], { submit: string; label: string; done: string }> = {
+  approve: { submit: "Approve", label: "Approve", done: "Approved." },
+  remove: { submit: "Remove", label: "Remove", done: "Removed." },
+  lock: { submit: "Lock", label: "Lock", done: "Locked." },
+  ban: { submit: "Ban", label: "Ban", done: "Banned." },
+  revert: { submit: "Revert", label: "Revert", done: "Reverted." },
+  answer: { submit: "Answer", label: "Answer", done: "Answered." },
+};
+
+const DAY = 86_400;
+const LENGTHS = [
+  { value: String(DAY), text: "1 day" },
+  { value: String(7 * DAY), text: "1 week" },
+  { value: String(30 * DAY), text: "30 days" },
+  { value: String(365 * DAY), text: "1 year" },
+  { value: "", text: "For good" },
+];
+
+/** A function that does what the form says. */
+function usePerform(task: Task): (form: FormData) => Promise<Outcome> {
+  const send = useSend();
+  const answer = useAnswer();
+  return (form) => {
+    const value = (name: string) => String(form.get(name) ?? "").trim() || null;
+    const texts = { reason: value("reason") ?? "", note: value("note") };
+    const group = value("group");
+    switch (task.act) {
+      case "approve":
+        return send(APPROVE, { ...texts, reason: value("reason"), subjectId: task.subject.id });
+      case "remove":
+        return send(REMOVE, { ...texts, group, subjectId: task.subject.id });
+      case "lock":
+        return send(LOCK, { ...texts, articleId: task.subject.id });
+      case "ban":
+        return send(BAN, {
+          ...texts,
+          group,
+          until: endOf(value("until")),
+          removeTexts: form.has("removeTexts"),
+          userId: task.user.id,
+        });
+      case "revert":
+        return send(REVERT, { ...texts, actionId: task.action.id });
+      case "answer":
+        return answer(task.action.id, value("text") ?? "");
+    }
+  };
+}
+
+/** The instant when a ban of so many seconds ends; null if it is for good. */
+const endOf = (seconds: string | null): string | null =>
+  seconds && new Date(Date.now() + Number(seconds) * 1_000).toISOString();
+
+/** Where it may be done, the first by default; null if there is no choice. */
+function placesOf(task: Task, roles: Roles) {
+  if (task.act === "ban") return roles.isOfSite ? null : roles.groups.map(inGroup);
+  if (task.act !== "remove" || !task.subject.id.startsWith("article:")) return null;
+  const { groups } = task.subject;
+  const own = groups.filter((group) => moderates(roles, [group]));
+  const isWhole = roles.isOfSite || own.length === groups.length;
+  const places = [...(isWhole ? [EVERYWHERE] : []), ...own.map(outOfGroup)];
+  return places.length > 1 || !isWhole ? places : null;
+}
+
+const inGroup = (group: string) => ({ value: group, text: `The group ${group}` });
+
+const outOfGroup = (group: string) => ({ value: group, text: `Out of the group ${group}` });
+
+/** Refusals of other fields, such as `subjectId`, are about the whole form. */
+function ofField(refusal: Refusal): Refusal {
+  return FIELDS.includes(refusal.field?.[1] ?? "") ? refusal : { ...refusal, field: null };
+}

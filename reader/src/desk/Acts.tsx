@@ -1,0 +1,89 @@
+import { useState } from "react";
+import { explainRefusal } from "../errors";
+import { moderates, useRoles } from "../roles";
+import { useSession } from "../session";
+import { say, sayProblem } from "../status";
+import { ActDialog } from "./ActDialog";
+import type { Subject, Task } from "./ActForm";
+import { APPROVE, useSend } from "./acts";
+
+interface ActsProps {
+  subject: Subject;
+  poster?: { id: string; username: string } | null | undefined;
+  state: string;
+  isLocked?: boolean | undefined;
+  /** Whether a thing is approved at once, without a form. */
+  isQuick?: boolean;
+}
+
+/** What a moderator may do with an article or a comment, and with its poster. Keys: a, r and l. */
+export function Acts({ subject, poster, state, isLocked = true, isQuick = false }: ActsProps) {
+  const [task, setTask] = useState<Task | null>(null);
+  const session = useSession();
+  const approve = useApprove(subject);
+  const roles = useRoles();
+  const isOther = poster != null && poster.username !== session?.username;
+  if (!moderates(roles, subject.groups)) return <p className="hint">It is in no group that you moderate.</p>;
+  return (
+    <div className="acts">
+      <ActButton
+        name="Approve"
+        about={subject.name}
+        shortcut="a"
+        onClick={() => (isQuick ? void approve() : setTask({ act: "approve", subject }))}
+      />
+      {state !== "REMOVED" && (
+        <ActButton
+          name="Remove"
+          about={subject.name}
+          shortcut="r"
+          onClick={() => setTask({ act: "remove", subject })}
+        />
+      )}
+      {!isLocked && (
+        <ActButton name="Lock" about={subject.name} shortcut="l" onClick={() => setTask({ act: "lock", subject })} />
+      )}
+      {isOther && (
+        <ActButton name="Ban" about={poster.username} onClick={() => setTask({ act: "ban", user: poster })} />
+      )}
+      {task && <ActDialog task={task} onClose={() => setTask(null)} />}
+    </div>
+  );
+}
+
+interface ActButtonProps {
+  name: string;
+  /** What it is about, for screen readers. */
+  about: string;
+  shortcut?: string;
+  onClick: () => void;
+}
+
+export function ActButton({ name, about, shortcut, onClick }: ActButtonProps) {
+  return (
+    <button
+      type="button"
+      aria-label={`${name}: ${about}`}
+      aria-keyshortcuts={shortcut}
+      title={shortcut && `${name} (${shortcut})`}
+      onClick={onClick}
+    >
+      {name}
+    </button>
+  );
+}
+
+/** Approves a thing at once. Why it was refused is in the status line. */
+function useApprove({ id, name }: Subject): () => Promise<void> {
+  const send = useSend();
+  const [isSending, setSending] = useState(false);
+  return async () => {
+    if (isSending) return;
+    setSending(true);
+    const { isDone, hasChanged, refusals, fault } = await send(APPROVE, { subjectId: id });
+    setSending(false);
+    const [refusal] = refusals;
+    if (isDone) say(hasChanged ? `Approved: ${name}.` : "This was approved before.");
+    else sayProblem(`It was not approved. ${fault ?? (refusal ? explainRefusal(refusal) : "")}`);
+  };
+}

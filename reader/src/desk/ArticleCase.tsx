@@ -1,0 +1,104 @@
+import { Link } from "wouter";
+import { articlePath } from "../addresses";
+import { useRenewal } from "../changes";
+import { ArticleTitle } from "../components/ArticleView";
+import { GroupLink } from "../components/GroupLink";
+import { Markdown } from "../components/Markdown";
+import { Time } from "../components/Time";
+import { UserLink } from "../components/UserLink";
+import { usePageQuery } from "../frame";
+import { graphql, type DocumentType } from "../gql";
+import { Acts } from "./Acts";
+import { Around, AROUND_SIZE } from "./Around";
+import { Case } from "./Case";
+import { CasePage, type Actions } from "./CasePage";
+import { useDeskNews } from "./news";
+import { State } from "./State";
+
+const ARTICLE_CASE = graphql(`
+  query ArticleCase($id: ID!, $size: Int!) {
+    ...Frame
+    article(id: $id) {
+      id
+      title
+      link
+      content
+      state
+      isLocked
+      postedAt
+      flagReasons
+      flags {
+        ...FlagLine
+      }
+      poster {
+        id
+        username
+      }
+      groups {
+        id
+        name
+      }
+      thread(order: NEWEST, first: $size) {
+        nodes {
+          ...AroundComment
+        }
+      }
+    }
+    moderationLog(subjectId: $id, first: 50) {
+      nodes {
+        id
+        ...Deed
+      }
+    }
+  }
+`);
+
+/** An article as moderators see it. */
+export function ArticleCase({ id }: { id: string }) {
+  const variables = { id, size: AROUND_SIZE };
+  const [result, retry] = usePageQuery(ARTICLE_CASE, variables);
+  useDeskNews(useRenewal(ARTICLE_CASE, variables));
+  const article = result.data?.article;
+  return (
+    <CasePage
+      title={article ? <ArticleTitle article={article} /> : "Moderation"}
+      name={article?.title ?? id}
+      subjectOf={(data) => data.article}
+      {...{ result, retry }}
+    >
+      {(found, actions) => <Loaded article={found} actions={actions} />}
+    </CasePage>
+  );
+}
+
+type Data = DocumentType<typeof ARTICLE_CASE>;
+
+interface LoadedProps {
+  article: NonNullable<Data["article"]>;
+  actions: Actions;
+}
+
+function Loaded({ article, actions }: LoadedProps) {
+  const { id, title, content, state, isLocked, postedAt, poster, groups, flags, flagReasons, thread } = article;
+  const names = groups.map(({ name }) => name);
+  return (
+    <Case
+      flags={flags}
+      reasons={flagReasons}
+      actions={actions}
+      around={<Around comments={thread.nodes} />}
+      poster={poster}
+    >
+      <p className="details">
+        <UserLink username={poster.username} /> <Time at={postedAt} />
+        {groups.map((group) => (
+          <GroupLink key={group.id} name={group.name} />
+        ))}
+        <Link href={articlePath(id)}>Its page</Link>
+      </p>
+      <State state={state} isLocked={isLocked} />
+      {content && <Markdown text={content} />}
+      <Acts subject={{ id, name: title, groups: names }} state={state} isLocked={isLocked} />
+    </Case>
+  );
+}

@@ -1,0 +1,37 @@
+import type { ReactNode } from "react";
+import { Content, Page } from "../components/Page";
+import type { FRAME } from "../frame";
+import type { FragmentType } from "../gql";
+import type { Deeds } from "./Deeds";
+import { mayModerate, OnlyModerators } from "./OnlyModerators";
+import { Gone } from "./State";
+
+export type Actions = Parameters<typeof Deeds>[0]["actions"];
+type Data = FragmentType<typeof FRAME> & { moderationLog?: { nodes: Actions } | null };
+
+interface CasePageProps<D, Subject> extends Omit<Parameters<typeof Content<D>>[0], "children"> {
+  title: ReactNode;
+  /** What the title of the window names. */
+  name: string;
+  /** What the page is about; nothing if it is gone. */
+  subjectOf: (data: D) => Subject | null | undefined;
+  children: (subject: Subject, actions: Actions) => ReactNode;
+}
+
+/** The page of one thing, for moderators. Of what is gone it shows what moderators did about it. */
+export function CasePage<D extends Data, Subject>(props: CasePageProps<D, Subject>) {
+  const { result, retry, title, name, subjectOf, children } = props;
+  const actionsOf = (data: D) => data.moderationLog?.nodes ?? [];
+  if (result.data && !mayModerate(result.data)) return <OnlyModerators />;
+  if (result.data && !subjectOf(result.data)) return <Gone actions={actionsOf(result.data)} />;
+  return (
+    <Page title={title} windowTitle={`Moderation: ${name}`} isReady={!result.fetching}>
+      <Content result={result} retry={retry}>
+        {(data) => {
+          const subject = subjectOf(data);
+          return subject && children(subject, actionsOf(data));
+        }}
+      </Content>
+    </Page>
+  );
+}

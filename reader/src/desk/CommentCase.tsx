@@ -1,0 +1,109 @@
+import { Link } from "wouter";
+import { commentPath } from "../addresses";
+import { useRenewal } from "../changes";
+import { Markdown } from "../components/Markdown";
+import { Time } from "../components/Time";
+import { UserLink } from "../components/UserLink";
+import { usePageQuery } from "../frame";
+import { graphql, type DocumentType } from "../gql";
+import { Acts } from "./Acts";
+import { Around, AROUND_SIZE } from "./Around";
+import { Case } from "./Case";
+import { CasePage, type Actions } from "./CasePage";
+import { useDeskNews } from "./news";
+import { State } from "./State";
+import { subjectPath } from "./subjects";
+
+const COMMENT_CASE = graphql(`
+  query CommentCase($id: ID!, $size: Int!) {
+    ...Frame
+    comment(id: $id) {
+      id
+      content
+      state
+      postedAt
+      flagReasons
+      flags {
+        ...FlagLine
+      }
+      author: poster {
+        id
+        username
+      }
+      ...AroundComment
+      ancestors {
+        ...AroundComment
+      }
+      article {
+        id
+        title
+        groups {
+          id
+          name
+        }
+        thread(under: $id, first: $size) {
+          nodes {
+            ...AroundComment
+          }
+        }
+      }
+    }
+    moderationLog(subjectId: $id, first: 50) {
+      nodes {
+        id
+        ...Deed
+      }
+    }
+  }
+`);
+
+/** A comment as moderators see it, between what it answers and what answers it. */
+export function CommentCase({ id }: { id: string }) {
+  const variables = { id, size: AROUND_SIZE };
+  const [result, retry] = usePageQuery(COMMENT_CASE, variables);
+  useDeskNews(useRenewal(COMMENT_CASE, variables));
+  const name = nameOf(result.data?.comment);
+  return (
+    <CasePage title={name} name={name} subjectOf={(data) => data.comment} {...{ result, retry }}>
+      {(comment, actions) => <Loaded comment={comment} actions={actions} />}
+    </CasePage>
+  );
+}
+
+type Data = DocumentType<typeof COMMENT_CASE>;
+
+interface LoadedProps {
+  comment: NonNullable<Data["comment"]>;
+  actions: Actions;
+}
+
+function Loaded({ comment, actions }: LoadedProps) {
+  const { id, content, state, postedAt, author, article, ancestors, flags, flagReasons } = comment;
+  const groups = article.groups.map(({ name }) => name);
+  return (
+    <Case
+      flags={flags}
+      reasons={flagReasons}
+      actions={actions}
+      around={<Around comments={[...ancestors, comment, ...article.thread.nodes]} current={id} />}
+      poster={author}
+    >
+      <p className="details">
+        {author && <UserLink username={author.username} />} <Time at={postedAt} />
+        <span className="on">
+          on{" "}
+          <Link href={subjectPath(article.id)}>
+            <bdi>{article.title}</bdi>
+          </Link>
+        </span>
+        <Link href={commentPath(article.id, id)}>Its page</Link>
+      </p>
+      <State state={state} isLocked={false} />
+      {content && <Markdown text={content} />}
+      <Acts subject={{ id, name: nameOf(comment), groups }} state={state} />
+    </Case>
+  );
+}
+
+const nameOf = (comment: { author?: { username: string } | null } | null | undefined): string =>
+  comment?.author ? `Comment by ${comment.author.username}` : "Comment";

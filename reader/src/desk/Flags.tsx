@@ -1,0 +1,47 @@
+import { Time } from "../components/Time";
+import { UserLink } from "../components/UserLink";
+import { counted } from "../counts";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import type { FlagReason } from "../gql/graphql";
+import { REASONS, summary } from "./words";
+
+const FLAG_LINE = graphql(`
+  fragment FlagLine on Flag {
+    reason
+    note
+    at
+    by {
+      id
+      username
+    }
+  }
+`);
+
+interface FlagsProps {
+  /** What moderators of the site see. */
+  flags: readonly FragmentType<typeof FLAG_LINE>[];
+  /** Why it was flagged: what moderators of groups see. */
+  reasons: readonly FlagReason[];
+}
+
+/** How often and why a thing was flagged, and for moderators of the site by whom. */
+export function Flags({ flags, reasons }: FlagsProps) {
+  if (reasons.length === 0) return null;
+  return (
+    <div className="flags">
+      <p>
+        {counted(reasons.length, "flag")}: {summary(reasons)}
+      </p>
+      {flags.length > 0 && (
+        <ul>
+          {readFragment(FLAG_LINE, flags).map(({ reason, note, at, by }) => (
+            <li key={by.id}>
+              <UserLink username={by.username} /> {REASONS[reason]} <Time at={at} />
+              {note && <q dir="auto">{note}</q>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,143 @@
+import { useState } from "react";
+import { useQuery } from "urql";
+import { Link } from "wouter";
+import { logPath } from "../addresses";
+import { useRenewal } from "../changes";
+import { Content } from "../components/Page";
+import { Time } from "../components/Time";
+import { UserLink } from "../components/UserLink";
+import { counted } from "../counts";
+import { graphql, type DocumentType } from "../gql";
+import { useSession } from "../session";
+import { fullTime } from "../times";
+import { ActDialog } from "./ActDialog";
+import { ActButton } from "./Acts";
+import { Deeds } from "./Deeds";
+import { useDeskNews } from "./news";
+import { subjectPath } from "./subjects";
+
+const HISTORY = graphql(`
+  query History($id: ID!, $username: String!, $shown: Int!) {
+    user(username: $username) {
+      id
+      username
+      karma
+      joinedAt
+      isBanned
+      bannedUntil
+      articles(first: $shown) {
+        totalCount
+        nodes {
+          id
+          title
+          postedAt
+        }
+      }
+      comments(first: $shown) {
+        totalCount
+        nodes {
+          id
+          content
+          postedAt
+        }
+      }
+    }
+    moderationLog(subjectId: $id, first: $shown) {
+      totalCount
+      nodes {
+        id
+        ...Deed
+      }
+    }
+  }
+`);
+
+/** How many of their newest texts, and of the actions about them, are shown. */
+const SHOWN = 10;
+
+/** A user as moderators see them: bans, what was done about them, and their newest texts. */
+export function History({ user: { id, username } }: { user: { id: string; username: string } }) {
+  const variables = { id, username, shown: SHOWN };
+  const [result, retry] = useQuery({ query: HISTORY, variables, requestPolicy: "cache-and-network" });
+  useDeskNews(useRenewal(HISTORY, variables));
+  return (
+    <section className="case" aria-labelledby="history">
+      <h2 id="history">
+        <UserLink username={username} />
+      </h2>
+      <Content result={result} retry={retry}>
+        {({ user, moderationLog }) =>
+          user && (
+            <>
+              <Profile user={user} />
+              <Deeds actions={moderationLog?.nodes ?? []} empty="No moderator has done anything about this user." />
+              {moderationLog && moderationLog.totalCount > SHOWN && (
+                <p className="details">
+                  <Link href={logPath({ subject: id })}>All {moderationLog.totalCount} actions in the log</Link>
+                </p>
+              )}
+              <Texts user={user} />
+            </>
+          )
+        }
+      </Content>
+    </section>
+  );
+}
+
+type User = NonNullable<DocumentType<typeof HISTORY>["user"]>;
+
+function Profile({ user }: { user: User }) {
+  const { id, username, karma, joinedAt, isBanned, bannedUntil } = user;
+  const [isBanning, setBanning] = useState(false);
+  const session = useSession();
+  return (
+    <>
+      <p className="profile">
+        <span>{karma} karma</span>
+        <span>
+          joined <Time at={joinedAt} />
+        </span>
+        <span>{counted(user.articles.totalCount, "article")}</span>
+        <span>{counted(user.comments.totalCount, "comment")}</span>
+      </p>
+      {isBanned && (
+        <p className="notice">
+          Banned from this site {bannedUntil ? `until ${fullTime(Date.parse(bannedUntil))}` : "for good"}.
+        </p>
+      )}
+      {session?.username !== username && (
+        <div className="acts">
+          <ActButton name="Ban" about={username} onClick={() => setBanning(true)} />
+          {isBanning && <ActDialog task={{ act: "ban", user: { id, username } }} onClose={() => setBanning(false)} />}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Their newest articles and comments; each leads to its page for moderators. */
+function Texts({ user: { articles, comments } }: { user: User }) {
+  const texts = [
+    ...articles.nodes.map(({ title, ...article }) => ({ ...article, text: title })),
+    ...comments.nodes.map(({ content, ...comment }) => ({ ...comment, text: content ?? "deleted" })),
+  ].sort((one, other) => Date.parse(other.postedAt) - Date.parse(one.postedAt));
+  if (texts.length === 0) return null;
+  return (
+    <>
+      <h3>Newest texts</h3>
+      <ol className="items texts">
+        {texts.map(({ id, text, postedAt }) => (
+          <li key={id} data-item="" tabIndex={-1}>
+            <Link href={subjectPath(id)} className="clamped" aria-keyshortcuts="o">
+              <bdi>{text}</bdi>
+            </Link>
+            <p className="details">
+              {id.startsWith("comment:") && <span>comment</span>} <Time at={postedAt} />
+            </p>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

@@ -1,0 +1,115 @@
+import { Link } from "wouter";
+import { withQuery } from "../addresses";
+import { Time } from "../components/Time";
+import { UserLink } from "../components/UserLink";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import type { QueueLineFragment } from "../gql/graphql";
+import { useKeptNode } from "../kept";
+import { Acts } from "./Acts";
+import { Flags } from "./Flags";
+import { subjectPath } from "./subjects";
+
+const QUEUE_LINE = graphql(`
+  fragment QueueLine on QueueEdge {
+    since
+    flagReasons
+    flags {
+      ...FlagLine
+    }
+    node {
+      __typename
+      id
+      ... on Article {
+        title
+        content
+        state
+        isLocked
+        poster {
+          id
+          username
+        }
+        groups {
+          id
+          name
+        }
+      }
+      ... on Comment {
+        content
+        state
+        author: poster {
+          id
+          username
+        }
+        article {
+          id
+          title
+          groups {
+            id
+            name
+          }
+        }
+      }
+    }
+  }
+`);
+
+/** A thing that waits for moderators: what it says, by whom, why and since when it waits, and what may be done. */
+export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LINE> }) {
+  const { node, since, flags, flagReasons } = readFragment(QUEUE_LINE, masked);
+  const kept = useKeptNode(node.__typename, node.id);
+  const { name, groups, poster, title, on } = partsOf(node);
+  return (
+    <article className="line" data-item="" tabIndex={-1} aria-label={name}>
+      <h2 dir="auto">
+        <Link href={subjectPath(node.id)} aria-keyshortcuts="o">
+          {title}
+        </Link>
+      </h2>
+      {node.content && (
+        <p className="excerpt clamped" dir="auto">
+          {node.content}
+        </p>
+      )}
+      <div className="details">
+        {poster && <UserLink username={poster.username} />}
+        <span>
+          {node.state === "PENDING" ? "posted" : "flagged"} <Time at={since} />
+        </span>
+        {on && (
+          <span className="on">
+            on <bdi>{on}</bdi>
+          </span>
+        )}
+        {groups.map((group) => (
+          <Link
+            key={group}
+            href={withQuery("/moderation", { group })}
+            className="group"
+            title="What waits in this group"
+          >
+            <bdi>{group}</bdi>
+          </Link>
+        ))}
+      </div>
+      <Flags flags={flags} reasons={flagReasons} />
+      {kept !== undefined && <p className="settled">This no longer waits.</p>}
+      <Acts
+        subject={{ id: node.id, name, groups }}
+        poster={poster}
+        state={node.state}
+        isLocked={node.__typename === "Article" ? node.isLocked : undefined}
+        isQuick
+      />
+    </article>
+  );
+}
+
+function partsOf(node: QueueLineFragment["node"]) {
+  if (node.__typename === "Article") {
+    const groups = node.groups.map(({ name }) => name);
+    return { name: node.title, title: node.title, groups, poster: node.poster, on: null };
+  }
+  const { author, article } = node;
+  const name = `Comment by ${author?.username ?? "nobody"}`;
+  return { name, title: name, groups: article.groups.map((group) => group.name), poster: author, on: article.title };
+}

@@ -1,0 +1,24 @@
+import { usePageQuery } from "../frame";
+import { graphql } from "../gql";
+import { CasePage } from "./CasePage";
+import { History } from "./History";
+
+const USER_CASE = graphql(`
+  query UserCase($username: String!) {
+    ...Frame
+    user(username: $username) {
+      id
+      username
+    }
+  }
+`);
+
+/** A user as moderators see them. */
+export function UserCase({ username }: { username: string }) {
+  const [result, retry] = usePageQuery(USER_CASE, { username });
+  return (
+    <CasePage title="Moderation" name={username} subjectOf={(data) => data.user} {...{ result, retry }}>
+      {(user) => <History user={user} />}
+    </CasePage>
+  );
+}

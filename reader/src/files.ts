@@ -1,0 +1,39 @@
+import { pause } from "./network";
+import { Observable } from "./observable";
+
+// Files of scripts that are loaded when they are needed. One that cannot be loaded is asked for until it is there.
+
+interface File<Module> {
+  /** Loads it, once. It does not fail: it waits for the network. */
+  load: () => Promise<Module>;
+  /** What is in it; null until it is there. */
+  get: () => Module | null;
+}
+
+/** How often the file that failed last was asked for in vain; 0 once one has come. */
+export const failures = new Observable(0);
+
+export function file<Module>(load: () => Promise<Module>): File<Module> {
+  let loading: Promise<Module> | undefined;
+  let loaded: Module | null = null;
+  return {
+    load: () => (loading ??= untilLoaded(load).then((module) => (loaded = module))),
+    get: () => loaded,
+  };
+}
+
+async function untilLoaded<Module>(load: () => Promise<Module>): Promise<Module> {
+  for (let attempts = 0; ; attempts++) {
+    try {
+      const module = await load();
+      failures.set(0);
+      return module;
+    } catch {
+      failures.set(attempts + 1);
+      await pause(attempts);
+    }
+  }
+}
+
+/** What renders texts of users. */
+export const renderer = file(() => import("./components/RenderedMarkdown"));

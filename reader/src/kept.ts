@@ -1,0 +1,43 @@
+import { createContext, useContext } from "react";
+import { useQuery } from "urql";
+import { ARTICLES_CHANGED } from "./changes";
+import { graphql, type DocumentType } from "./gql";
+import { useLive } from "./live";
+
+const KEPT = graphql(`
+  query Kept($ids: [ID!]!) {
+    nodes(ids: $ids) {
+      __typename
+      id
+      ... on Article {
+        ...ArticleLine
+      }
+      ... on Comment {
+        ...CommentLine
+      }
+    }
+  }
+`);
+
+type Node = NonNullable<DocumentType<typeof KEPT>["nodes"][number]>;
+type Kept<Name> = Extract<Node, { __typename: Name }>;
+
+/** What is still shown although its list no longer has it, by id: as it is now, or null if it was deleted. */
+export const KeptContext = createContext<ReadonlyMap<string, Node | null>>(new Map());
+
+/** What has left a list that is held: asked for when it leaves it, and followed as long as it is shown. */
+export function useKept(gone: readonly string[]): ReadonlyMap<string, Node | null> {
+  const ids = gone.filter((id) => /^(article|comment):/.test(id));
+  const isPaused = ids.length === 0;
+  const [{ data, operation }] = useQuery({ query: KEPT, variables: { ids }, pause: isPaused });
+  const articles = ids.filter((id) => id.startsWith("article:"));
+  useLive(ARTICLES_CHANGED, articles.length === 0 ? null : { ids: articles });
+  const asked = operation?.variables.ids ?? [];
+  return new Map(isPaused || !data ? [] : asked.map((id, index) => [id, data.nodes[index] ?? null]));
+}
+
+/** An item of a list that may no longer have it: as it is now, null if it was deleted, undefined while the list has it. */
+export function useKeptNode<Name extends Node["__typename"]>(name: Name, id: string): Kept<Name> | null | undefined {
+  const node = useContext(KeptContext).get(id);
+  return node && node.__typename === name ? (node as Kept<Name>) : node === null ? null : undefined;
+}

@@ -1,0 +1,126 @@
+import { expect, test } from "vitest";
+import { banIn, deedOf, mayAppeal, removalIn, sentenceOf, type Action } from "./moderation";
+import { fullTime } from "./times";
+
+const NOW = Date.parse("2026-11-23T12:00:00Z");
+const LATER = "2026-11-30T12:00:00Z";
+const LUA = { name: "lua" };
+const REVERTED = { id: "action:2" };
+
+const said = (kind: Action["kind"], subjectId: string, rest: Partial<Action> = {}) =>
+  sentenceOf({ kind, subjectId, ...rest }, NOW);
+
+test("an action about a text says what was done to it", () => {
+  expect(said("REMOVE", "article:1")).toBe("A moderator removed your article");
+  expect(said("REMOVE", "comment:1", { group: LUA })).toBe("A moderator removed your comment");
+  expect(said("REMOVE", "article:1", { group: LUA })).toBe("A moderator took your article out of the group lua");
+  expect(said("APPROVE", "comment:1")).toBe("A moderator approved your comment");
+  expect(said("LOCK", "article:1")).toBe("A moderator locked your article");
+  expect(said("PURGE", "article:1")).toBe("A moderator deleted your article for good");
+});
+
+test("a ban says from where and until when, and whether it is over", () => {
+  const end = fullTime(Date.parse(LATER));
+
+  expect(said("BAN", "user:alice")).toBe("You are banned from this site for good");
+  expect(said("BAN", "user:alice", { group: LUA, expiresAt: LATER })).toBe(
+    `You are banned from the group lua until ${end}`,
+  );
+  expect(said("BAN", "user:alice", { expiresAt: LATER, revertedBy: REVERTED })).toBe(
+    `You were banned from this site until ${end}`,
+  );
+  expect(said("BAN", "user:alice", { expiresAt: "2026-11-23T12:00:00Z" })).toMatch(/^You were banned/);
+});
+
+test("a role is named where it is known", () => {
+  expect(said("GRANT_ROLE", "user:alice", { group: LUA })).toBe("You are now a moderator of the group lua");
+  expect(said("REVOKE_ROLE", "user:alice", { group: LUA })).toBe("You are no longer a moderator of the group lua");
+  expect(said("GRANT_ROLE", "user:alice")).toBe("You were given a role on this site");
+  expect(said("REVOKE_ROLE", "user:alice")).toBe("A role that you had on this site was taken from you");
+});
+
+test("a revert says what is so again", () => {
+  const reverted = (kind: Action["kind"], subjectId: string, group: typeof LUA | null = null) =>
+    said("REVERT", subjectId, { group, reverts: { kind } });
+
+  expect(reverted("REMOVE", "comment:1")).toBe("A moderator restored your comment");
+  expect(reverted("REMOVE", "article:1", LUA)).toBe("A moderator put your article back into the group lua");
+  expect(reverted("APPROVE", "article:1")).toBe("A moderator took back the approval of your article");
+  expect(reverted("LOCK", "article:1")).toBe("A moderator unlocked your article");
+  expect(reverted("BAN", "user:alice", LUA)).toBe("A moderator took back your ban from the group lua");
+  expect(reverted("GRANT_ROLE", "user:alice", LUA)).toBe("You are no longer a moderator of the group lua");
+  expect(reverted("REVOKE_ROLE", "user:alice", LUA)).toBe("You are a moderator of the group lua again");
+  expect(reverted("REVOKE_ROLE", "user:alice")).toBe("A role on this site was given back to you");
+  expect(said("REVERT", "user:alice")).toBe("A moderator took back a decision about your account");
+});
+
+const done = (kind: Action["kind"], subjectId: string, rest: Partial<Action> = {}) =>
+  deedOf({ kind, subjectId, ...rest });
+
+test("the log says what was done to whom", () => {
+  const end = fullTime(Date.parse(LATER));
+
+  expect(done("REMOVE", "article:1")).toEqual(["removed", ""]);
+  expect(done("REMOVE", "comment:1", { group: LUA })).toEqual(["removed", ""]);
+  expect(done("REMOVE", "article:1", { group: LUA })).toEqual(["took", "out of the group lua"]);
+  expect(done("BAN", "user:alice")).toEqual(["banned", "from this site for good"]);
+  expect(done("BAN", "user:alice", { group: LUA, expiresAt: LATER })).toEqual([
+    "banned",
+    `from the group lua until ${end}`,
+  ]);
+  expect(done("GRANT_ROLE", "user:alice", { role: "ADMIN" })).toEqual(["made", "an admin"]);
+  expect(done("GRANT_ROLE", "user:alice", { group: LUA })).toEqual(["made", "a moderator of the group lua"]);
+  expect(done("GRANT_ROLE", "user:alice")).toEqual(["gave", "a role on this site"]);
+  expect(done("REVOKE_ROLE", "user:alice", { role: "MODERATOR" })).toEqual([
+    "took from",
+    "the role of a moderator of this site",
+  ]);
+});
+
+test("the log says what a revert has restored", () => {
+  const reverted = (kind: Action["kind"], subjectId: string, rest: Partial<Action> = {}) =>
+    done("REVERT", subjectId, { reverts: { kind }, ...rest });
+
+  expect(reverted("REMOVE", "article:1")).toEqual(["restored", ""]);
+  expect(reverted("REMOVE", "article:1", { group: LUA })).toEqual(["put", "back into the group lua"]);
+  expect(reverted("LOCK", "article:1")).toEqual(["unlocked", ""]);
+  expect(reverted("BAN", "user:alice")).toEqual(["took back the ban of", "from this site"]);
+  expect(reverted("GRANT_ROLE", "user:alice", { role: "ADMIN" })).toEqual(["took from", "the role of an admin"]);
+  expect(reverted("REVOKE_ROLE", "user:alice", { role: "ADMIN" })).toEqual(["made", "an admin again"]);
+  expect(done("REVERT", "user:alice")).toEqual(["took back a decision about", ""]);
+});
+
+test("a removal stands until it is reverted or the thing is approved", () => {
+  const removal: Action = { kind: "REMOVE", subjectId: "article:1" };
+  const outOfGroup: Action = { ...removal, group: LUA };
+  const lock: Action = { kind: "LOCK", subjectId: "article:1" };
+  const approval: Action = { kind: "APPROVE", subjectId: "article:1" };
+
+  expect(removalIn([lock, outOfGroup, removal])).toBe(removal);
+  expect(removalIn([outOfGroup, lock])).toBeUndefined();
+  expect(removalIn([{ ...removal, revertedBy: REVERTED }])).toBeUndefined();
+  expect(removalIn([approval, removal])).toBeUndefined();
+  expect(removalIn([{ ...approval, revertedBy: REVERTED }, removal])).toBe(removal);
+  const comment: Action = { kind: "REMOVE", subjectId: "comment:2", group: LUA };
+  expect(removalIn([comment])).toBe(comment);
+  const purge: Action = { kind: "PURGE", subjectId: "article:1" };
+  expect(removalIn([purge, removal])).toBe(purge);
+});
+
+test("the ban that counts is the one from the whole site that ends last", () => {
+  const ban = (rest: Partial<Action>): Action => ({ kind: "BAN", subjectId: "user:alice", ...rest });
+  const week = ban({ expiresAt: LATER });
+  const forGood = ban({});
+
+  expect(banIn([week, forGood], NOW)).toBe(forGood);
+  expect(banIn([week, { ...forGood, revertedBy: REVERTED }], NOW)).toBe(week);
+  expect(banIn([week], Date.parse(LATER))).toBeUndefined();
+  expect(banIn([ban({ group: LUA })], NOW)).toBeUndefined();
+});
+
+test("who an action is against may answer it while it stands", () => {
+  expect(mayAppeal({ kind: "REMOVE", subjectId: "article:1" })).toBe(true);
+  expect(mayAppeal({ kind: "REMOVE", subjectId: "article:1", revertedBy: REVERTED })).toBe(false);
+  expect(mayAppeal({ kind: "APPROVE", subjectId: "article:1" })).toBe(false);
+  expect(mayAppeal({ kind: "GRANT_ROLE", subjectId: "user:alice" })).toBe(false);
+});

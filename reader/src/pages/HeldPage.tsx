@@ -1,0 +1,123 @@
+import "./pages.css";
+import { Link } from "wouter";
+import { articlePath, commentPath } from "../addresses";
+import { Appeal } from "../components/Appeal";
+import { LiveList } from "../components/LiveList";
+import { LogInFirst } from "../components/LogInFirst";
+import { Markdown } from "../components/Markdown";
+import { Content, Page } from "../components/Page";
+import { Pager } from "../components/Pager";
+import { Time } from "../components/Time";
+import { Why } from "../components/Why";
+import { cursorPages, useCursors } from "../cursors";
+import { usePageQuery } from "../frame";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import { useSession } from "../session";
+
+const HELD_LINE = graphql(`
+  fragment HeldLine on Votable {
+    __typename
+    id
+    removal {
+      id
+      reason
+      ...Appealed
+    }
+    ... on Article {
+      title
+      postedAt
+    }
+    ... on Comment {
+      content
+      postedAt
+      article {
+        id
+        title
+      }
+    }
+  }
+`);
+
+const HELD = graphql(`
+  query Held($first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    held(first: $first, after: $after, last: $last, before: $before) {
+      nodes {
+        id
+        ...HeldLine
+      }
+      pageInfo {
+        ...Cursors
+      }
+    }
+  }
+`);
+
+/** What the viewer posted and others cannot read: what moderators removed, and what waits for them. */
+export default function HeldPage() {
+  if (useSession() === null) {
+    return (
+      <Page title="Held texts">
+        <LogInFirst reason="Your texts that moderators have removed, or that wait for them, are listed here." />
+      </Page>
+    );
+  }
+  return <Held />;
+}
+
+function Held() {
+  const [result, retry] = usePageQuery(HELD, useCursors());
+  return (
+    <Page title="Held texts" isReady={!result.fetching}>
+      <p className="filter">Your texts that only you and moderators read.</p>
+      <Content result={result} retry={retry}>
+        {({ held }) =>
+          held && (
+            <>
+              <LiveList
+                items={held.nodes}
+                idOf={({ id }) => id}
+                one="text"
+                className="items"
+                empty={<p className="empty">None of your texts is held.</p>}
+              >
+                {(text) => <HeldLine text={text} />}
+              </LiveList>
+              <Pager {...cursorPages("/held", held.pageInfo)} />
+            </>
+          )
+        }
+      </Content>
+    </Page>
+  );
+}
+
+function HeldLine({ text: masked }: { text: FragmentType<typeof HELD_LINE> }) {
+  const text = readFragment(HELD_LINE, masked);
+  const { id, removal } = text;
+  const isArticle = text.__typename === "Article";
+  const title = isArticle ? text.title : text.article.title;
+  const path = isArticle ? articlePath(id) : commentPath(text.article.id, id);
+  return (
+    <article className="line" data-item="" tabIndex={-1} aria-label={isArticle ? title : `Comment on ${title}`}>
+      <h2 dir="auto">
+        {!isArticle && "Comment on "}
+        <Link href={path} aria-keyshortcuts="o">
+          {title}
+        </Link>
+      </h2>
+      {!isArticle && text.content && <Markdown text={text.content} />}
+      <p className="details">
+        <Time at={text.postedAt} />
+        <span className="on">
+          <Why
+            said={removal ? "A moderator has removed it" : "It waits for a moderator"}
+            reason={removal?.reason}
+            subject={id}
+          />
+        </span>
+      </p>
+      {removal && <Appeal key={removal.id} actionId={removal.id} />}
+    </article>
+  );
+}

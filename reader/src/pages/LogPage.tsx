@@ -1,0 +1,118 @@
+import "./pages.css";
+import { useState } from "react";
+import { Link, useSearch } from "wouter";
+import { groupPath, logPath } from "../addresses";
+import { useRenewal } from "../changes";
+import { ActionLine } from "../components/ActionLine";
+import { LiveList } from "../components/LiveList";
+import { Content, Page } from "../components/Page";
+import { Pager } from "../components/Pager";
+import { cursorPages, useCursors } from "../cursors";
+import { usePageQuery } from "../frame";
+import { graphql } from "../gql";
+import { useLive } from "../live";
+
+const LOG = graphql(`
+  query Log($group: String, $subjectId: ID, $first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    moderationLog(group: $group, subjectId: $subjectId, first: $first, after: $after, last: $last, before: $before) {
+      nodes {
+        id
+        ...ActionLine
+      }
+      pageInfo {
+        ...Cursors
+      }
+    }
+  }
+`);
+
+const MODERATED = graphql(`
+  subscription Moderated($group: String, $subjectId: ID) {
+    moderated(group: $group, subjectId: $subjectId) {
+      id
+    }
+  }
+`);
+
+/** What moderators did and why, newest first, for everybody: all of it, or in a group, or about one thing. */
+export default function LogPage() {
+  const search = useSearch();
+  return <Log key={search} />;
+}
+
+function Log() {
+  const parameters = new URLSearchParams(useSearch());
+  const group = parameters.get("group") || null;
+  const subject = parameters.get("subject") || null;
+  const shown = { group, subjectId: subject };
+  const cursors = useCursors();
+  const [result, retry] = usePageQuery(LOG, { ...shown, ...cursors });
+  const isFirst = Object.keys(cursors).length === 1;
+  const arrivals = useNewActions(
+    isFirst && result.data?.moderationLog ? shown : null,
+    useRenewal(LOG, { ...shown, ...cursors }),
+  );
+  return (
+    <Page title="Log of moderation" isReady={!result.fetching}>
+      {group || subject ? (
+        <Filter group={group} subject={subject} />
+      ) : (
+        <p className="filter">
+          What moderators did, and why. <Link href="/moderation/roles">Who they are</Link>
+        </p>
+      )}
+      <Content result={result} retry={retry}>
+        {({ moderationLog: log }) =>
+          log && (
+            <>
+              <LiveList
+                items={log.nodes}
+                idOf={({ id }) => id}
+                one="action"
+                className="items"
+                empty={<p className="empty">Moderators have done nothing here yet.</p>}
+                arrivals={arrivals}
+              >
+                {(action) => <ActionLine action={action} />}
+              </LiveList>
+              <Pager {...cursorPages("/log", log.pageInfo, { group, subject })} />
+            </>
+          )
+        }
+      </Content>
+    </Page>
+  );
+}
+
+/** How many actions the first page does not show, as nothing is pushed into it, and what reads it again. */
+function useNewActions(
+  shown: { group: string | null; subjectId: string | null } | null,
+  renew: () => Promise<unknown>,
+) {
+  const [count, setCount] = useState(0);
+  useLive(MODERATED, shown, { onData: () => setCount((count) => count + 1), onGap: () => void show() });
+
+  async function show() {
+    await renew();
+    setCount(0);
+  }
+
+  return { count, show };
+}
+
+/** What of the log is shown, with a link to all of it. */
+function Filter({ group, subject }: { group: string | null; subject: string | null }) {
+  return (
+    <p className="filter">
+      Only {subject && <>what is about {subject.replace(":", " ")}</>}
+      {subject && group && " "}
+      {group && (
+        <>
+          what was done in <Link href={groupPath(group)}>{group}</Link>
+        </>
+      )}
+      . <Link href={logPath()}>All of the log</Link>
+    </p>
+  );
+}

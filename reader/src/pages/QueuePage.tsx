@@ -1,0 +1,163 @@
+import "./pages.css";
+import "../desk/desk.css";
+import { useSearch } from "wouter";
+import { withQuery } from "../addresses";
+import { useRenewal } from "../changes";
+import { LiveList } from "../components/LiveList";
+import { Content, Page } from "../components/Page";
+import { Pager } from "../components/Pager";
+import { Tabs } from "../components/Tabs";
+import { cursorPages, useCursors } from "../cursors";
+import { Appeals } from "../desk/Deeds";
+import { GroupTabs } from "../desk/GroupTabs";
+import { useDeskNews } from "../desk/news";
+import { OnlyModerators } from "../desk/OnlyModerators";
+import { QueueLine } from "../desk/QueueLine";
+import { useQueueCounts } from "../desk/Waiting";
+import { usePageQuery } from "../frame";
+import { graphql, type DocumentType } from "../gql";
+import type { QueueKind } from "../gql/graphql";
+import { NotFound } from "./NotFound";
+
+const QUEUE = graphql(`
+  query Queue($kind: QueueKind!, $group: String, $first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    moderationQueue(kind: $kind, group: $group, first: $first, after: $after, last: $last, before: $before) {
+      totalCount
+      edges {
+        cursor
+        node {
+          id
+        }
+        ...QueueLine
+      }
+      pageInfo {
+        ...Cursors
+      }
+    }
+  }
+`);
+
+const APPEALS = graphql(`
+  query Appeals($group: String, $first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    appeals(group: $group, first: $first, after: $after, last: $last, before: $before) {
+      nodes {
+        id
+        ...Deed
+      }
+      pageInfo {
+        ...Cursors
+      }
+    }
+  }
+`);
+
+const TABS = [
+  { name: "flagged", title: "Flagged" },
+  { name: "pending", title: "Pending" },
+  { name: "appeals", title: "Appeals" },
+] as const;
+
+type Name = (typeof TABS)[number]["name"];
+
+/** What waits for moderators, of one kind, in all their groups or in one. */
+export default function QueuePage() {
+  const search = useSearch();
+  const parameters = new URLSearchParams(search);
+  const name = parameters.get("kind") ?? "flagged";
+  const group = parameters.get("group");
+  const tab = TABS.find((each) => each.name === name);
+  if (!tab) return <NotFound />;
+  const Waiting = tab.name === "appeals" ? WaitingAppeals : WaitingThings;
+  return <Waiting key={search} name={tab.name} group={group} />;
+}
+
+interface WaitingProps {
+  name: Name;
+  group: string | null;
+}
+
+function WaitingThings({ name, group }: WaitingProps) {
+  const kind: QueueKind = name === "pending" ? "PENDING" : "FLAGGED";
+  const variables = { kind, group, ...useCursors() };
+  const [result, retry] = usePageQuery(QUEUE, variables);
+  useDeskNews(useRenewal(QUEUE, variables));
+  if (result.data && !result.data.moderationQueue) return <OnlyModerators />;
+  return (
+    <Page title="Moderation" isReady={!result.fetching}>
+      <KindTabs {...{ name, group }} />
+      <Content result={result} retry={retry}>
+        {({ moderationQueue }) => moderationQueue && <Things {...{ name, group }} queue={moderationQueue} />}
+      </Content>
+    </Page>
+  );
+}
+
+function WaitingAppeals({ name, group }: WaitingProps) {
+  const variables = { group, ...useCursors() };
+  const [result, retry] = usePageQuery(APPEALS, variables);
+  useDeskNews(useRenewal(APPEALS, variables));
+  if (result.data && !result.data.appeals) return <OnlyModerators />;
+  return (
+    <Page title="Moderation" isReady={!result.fetching}>
+      <KindTabs {...{ name, group }} />
+      <Content result={result} retry={retry}>
+        {({ appeals }) =>
+          appeals && (
+            <>
+              <Appeals actions={appeals.nodes} />
+              <Pager {...cursorPages("/moderation", appeals.pageInfo, { kind: name, group })} />
+            </>
+          )
+        }
+      </Content>
+    </Page>
+  );
+}
+
+/** Links to the queues, with how much waits in each. */
+function KindTabs({ name, group }: WaitingProps) {
+  const counts = useQueueCounts();
+  const tabs = TABS.map((tab) => ({
+    name: `${tab.title} ${counts[tab.name]}`,
+    path: pathOf(tab.name, group),
+    isCurrent: tab.name === name,
+  }));
+  return (
+    <div className="lists">
+      <Tabs label="Queues" tabs={tabs} />
+      <GroupTabs current={group} pathOf={(group) => pathOf(name, group)} />
+      <Tabs label="Places" tabs={[{ name: "Roles and groups", path: "/moderation/roles", isCurrent: false }]} />
+    </div>
+  );
+}
+
+const kindOf = (name: Name): string | null => (name === "flagged" ? null : name);
+
+const pathOf = (name: Name, group: string | null): string => withQuery("/moderation", { kind: kindOf(name), group });
+
+interface ThingsProps extends WaitingProps {
+  queue: NonNullable<DocumentType<typeof QUEUE>["moderationQueue"]>;
+}
+
+function Things({ name, group, queue: { edges, pageInfo } }: ThingsProps) {
+  return (
+    <>
+      <LiveList
+        items={edges}
+        idOf={({ node }) => node.id}
+        one="thing"
+        className="items"
+        empty={
+          <p className="empty">
+            {name === "pending" ? "Nothing waits to be shown." : "Nothing that is flagged waits."}
+          </p>
+        }
+      >
+        {(edge) => <QueueLine edge={edge} />}
+      </LiveList>
+      <Pager {...cursorPages("/moderation", pageInfo, { kind: kindOf(name), group })} />
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+import type { Role } from "./gql/graphql";
+import { Observable, useObservable } from "./observable";
+import { useSession } from "./session";
+import { storage } from "./storage";
+
+/** What a user moderates: the whole site, some groups, or nothing. */
+export interface Roles {
+  /** Admins also give roles, and moderate the whole site. */
+  isAdmin: boolean;
+  isOfSite: boolean;
+  /** The names of the groups of which they are a moderator by a role of their own, in the order of their grants. */
+  groups: readonly string[];
+}
+
+interface Grant {
+  role: Role;
+  group?: { name: string } | null;
+}
+
+interface Viewer {
+  username: string;
+  roles: readonly Grant[];
+}
+
+const NONE: Roles = { isAdmin: false, isOfSite: false, groups: [] };
+
+const KEY = "upvote-roles";
+
+interface Known {
+  username: string;
+  roles: Roles;
+}
+
+const known = new Observable<Known | null>(stored());
+
+/** Each page asks for the roles of the viewer with its own data: see `usePageQuery`. */
+export function noteRoles(viewer: Viewer | null | undefined): void {
+  const next = viewer ? { username: viewer.username, roles: rolesOf(viewer.roles) } : null;
+  if (JSON.stringify(next) === JSON.stringify(known.get())) return;
+  storage.write(KEY, next && moderatesAnything(next.roles) ? JSON.stringify(next) : null);
+  known.set(next);
+}
+
+/** Those of an earlier visit, so that the header has its size before the first page tells them. */
+function stored(): Known | null {
+  try {
+    return JSON.parse(storage.read(KEY) ?? "null") as Known | null;
+  } catch {
+    return null;
+  }
+}
+
+/** The roles of whoever is logged in, as the last page has told them. */
+export function useRoles(): Roles {
+  const session = useSession();
+  const noted = useObservable(known);
+  return session !== null && noted?.username === session.username ? noted.roles : NONE;
+}
+
+/** What somebody with these grants moderates. */
+export function rolesOf(grants: readonly Grant[]): Roles {
+  const ofSite = grants.filter(({ group }) => !group);
+  return {
+    isAdmin: ofSite.some(({ role }) => role === "ADMIN"),
+    isOfSite: ofSite.length > 0,
+    groups: grants.flatMap(({ group }) => group?.name ?? []),
+  };
+}
+
+/** Whether they moderate anything. */
+export const moderatesAnything = ({ isOfSite, groups }: Roles): boolean => isOfSite || groups.length > 0;
+
+/** Whether they moderate what is in any of some groups, or in none. */
+export function moderates(roles: Roles, groups: readonly string[]): boolean {
+  return roles.isOfSite || groups.some((group) => roles.groups.includes(group));
+}

@@ -1,0 +1,54 @@
+import { useLayoutEffect, useRef, useState, type RefObject } from "react";
+import { useHold, type Handlers, type Hold } from "./hold";
+
+/** A list as it is shown: later than it is, while one points at it. */
+export interface Still<Item> {
+  items: readonly Item[];
+  hold: Hold;
+  /** The ids of shown items that are no longer in the list. */
+  gone: readonly string[];
+  /** How many items are not shown yet. */
+  news: number;
+  isReordered: boolean;
+  /** Shows the list as it is, whatever points at it. */
+  show: () => void;
+}
+
+/** Keeps the items of a list in their places while the list is held. Their contents change. */
+export function useStill<Item>(
+  items: readonly Item[],
+  idOf: (item: Item) => string,
+  list: RefObject<HTMLElement | null>,
+  handlers: Handlers,
+): Still<Item> {
+  const current = new Map(items.map((item) => [idOf(item), item]));
+  const ids = [...current.keys()];
+  const [shown, setShown] = useState<readonly string[]>(ids);
+  const known = useRef(current);
+  const latest = useRef(ids);
+  const show = () => setShown(latest.current);
+  const hold = useHold(list, { ...handlers, onRelease: () => (handlers.onRelease(), show()) });
+  if (!isEqual(ids, shown) && !hold.isHeld()) setShown(ids);
+  const all = shown.map((id) => current.get(id) ?? known.current.get(id)).filter((item) => item !== undefined);
+  useLayoutEffect(() => {
+    latest.current = ids;
+    known.current = new Map(all.map((item) => [idOf(item), item]));
+  });
+
+  return { items: all, ...differences(ids, shown), hold, show };
+}
+
+function differences(ids: readonly string[], shown: readonly string[]) {
+  const both = shown.filter((id) => ids.includes(id));
+  return {
+    gone: shown.filter((id) => !ids.includes(id)),
+    news: ids.length - both.length,
+    isReordered: !isEqual(
+      ids.filter((id) => both.includes(id)),
+      both,
+    ),
+  };
+}
+
+const isEqual = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((id, index) => id === other[index]);

@@ -1,0 +1,78 @@
+"""Appeals against actions of moderators, and the queue in which they wait for an answer."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from archive import write_back
+from resolvers import moderation, queues
+from resolvers.arguments import PageArguments, paginated
+from resolvers.context import Context
+from resolvers.pagination import Connection, connection_oldest_first
+from store import appeals, records
+from store.appeals import Appeal
+from store.errors import Invalid
+from store.records import ModerationAction, User
+
+
+@paginated
+async def queue(
+    context: Context, group: str | None = None, *, paging: PageArguments
+) -> Connection[ModerationAction] | None:
+    """
+    None if the viewer does not moderate there. Three round trips: for the roles as they are stored, the places, and the
+    actions.
+    """
+    authority = await queues.viewer_authority(context)
+    groups = queues.moderated_groups(authority, group) if authority else ()
+    if groups == ():
+        return None
+    listing = appeals.listing(context.store.site, groups)
+    return await connection_oldest_first(context, listing, paging, moderation.ACTIONS)
+
+
+async def of_actions(actions: Sequence[ModerationAction], context: Context) -> list[Appeal | None]:
+    """
+    The appeal against each action, for its author and for moderators of the place. One round trip, and those of
+    `moderation.moderates_places` for appeals of others; none if nobody is logged in.
+    """
+    viewer = await context.viewer()
+    if viewer is None:
+        return [None] * len(actions)
+    site = context.store.site
+    found = await context.reads.load_all([appeals.of_action(site, action.number) for action in actions])
+    others = [action for action, each in zip(actions, found, strict=True) if each and each.username != viewer]
+    may_read = zip(others, await moderation.moderates_places(others, context), strict=True)
+    hidden = {action.number for action, may in may_read if not may}
+    return [None if action.number in hidden else each for action, each in zip(actions, found, strict=True)]
+
+
+def answered_by(found: Sequence[Appeal], context: Context) -> list[User | None]:
+    return [records.user(each.answered_by) if each.answered_by else None for each in found]
+
+
+async def submit(context: Context, action_id: str, text: str) -> ModerationAction:
+    number = _checked_number(action_id)
+    command = partial(appeals.submit, context.store.site, context.actor(), number, text)
+    return await _run(context, number, command)
+
+
+async def answer(context: Context, action_id: str, text: str) -> ModerationAction:
+    number = _checked_number(action_id)
+    command = partial(appeals.answer, context.store.site, context.actor(), number, text)
+    return await _run(context, number, command)
+
+
+async def _run(context: Context, number: int, command: Callable[[], Awaitable[ModerationAction]]) -> ModerationAction:
+    """Run a command on the appeal against an action, also on one about an article that is archived."""
+    (action,) = await context.reads.actions([number])
+    article = records.article_number(action.subject_id) if action else None
+    if article is None:
+        return await context.write(command())
+    return await context.write(write_back.run_moderation(context.store, context.database, article, command))
+
+
+def _checked_number(action_id: str) -> int:
+    number = records.action_number(action_id)
+    if number is None:
+        raise Invalid("an action's id looks like action:1541", "actionId")
+    return number

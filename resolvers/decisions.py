@@ -1,0 +1,51 @@
+"""Why something is not shown, or locked: the action of a moderator that stands, beside the article or the comment."""
+
+from collections.abc import Iterator, Sequence
+
+from resolvers.context import Context
+from store import moderation
+from store.listings import Window
+from store.records import Article, Comment, ContentState, ModerationAction, ModerationKind
+
+RECENT = Window(100)  # actions on one subject
+
+
+async def removal(subjects: Sequence[Article | Comment], context: Context) -> list[ModerationAction | None]:
+    """
+    What removed each; None for what is not removed, and if that is not among the last `RECENT` actions on it. No round
+    trip if nothing is removed, else two for all.
+    """
+    removed = [each.id for each in subjects if each.state is ContentState.REMOVED]
+    found = await _newest(context, removed, ModerationKind.REMOVE)
+    return [found.get(each.id) if each.state is ContentState.REMOVED else None for each in subjects]
+
+
+async def lock(articles: Sequence[Article], context: Context) -> list[ModerationAction | None]:
+    """What locked each; None for what is not locked. Otherwise as `removal`."""
+    found = await _newest(context, [each.id for each in articles if each.is_locked], ModerationKind.LOCK)
+    return [found.get(each.id) if each.is_locked else None for each in articles]
+
+
+async def _newest(context: Context, subjects: Sequence[str], kind: ModerationKind) -> dict[str, ModerationAction]:
+    """The newest action of a kind on each subject that was not reverted."""
+    if not subjects:
+        return {}
+    wanted = [(moderation.log(context.store.site, subject), RECENT) for subject in dict.fromkeys(subjects)]
+    pages = await context.reads.pages(wanted)
+    numbers = [position.number for page in pages for position in page.positions]
+    found: dict[str, ModerationAction] = {}
+    for action in _standing(await context.reads.actions(numbers), kind):
+        found.setdefault(action.subject_id, action)
+    return found
+
+
+def _standing(actions: Sequence[ModerationAction | None], kind: ModerationKind) -> Iterator[ModerationAction]:
+    for action in actions:
+        if action and action.kind is kind and not action.reverted_by and not _is_out_of_a_group(action):
+            yield action
+
+
+def _is_out_of_a_group(action: ModerationAction) -> bool:
+    """Whether it took an article out of one group. A comment is removed as a whole, also in the name of a group."""
+    is_removal = action.kind is ModerationKind.REMOVE
+    return is_removal and action.group is not None and action.subject_id.startswith("article:")

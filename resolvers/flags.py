@@ -1,0 +1,161 @@
+"""Flags on articles and comments, and the queues of what is flagged or pending."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from archive import write_back
+from resolvers import queues, subjects
+from resolvers.arguments import PageArguments, paginated
+from resolvers.context import Context
+from resolvers.moderation import viewer_roles
+from resolvers.pagination import Edge, PageInfo, connection_by_time, total_count
+from resolvers.subjects import SUBJECTS
+from store import flags, records, roles
+from store.flags import Flag, Flagged, FlagReason, Queue
+from store.records import Article, Comment, User
+from store.roles import Authority
+
+
+class ShownFlag(NamedTuple):
+    """A flag as a moderator of the site sees it."""
+
+    by: User
+    reason: FlagReason
+    note: str | None
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEdge:
+    """A thing that waits since an instant (unix milliseconds)."""
+
+    edge: Edge[Article | Comment]
+    flags: Sequence[ShownFlag]
+    flag_reasons: Sequence[FlagReason]
+
+    @property
+    def cursor(self) -> str:
+        return self.edge.cursor
+
+    @property
+    def node(self) -> Article | Comment:
+        return self.edge.node
+
+    @property
+    def since(self) -> int:
+        value: Any = self.edge.position[0]
+        return int(value)
+
+
+class QueueConnection(NamedTuple):
+    edges: Sequence[QueueEdge]
+    page_info: PageInfo
+    total_count: int
+
+    @property
+    def nodes(self) -> list[Article | Comment]:
+        return [edge.node for edge in self.edges]
+
+
+async def flag(context: Context, subject_id: str, reason: FlagReason, note: str | None = None) -> Flagged:
+    """Also an article that is archived."""
+    kind, number = subjects.kind_and_number(subject_id)
+    command = partial(flags.flag, context.store.site, context.actor(), kind, number, reason, note)
+    flagged = await context.write(_within_limits(context, partial(_found, context, kind, number, command)))
+    context.reads.prime_login(flagged.username)
+    return flagged
+
+
+async def unflag(context: Context, subject_id: str) -> Flagged:
+    kind, number = subjects.kind_and_number(subject_id)
+    command = partial(flags.unflag, context.store.site, context.actor(), kind, number)
+    flagged = await context.write(_found(context, kind, number, command))
+    context.reads.prime_login(flagged.username)
+    return flagged
+
+
+async def on_subjects(things: Sequence[Article | Comment], context: Context) -> list[Sequence[ShownFlag] | None]:
+    """The flags on each. No round trip for others than moderators of the site, to whom it is None."""
+    if not roles.moderates_site(await viewer_roles(context)):
+        return [None] * len(things)
+    return [_shown(standing) for standing in await _standing_on(things, context)]
+
+
+async def reasons(things: Sequence[Article | Comment], context: Context) -> list[list[FlagReason] | None]:
+    """Why each was flagged, in the groups of the viewer. No round trip for who has no role, to whom it is None."""
+    grants = await viewer_roles(context)
+    if not grants:
+        return [None] * len(things)
+    return [
+        [flag.reason for flag in standing if roles.moderates(grants, flag.groups)]
+        for standing in await _standing_on(things, context)
+    ]
+
+
+@paginated
+async def queue(
+    context: Context, kind: Queue | None = Queue.FLAGGED, group: str | None = None, *, paging: PageArguments
+) -> QueueConnection | None:
+    """
+    None if the viewer does not moderate there. Four round trips: for the roles as they are stored, the places, what is
+    there, and the flags on it.
+    """
+    authority = await queues.viewer_authority(context)
+    groups = queues.moderated_groups(authority, group) if authority else ()
+    if authority is None or groups == ():
+        return None
+    listing = flags.listing(context.store.site, kind or Queue.FLAGGED, groups)
+    connection = await connection_by_time(context, listing, paging, SUBJECTS)
+    reads = [flags.standing(context.store.site, each.node.number) for each in connection.edges]
+    found = zip(connection.edges, await context.reads.load_all(reads), strict=True)
+    edges = [_edge_for(authority, groups, edge, standing) for edge, standing in found]
+    (total,) = await total_count([connection], context)
+    return QueueConnection(edges, connection.page_info, total)
+
+
+def _edge_for(
+    authority: Authority, groups: Sequence[str] | None, edge: Edge[Article | Comment], standing: Sequence[Flag]
+) -> QueueEdge:
+    """Moderators of groups see why flags were set there; those of the site also by whom."""
+    if roles.moderates_site(authority.grants):
+        return QueueEdge(edge, _shown(standing), [flag.reason for flag in standing])
+    own = set(groups or ())
+    return QueueEdge(edge, (), [flag.reason for flag in standing if own.intersection(flag.groups)])
+
+
+async def _standing_on(things: Sequence[Article | Comment], context: Context) -> Sequence[Sequence[Flag]]:
+    """The flags on each that were not cleared. One round trip for all."""
+    reads = [flags.standing(context.store.site, each.number) for each in things]
+    return await context.reads.load_all(reads)
+
+
+def _shown(standing: Iterable[Flag]) -> list[ShownFlag]:
+    return [ShownFlag(records.user(flag.username), flag.reason, flag.note, flag.at) for flag in standing]
+
+
+async def _found(context: Context, kind: str, number: int, command: Callable[[], Awaitable[Flagged]]) -> Flagged:
+    """Run a command on an article, which is written back to Redis before if it is archived, or on a comment."""
+    if kind == "comment":  # those of archived articles do not exist
+        return await command()
+    return await write_back.run_moderation(context.store, context.database, number, command)
+
+
+async def _within_limits(context: Context, command: Callable[[], Awaitable[Flagged]]) -> Flagged:
+    """
+    Count a flag against the limit of the user, if the request has an address.
+
+    The limit costs two round trips, and one more to take the count back if nothing changed.
+    """
+    session, flagged = context.actor(), None
+    if context.address is None:
+        return await command()
+    username = await context.store.site.username(session)
+    back = await context.store.attempts.count(context.rates.of_flags(username))
+    try:
+        flagged = await command()
+        return flagged
+    finally:
+        if flagged is None or not flagged.changed:
+            await context.store.attempts.take_back(back)

@@ -1,0 +1,58 @@
+"""Groups, and the articles of each."""
+
+from collections.abc import Sequence
+
+from resolvers import arguments
+from resolvers.arguments import BadInput, PageArguments, articles_by, paginated
+from resolvers.context import Context
+from resolvers.pagination import Connection, article_connections, name_connection
+from store import records, validation
+from store.ranking.formulas import Order
+from store.records import Article, Group
+
+
+async def title(groups: Sequence[Group], context: Context) -> list[str | None]:
+    return [place.title if place else None for place in await context.reads.places(group.name for group in groups)]
+
+
+async def about(groups: Sequence[Group], context: Context) -> list[str | None]:
+    return [place.about if place else None for place in await context.reads.places(group.name for group in groups)]
+
+
+async def is_listed(groups: Sequence[Group], context: Context) -> list[bool]:
+    places = await context.reads.places(group.name for group in groups)
+    return [place is not None and place.listed_at is not None for place in places]
+
+
+@paginated
+async def articles(
+    groups: Sequence[Group],
+    context: Context,
+    order: Order | None = Order.SCORE,
+    since: int | None = None,
+    *,
+    paging: PageArguments,
+    page: int | None = None,
+    pinned: bool | None = False,
+) -> list[Connection[Article] | BadInput]:
+    wanted = [articles_by(context.store.site, order, group.name, since) for group in groups]
+    if page is not None:
+        paging = paging._replace(page=page)
+    return await article_connections(context, wanted, paging, pinned=bool(pinned))
+
+
+async def group(context: Context, name: str) -> Group | None:
+    """A group that has no articles is an empty one, listed or not. None for a name that no group can have."""
+    found = arguments.group_name(name)
+    return None if found == arguments.NO_GROUP else records.group(found)
+
+
+async def edit(context: Context, group: str, **changes: str | None) -> Group:
+    """Change what is given. Null removes a text."""
+    actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
+    return records.group(await context.write(context.store.places.edit(actor, group, texts)))
+
+
+@paginated
+async def groups(context: Context, *, paging: PageArguments) -> Connection[Group]:
+    return name_connection("groups", await context.reads.groups(), paging, validation.GROUP, records.group)

@@ -1,0 +1,38 @@
+"""Who the viewer is: registering, logging in and out, and changing the password."""
+
+from resolvers.context import Context
+from store import records
+from store.records import User
+from store.sessions import NewSession
+
+
+async def viewer(context: Context) -> User | None:
+    username = await context.viewer()
+    return records.user(username) if username else None
+
+
+async def register(context: Context, username: str, password: str) -> NewSession:
+    rates = context.rates.of_registrations(context.address) if context.address is not None else ()
+    return _logged_in(context, await context.store.users.register(username, password, rates))
+
+
+async def log_in(context: Context, username: str, password: str) -> NewSession:
+    return _logged_in(context, await context.store.users.log_in(username, password, context.address))
+
+
+async def change_password(context: Context, current_password: str, new_password: str) -> User:
+    command = context.store.users.change_password(context.actor(), current_password, new_password, context.address)
+    username = await context.write(command)
+    context.reads.prime_login(username)
+    return records.user(username)
+
+
+async def log_out(context: Context) -> None:
+    await context.store.sessions.close(context.actor())
+    context.log_out()
+
+
+def _logged_in(context: Context, session: NewSession) -> NewSession:
+    context.log_in(session.token)
+    context.reads.set_login(session.login)
+    return session

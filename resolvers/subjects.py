@@ -1,0 +1,34 @@
+"""What moderators and flags are about: articles and comments, whose numbers are of one sequence."""
+
+from asyncio import gather
+from collections.abc import Iterable, Sequence
+
+from resolvers import comments
+from resolvers.context import Context
+from resolvers.pagination import Nodes
+from store import records
+from store.errors import Invalid
+from store.records import Article, Comment
+
+
+def kind_and_number(subject_id: str) -> tuple[str, int]:
+    """`article` or `comment`, and the number, in the input `subjectId`. Raises Invalid if it is malformed."""
+    if number := records.article_number(subject_id):
+        return "article", number
+    if number := records.comment_number(subject_id):
+        return "comment", number
+    raise Invalid("a subject's id looks like article:1541 or comment:1541", "subjectId")
+
+
+async def _read(context: Context, numbers: Iterable[int]) -> list[Article | Comment | None]:
+    """What has these numbers, as the viewer may read it by id: each number is of an article or of a comment."""
+    wanted = list(numbers)
+    articles, found = await gather(context.articles(wanted), comments.of_viewer(context, wanted))
+    return [article or comment for article, comment in zip(articles, found, strict=True)]
+
+
+def _bytes_of(found: Sequence[Article | Comment | None]) -> int:
+    return sum([each.held_bytes for each in found if each])
+
+
+SUBJECTS = Nodes(_read, _bytes_of)

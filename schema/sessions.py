@@ -1,0 +1,91 @@
+"""Sessions: registering, logging in and out, and who the viewer is."""
+
+from typing import Self
+
+import strawberry
+
+from resolvers import sessions
+from resolvers.context import Context
+from schema.fields import root_field
+from schema.mutations import Payload, mutation, nullable
+from schema.scalars import DateTime
+from schema.users import User
+from store import records
+from store.sessions import NewSession
+
+PASSWORD = "8 to 128 characters."
+
+
+@strawberry.type(description="The session of a logged-in user, which the token of a request names.")
+class Session:
+    expires_at: DateTime = strawberry.field(
+        description="When the session ends if it is not used before. A request that reads something of the viewer "
+        "extends it, once in a 24th of its lifetime."
+    )
+
+
+@strawberry.type
+class SessionQueries:
+    viewer: User | None = root_field(sessions.viewer, "The logged-in user; null if nobody is logged in.")
+    session: Session | None = root_field(Context.login, "The session of this request; null if nobody is logged in.")
+
+
+@strawberry.input(description="A name and a password for a new user.")
+class RegisterInput:
+    username: str = strawberry.field(description="2 to 20 letters, digits, `_` and `-`.")
+    password: str = strawberry.field(description=PASSWORD)
+
+
+@strawberry.input(description="The name and password of a user.")
+class LogInInput:
+    username: str = strawberry.field(description="The name of the user, in any case of letters.")
+    password: str = strawberry.field(description=PASSWORD)
+
+
+@strawberry.input(description="A new password for the viewer.")
+class ChangePasswordInput:
+    current_password: str = strawberry.field(description="The current password.")
+    new_password: str = strawberry.field(description=PASSWORD)
+
+
+@strawberry.type(description="A new session.")
+class SessionPayload(Payload):
+    user: User | None = nullable("The user who is now logged in.")
+    token: str | None = nullable("Send it as `Authorization: Bearer TOKEN`. It cannot be read again.")
+    expires_at: DateTime | None = nullable("When the session ends if it is not used before.")
+
+    @classmethod
+    def of(cls, session: NewSession) -> Self:
+        user = records.user(session.login.username)
+        return cls.of_records(user=user, token=session.token, expires_at=session.login.expires_at)
+
+
+@strawberry.type(description="A changed password.")
+class ChangePasswordPayload(Payload):
+    user: User | None = nullable("The user whose password was changed; null if refused.")
+
+    @classmethod
+    def of(cls, user: records.User) -> Self:
+        return cls.of_records(user=user)
+
+
+@strawberry.type(description="The end of a session.")
+class LogOutPayload(Payload):
+    @classmethod
+    def of(cls, nothing: None) -> Self:
+        return cls()
+
+
+@strawberry.type
+class SessionMutations:
+    register: SessionPayload | None = mutation(
+        sessions.register, SessionPayload, RegisterInput, "Create a user and log them in."
+    )
+    log_in: SessionPayload | None = mutation(sessions.log_in, SessionPayload, LogInInput, "Open a session.")
+    change_password: ChangePasswordPayload | None = mutation(
+        sessions.change_password,
+        ChangePasswordPayload,
+        ChangePasswordInput,
+        "Change the viewer's password and end all their other sessions.",
+    )
+    log_out: LogOutPayload | None = mutation(sessions.log_out, LogOutPayload, None, "End this session.")

@@ -1,0 +1,89 @@
+"""Users, and whom they follow."""
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Annotated, Self
+
+import strawberry
+
+from resolvers import comments, moderation, users
+from schema.connections import Connection
+from schema.fields import field_of, root_field
+from schema.mutations import Payload, mutation, nullable
+from schema.nodes import Node, instances_of
+from schema.scalars import DateTime
+from store import records
+from store.follows import Followed
+
+if TYPE_CHECKING:
+    from schema.articles import Article
+    from schema.comments import Comment
+    from schema.moderation import RoleGrant
+
+
+@strawberry.type(description="A user, who posts and votes.")
+class User(Node):
+    is_type_of = instances_of(records.User)
+    is_cacheable = staticmethod(attrgetter("is_cacheable"))
+
+    username: str = strawberry.field(
+        description="The name as registered. No other user has the same name in another case of letters."
+    )
+    joined_at: DateTime = field_of(users.joined_at, "When the user registered.")
+    karma: int = field_of(
+        users.karma, "The sum of votes on the user's articles and comments, without the user's own first votes."
+    )
+    articles: Connection[Annotated["Article", strawberry.lazy("schema.articles")]] = field_of(
+        users.articles, "The user's articles, newest first."
+    )
+    comments: Connection[Annotated["Comment", strawberry.lazy("schema.comments")]] = field_of(
+        comments.of_users, "The user's comments, newest first."
+    )
+    followers: "Connection[User]" = field_of(users.followers, "The users who follow this user, the latest first.")
+    following: "Connection[User]" = field_of(users.following, "The users whom this user follows, the latest first.")
+    roles: list[Annotated["RoleGrant", strawberry.lazy("schema.moderation")]] = field_of(
+        moderation.of_users, "What the user may do as a moderator."
+    )
+    is_banned: bool = field_of(users.is_banned, "Whether the user is banned from the whole site now.")
+    banned_until: DateTime | None = field_of(
+        users.banned_until,
+        "When the ban from the whole site ends; null without one, and for good. Only users themselves and moderators "
+        "see it.",
+    )
+    viewer_is_following: bool = field_of(users.viewer_is_following, "Whether the viewer follows this user.")
+
+
+@strawberry.type
+class UserQueries:
+    user: User | None = root_field(
+        users.user, "The user with this name; null if there is none, also if no user can have this name."
+    )
+
+
+@strawberry.input(description="The user to follow or unfollow.")
+class FollowUserInput:
+    user_id: strawberry.ID = strawberry.field(description="The id of the user.")
+
+
+@strawberry.type(description="A user whom the viewer has followed or unfollowed.")
+class FollowUserPayload(Payload):
+    user: User | None = nullable("The user.")
+    changed: bool = strawberry.field(
+        default=False, description="False if the viewer already followed, or did not follow, the user."
+    )
+
+    @classmethod
+    def of(cls, followed: Followed) -> Self:
+        return cls.of_records(user=records.user(followed.followee), changed=followed.changed)
+
+
+@strawberry.type
+class UserMutations:
+    follow_user: FollowUserPayload | None = mutation(
+        users.follow,
+        FollowUserPayload,
+        FollowUserInput,
+        "Follow a user. Following a user twice has no effect.",
+    )
+    unfollow_user: FollowUserPayload | None = mutation(
+        users.unfollow, FollowUserPayload, FollowUserInput, "Stop following a user."
+    )

@@ -1,0 +1,149 @@
+"""
+The command `purge`: deletes the text of an article or a comment for good, in the store, its log and its database, and
+says which backups still have it. It acts as `operator`.
+"""
+
+import asyncio
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from time import monotonic
+
+from archive import write_back
+from database import search
+from database.database import Database
+from database.positions import has_entry
+from server.cli import backup_file, session
+from server.errors import CommandError
+from server.settings import Settings, read_settings
+from store import keys, log, purges, records
+from store.errors import NotFound, Refusal
+from store.purges import PURGED
+from store.roles import OPERATOR
+from store.store import Store
+
+REASON = "it must not stay"
+PATIENCE = 60.0  # seconds to wait for a server that keeps the database
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("id", type=_subject, metavar="ID", help="such as article:1541 or comment:1541")
+    parser.add_argument(
+        "backups", nargs="*", type=Path, metavar="BACKUP", help="files of backups to search for the text"
+    )
+    parser.add_argument("--reason", default=REASON, help="why, for everybody to read in the log of moderation")
+
+
+def run(arguments: Namespace) -> int:
+    return purge(read_settings(), arguments.id, arguments.backups, arguments.reason)
+
+
+def purge(settings: Settings, subject: str, backups: Sequence[Path], reason: str = REASON) -> int:
+    """
+    Returns 1 if the database does not have the purge yet, or a backup could not be read.
+
+    Raises:
+        CommandError: there is no such article or comment, or the reason breaks a rule.
+        DatabaseUnavailable: the database does not answer; what was purged in the store is purged.
+    """
+
+    async def act(store: Store) -> bool:
+        database = Database(settings.database) if settings.database else None
+        try:
+            if database:
+                await database.open()
+            await _purge(store, database, subject, reason)
+            return await _follow(store, database, _number(subject))
+        finally:
+            if database:
+                await database.close()
+
+    is_complete = session.run(settings, act)
+    searched = [_search(subject, each) for each in backups]
+    if not backups:
+        print(f"backups from before may still have it: `upvote purge {subject} FILE ...` searches these files")
+    return int(not all((is_complete, *searched)))
+
+
+async def _purge(store: Store, database: Database | None, subject: str, reason: str) -> None:
+    number = _number(subject)
+    command = partial(purges.purge, store.site, OPERATOR, number, reason)
+    try:
+        await _check(store, database, subject)
+        done = await write_back.run_moderation(store, database, number, command)
+    except Refusal as refusal:
+        raise CommandError(refusal.message) from refusal
+    assert done.action
+    status = "purged" if done.changed else "purged before:"
+    print(f"{status} {subject}, by {done.action.id}, which cannot be reverted")
+
+
+async def _check(store: Store, database: Database | None, subject: str) -> None:
+    """
+    Raises:
+        NotFound: there is nothing with this number of this kind.
+    """
+    kind, _, number = subject.partition(":")
+    p, of_kind = store.site.home_of_article(int(number)), keys.article if kind == "article" else keys.comment
+    if await store.site.redis.run(("EXISTS", of_kind(p, number))):
+        return
+    if kind == "comment" or not await write_back.bring_back(store, database, int(number)):
+        raise NotFound(f"there is no {subject}", "subjectId")
+
+
+async def _follow(store: Store, database: Database | None, number: int) -> bool:
+    """Bring the database up to date, unless a server does so. False if that takes longer than `PATIENCE`."""
+    if database is None:
+        return True
+    from database.mirror import Mirror  # slow
+
+    p, mirror, begun = store.site.home_of_article(number), Mirror(store.site, database), monotonic()
+    identity, ends = await log.identity(store.site), await log.newest(store.site)
+    try:
+        while not await database.run(has_entry, p, identity, ends[p]):
+            if monotonic() > begun + PATIENCE:
+                print(f"{database.name} does not have this yet: a server writes it", file=sys.stderr)
+                return False
+            pause = await mirror.turn()
+            await asyncio.sleep(min(pause, 0.2))
+    finally:
+        await mirror.close()
+    await database.write(search.forget_removed)
+    print(f"{database.name} has no text of it any more")
+    return True
+
+
+def _search(subject: str, path: Path) -> bool:
+    """Say whether a backup has a text. False if it cannot be read."""
+    try:
+        with backup_file.checked(path) as backup:
+            found = any(_is_text(subject, record) for frame in backup.records() for record in frame)
+            taken_at = backup.header.get("taken_at")
+    except (CommandError, OSError) as fault:
+        print(f"{path} was not searched: {fault}", file=sys.stderr)
+        return False
+    when = datetime.fromtimestamp(taken_at / 1000, UTC).isoformat(timespec="seconds") if taken_at else "an unknown time"
+    print(f"{path}, of {when}, {'still has the text: delete it' if found else 'does not have the text'}")
+    return True
+
+
+def _is_text(subject: str, record: object) -> bool:
+    """Whether a record of a backup is this article or comment, with a text."""
+    match record:
+        case [kind, number, {**fields}, *_] if f"{kind}:{number}" == subject:
+            texts = {fields.get(name) for name in ("title", "link", "content")}
+            return not texts <= {None, PURGED}
+    return False
+
+
+def _number(subject: str) -> int:
+    return int(subject.partition(":")[2])
+
+
+def _subject(text: str) -> str:
+    if records.article_number(text) is None and records.comment_number(text) is None:
+        raise ArgumentTypeError(f"{text[:60]} is no id of an article or a comment, such as article:1541")
+    return text

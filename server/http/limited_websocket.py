@@ -1,0 +1,71 @@
+"""uvicorn's WebSocket protocol with the limits that it lacks: unread output, pings, fragments of a message."""
+
+from asyncio import Transport
+from functools import partial
+from typing import Any
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode, Frame
+
+from engine.interfaces import STOPPING, announce_stop
+from engine.websocket import MessageRate
+from server.http.connections import ConnectionLimiter, address_of
+
+SHUTDOWN_CLOSE_SECONDS = 1.0  # for a client to answer the close frame while the server stops
+MAX_PINGS = 100  # a second
+MAX_FRAGMENTS = 1_000  # of a message
+
+
+class LimitedWebSocket(WebSocketsSansIOProtocol):
+    """A WebSocket connection. `LimitedHttp` has admitted it before the upgrade."""
+
+    def __init__(self, limiter: ConnectionLimiter, *, app_state: dict[str, Any], **given: Any) -> None:
+        super().__init__(app_state=app_state, **given)
+        self._limiter = limiter
+        self._state = app_state
+        self._pings = MessageRate(MAX_PINGS)
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # uvicorn expects one, too
+        super().connection_made(transport)
+        self._socket = transport
+        self._address = address_of(transport)
+        self._unread = self._limiter.unread(self._address, transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._limiter.slow_clients.remove(self._socket)
+        self._unread.remove()
+        self._limiter.release(self._address)
+        super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Called by uvicorn when it stops. The application sees a disconnect, answers and closes the WebSocket."""
+        if self.handshake_complete and not self.close_sent and STOPPING in self._state:
+            announce_stop(self._state)
+            self.close_timeout = SHUTDOWN_CLOSE_SECONDS
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.SERVICE_RESTART})
+        else:
+            super().shutdown()
+
+    async def send(self, message: Any) -> None:
+        """
+        Raises:
+            Refused: too many bytes wait to be read already; nothing was sent.
+        """
+        await self._unread.send(len(message.get("text") or ""), partial(super().send, message))
+
+    def handle_ping(self) -> None:
+        if self._pings.is_exceeded():
+            self._fail(f"more than {MAX_PINGS} pings a second")
+        super().handle_ping()
+
+    def handle_cont(self, event: Frame) -> None:
+        super().handle_cont(event)
+        if len(self.frames) > MAX_FRAGMENTS:
+            self._fail(f"a message of more than {MAX_FRAGMENTS} fragments")
+
+    def _fail(self, reason: str) -> None:
+        if not self.close_sent:
+            self.conn.fail(CloseCode.POLICY_VIOLATION, reason)
+            self._socket.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+            self._socket.close()

@@ -1,1 +1,0 @@
-import{E as e,V as t,X as n}from"./index-D27VRnPJ.js";var r=t();function i({reason:t}){return(0,r.jsxs)(`div`,{className:`empty`,children:[(0,r.jsx)(`p`,{children:t}),(0,r.jsxs)(`p`,{children:[(0,r.jsx)(n,{href:e(),className:`button primary`,children:`Log in`}),` `,`or `,(0,r.jsx)(n,{href:e(`/register`),children:`register`})]})]})}export{i as t};

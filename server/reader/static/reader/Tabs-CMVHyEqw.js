@@ -1,1 +1,0 @@
-import{V as e,X as t}from"./index-D27VRnPJ.js";var n=e();function r({label:e,tabs:r}){return(0,n.jsx)(`nav`,{"aria-label":e,children:(0,n.jsx)(`ul`,{className:`tabs`,children:r.map(({name:e,label:r,path:i,isCurrent:a})=>(0,n.jsx)(`li`,{children:(0,n.jsx)(t,{href:i,title:r,"aria-label":r,"aria-current":a?`page`:void 0,children:e})},i))})})}export{r as t};

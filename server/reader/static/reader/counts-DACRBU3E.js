@@ -1,1 +1,0 @@
-var e=(e,t)=>`${e} ${e===1?t:`${t}s`}`;export{e as t};

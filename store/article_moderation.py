@@ -1,0 +1,114 @@
+"""
+What moderators do with articles: remove and approve them, lock them, and take them out of groups. Each command is one
+atomic script in the partition of the article. The state of an article is what the actions say that were not reverted.
+"""
+
+from typing import NoReturn
+
+from store import moderation, removals, roles, validation
+from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
+from store.moderation import Moderated
+from store.ranking.formulas import GROUPS_PER_ARTICLE
+from store.records import ModerationAction
+from store.roles import Moderator
+from store.scripts.registry import Script
+from store.site import Site
+
+MODERATE_ARTICLE = Script("moderate_article")
+
+FIELDS = {"lock": "articleId", "revert": "actionId"}  # of inputs that name the article; others have `subjectId`
+
+
+async def remove(
+    site: Site, moderator: Moderator, number: int, group: str | None, reason: str, note: str | None = None
+) -> Moderated:
+    """
+    Remove an article from everything that reads come from; with a group, take it out of that one only, to which its
+    poster cannot add it back. Two round trips.
+
+    A group's moderator may take an article out of the group. The whole article is for moderators of the site, and for
+    those who moderate all of its groups.
+
+    Raises:
+        NotFound: there is no such article in Redis.
+        NotAModerator: the actor may not do this here, with this poster, or with an article of their own.
+        Invalid: the article is not in the group; the reason is empty, or texts are too long.
+        Unauthenticated, Banned: the session has ended, or the actor is banned.
+    """
+    return await _act(site, moderator, number, "remove", group, validation.reason(reason), note)
+
+
+async def approve(
+    site: Site, moderator: Moderator, number: int, reason: str | None = None, note: str | None = None
+) -> Moderated:
+    """
+    Make an article visible, at the places that it would have had if it had always been. Two round trips.
+
+    Raises as `remove`, and Invalid for one whose text was purged.
+    """
+    return await _act(site, moderator, number, "approve", None, validation.reason(reason) if reason else "", note)
+
+
+async def lock(
+    site: Site, moderator: Moderator, number: int, group: str | None, reason: str, note: str | None = None
+) -> Moderated:
+    """
+    Lock an article: it takes no votes and no comments. `group` is the place in whose name it is locked. Two round
+    trips.
+
+    Raises as `remove`.
+    """
+    return await _act(site, moderator, number, "lock", group, validation.reason(reason), note)
+
+
+async def revert(
+    site: Site, moderator: Moderator, action: ModerationAction, reason: str, note: str | None = None
+) -> Moderated:
+    """
+    Revert an action of this module. Two round trips.
+
+    Raises as `remove`, and:
+        AlreadyReverted: it was reverted before.
+        Invalid: the article would be in too many groups.
+    """
+    number = int(action.subject_id.removeprefix("article:"))
+    return await _act(site, moderator, number, "revert", None, validation.reason(reason), note, action.number)
+
+
+async def _act(
+    site: Site,
+    moderator: Moderator,
+    number: int,
+    kind: str,
+    group: str | None,
+    reason: str,
+    note: str | None,
+    reverts: int | None = None,
+) -> Moderated:
+    name = "" if group is None else validation.group(group, "group")
+    texts = (name, reason, validation.note(note), reverts or "")
+    authority = await roles.read_moderator(site, moderator)
+    p = site.home_of_article(number)
+    given = (site.partitions, number, kind, *texts, GROUPS_PER_ARTICLE)
+    reply = await roles.run(site, MODERATE_ARTICLE, p, authority, *given)
+    if len(reply) == 1:
+        _refuse(reply[0], kind, number, name, reverts)
+    if reply[0] == "changed" and kind != "lock":
+        await removals.list_comments(site, number)
+    return moderation.moderated(reply)
+
+
+def _refuse(status: str, kind: str, number: int, group: str, reverts: int | None) -> NoReturn:
+    match status:
+        case "missing":
+            raise NotFound(f"there is no article:{number}", FIELDS.get(kind, "subjectId"))
+        case "refused":
+            raise NotAModerator(f"only others who moderate the place of article:{number} may do this")
+        case "reverted":
+            raise AlreadyReverted(reverts or 0)
+        case "elsewhere":
+            raise Invalid(f"article:{number} is not in the group {group}", "group")
+        case "purged":
+            raise Invalid(f"the text of article:{number} was purged", FIELDS.get(kind, "subjectId"))
+        case _:
+            raise Invalid(f"article:{number} would be in more than {GROUPS_PER_ARTICLE} groups", "actionId")

@@ -1,0 +1,161 @@
+"""
+Bans from the site or from a group, until a time or for good. They are what the actions of moderators say, and are also
+in the user's hash and sessions, so that each script knows of them. The end of a ban needs no job: times are compared.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from store import keys, moderation, roles, validation
+from store.errors import AlreadyReverted, Banned, Invalid, NotAModerator, NotFound
+from store.kinds import Kind
+from store.moderation import Moderated
+from store.records import ModerationAction
+from store.roles import Moderator
+from store.scripts.registry import Script
+from store.site import Site
+from store.validation import Faults
+
+BAN = Script("ban")
+
+cleaning = Kind(
+    "cleaning",
+    "zset",
+    (),
+    "numbers of bans whose texts are to be removed, and of reverted ones whose texts are to come back, by the time",
+    lifetime="until that is done",
+    written_by="ban, revert",
+)
+lifted = Kind(
+    "lifted",
+    "zset",
+    (),
+    "numbers of reverted bans that had removed texts, by the time: none is removed any more",
+    lifetime="an hour",
+    written_by="revert",
+)
+
+FOR_GOOD = 0
+SITE = "site"
+
+
+class Ban(NamedTuple):
+    """A ban from a group, or without one from the site. `until` is in unix milliseconds, None for good."""
+
+    group: str | None
+    until: int | None
+
+
+async def ban(
+    site: Site,
+    actor: Moderator,
+    username: str,
+    group: str | None,
+    until: int | None,
+    reason: str,
+    note: str | None = None,
+    *,
+    removes_texts: bool = False,
+) -> Moderated:
+    """
+    Ban a user from a group, or without one from the site, until an instant (unix milliseconds) or for good.
+
+    A ban from the site ends all sessions of the user. If it `removes_texts`, the user's articles and comments are
+    removed as well, those of the group if there is one: `archive/banned_texts.py` does that in steps. If a ban stands
+    that ends as late, and removes texts if this one does, nothing changes. Two round trips.
+
+    Raises:
+        NotAModerator: the actor does not moderate this place, or is the user, who may not have the same or a higher
+            role either.
+        NotFound: there is no such user.
+        Invalid: a time that is over, or texts that break a rule; `others` has further faults.
+        Unauthenticated, Banned: the session has ended, or the actor is banned.
+    """
+    place, texts = _checked(site, group, until, reason, note)
+    return await _run(site, actor, username, place, until or FOR_GOOD, texts, removes_texts=removes_texts)
+
+
+async def revert(
+    site: Site, actor: Moderator, action: ModerationAction, reason: str, note: str | None = None
+) -> Moderated:
+    """
+    Revert a ban. The user is then banned until the latest end of the bans that remain. Texts that were removed with it
+    come back in steps. Two round trips.
+
+    Raises as `ban`, and:
+        AlreadyReverted: the action was reverted before.
+    """
+    username = action.subject_id.removeprefix("user:")
+    _, texts = _checked(site, None, None, reason, note)
+    return await _run(site, actor, username, action.group or "", FOR_GOOD, texts, action.number)
+
+
+def standing(words: str, now: int) -> Iterator[Ban]:
+    """The bans in the words of a user or a session that are not over at an instant (unix milliseconds)."""
+    for word in words.split():
+        place, _, ends = word.rpartition("=")
+        until = int(ends)
+        if until == FOR_GOOD or now < until:
+            yield Ban(None if place == SITE else place.partition(":")[2], until or None)
+
+
+def of_site(words: str, now: int) -> Ban | None:
+    """The ban from the site in the words of a user or a session; None if there is none, or it is over."""
+    return next((each for each in standing(words, now) if each.group is None), None)
+
+
+def refuse_banned(words: str, now: int) -> None:
+    """
+    Raises:
+        Banned: these words of a user or a session have a ban from the site that is not over.
+    """
+    if found := of_site(words, now):
+        raise Banned(found.until, None)
+
+
+async def _run(
+    site: Site,
+    actor: Moderator,
+    username: str,
+    group: str,
+    until: int,
+    texts: tuple[str, str],
+    reverts: int | None = None,
+    *,
+    removes_texts: bool = False,
+) -> Moderated:
+    """Run the script of a ban, or of the revert of one. `texts` are the reason and the note."""
+    name = username.lower()
+    authority = await roles.read_moderator(site, actor)
+    values = (keys.slot(name), group, until, *texts, reverts or "", "1" if removes_texts else "")
+    reply = await roles.run(site, BAN, site.home_of_user(name), authority, name, *values)
+    match reply[0]:
+        case "refused":
+            raise NotAModerator(f"only moderators of {group or 'the site'} ban from it", "group")
+        case "missing":
+            raise NotFound(f"there is no user:{name}", "userId")
+        case "self":
+            raise NotAModerator("nobody bans themselves, or ends their own ban", "userId")
+        case "outranked":
+            raise NotAModerator(f"user:{name} has the same or a higher role", "userId")
+        case "reverted":
+            raise AlreadyReverted(reverts or 0)
+    return moderation.moderated(reply)
+
+
+def _checked(
+    site: Site, group: str | None, until: int | None, reason: str, note: str | None
+) -> tuple[str, tuple[str, str]]:
+    """The group, "" for the site, and the reason and the note, as they are stored."""
+    faults, place = Faults(), ""
+    with faults:
+        place = "" if group is None else validation.group(group, "group")
+    with faults:
+        if until is not None and until <= site.clock():
+            raise Invalid("a ban ends in the future", "until")
+    with faults:
+        checked_reason = validation.reason(reason)
+    with faults:
+        checked_note = validation.note(note)
+    faults.raise_any()
+    return place, (checked_reason, checked_note)

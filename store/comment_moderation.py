@@ -1,0 +1,127 @@
+"""
+What moderators do with comments: remove and approve them. Each command is one atomic script in the partition of the
+article. The state of a comment is what the actions say that were not reverted.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from store import comments, effects, keys, moderation, roles, validation
+from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
+from store.log import Entry
+from store.moderation import Moderated
+from store.records import ModerationAction
+from store.roles import Moderator
+from store.scripts.registry import Script
+from store.site import Site
+
+MODERATE_COMMENT = Script("moderate_comment")
+
+
+class Poster(NamedTuple):
+    """Who posted a comment, with the words of their roles."""
+
+    username: str
+    roles: str
+
+
+async def remove(
+    site: Site, moderator: Moderator, number: int, group: str | None, reason: str, note: str | None = None
+) -> Moderated:
+    """
+    Remove a comment from everything that shows it. `group` is the place in whose name that is done.
+
+    A comment is for moderators of the site, and of any group of its article. Three round trips; more as those of
+    `Comments.set_state`.
+
+    Raises:
+        NotFound: there is no such comment, or it was deleted.
+        NotAModerator: the actor may not do this here, with this poster, or with a comment of their own.
+        Invalid: the article is not in the group; the reason is empty, or texts are too long.
+        Unauthenticated, Banned: the session has ended, or the actor is banned.
+    """
+    return await _act(site, moderator, number, "remove", group, validation.reason(reason), note)
+
+
+async def approve(
+    site: Site, moderator: Moderator, number: int, reason: str | None = None, note: str | None = None
+) -> Moderated:
+    """
+    Make a comment visible, at the places that it would have had if it had always been. The cost is that of `remove`.
+
+    Raises as `remove`, and Invalid for one whose text was purged.
+    """
+    return await _act(site, moderator, number, "approve", None, validation.reason(reason) if reason else "", note)
+
+
+async def revert(
+    site: Site, moderator: Moderator, action: ModerationAction, reason: str, note: str | None = None
+) -> Moderated:
+    """
+    Revert an action of this module. The cost is that of `remove`.
+
+    Raises as `remove`, and AlreadyReverted: it was reverted before.
+    """
+    number = int(action.subject_id.removeprefix("comment:"))
+    return await _act(site, moderator, number, "revert", None, validation.reason(reason), note, action.number)
+
+
+async def read_poster(site: Site, number: int) -> Poster | None:
+    """Who posted a comment, for scripts in its partition; None if it is gone. Two round trips."""
+    username = await site.redis.run(("HGET", keys.comment(site.home_of_article(number), number), "poster"))
+    if username is None:
+        return None
+    held = await site.redis.run(("HGET", keys.user(site.home_of_user(username), username), "roles"))
+    return Poster(username, held or "")
+
+
+async def notify(site: Site, moderator: str, number: int, action: str, entry: Sequence[Any]) -> None:
+    """Notify the poster of an action about a comment, if that is in another partition."""
+    id, noted, notified = entry
+    of_action = Entry(
+        site.home_of_article(number), id, "moderated", site.clock(), moderator, action, {"notified": notified}
+    )
+    await effects.apply_noted(site, of_action, noted)
+
+
+async def _act(
+    site: Site,
+    moderator: Moderator,
+    number: int,
+    kind: str,
+    group: str | None,
+    reason: str,
+    note: str | None,
+    reverts: int | None = None,
+) -> Moderated:
+    name = "" if group is None else validation.group(group, "group")
+    texts = (name, reason, validation.note(note), reverts or "")
+    authority = await roles.read_moderator(site, moderator)
+    p = site.home_of_article(number)
+    poster = await read_poster(site, number)
+    if poster is None:
+        _refuse("missing", kind, number)
+    given = (site.partitions, number, kind, *texts, poster.roles, poster.username, comments.STUBS_AT_ONCE)
+    status, *reply = await roles.run(site, MODERATE_COMMENT, p, authority, *given)
+    if not reply:
+        _refuse(status, kind, number, name, reverts)
+    *result, change, entry = reply
+    if entry:
+        await notify(site, authority.username, number, f"action:{result[0]}", entry)
+    if change:
+        await comments.apply_state(site, authority.username, number, change)
+    return moderation.moderated((status, *result))
+
+
+def _refuse(status: str, kind: str, number: int, group: str = "", reverts: int | None = None) -> NoReturn:
+    match status:
+        case "missing":
+            raise NotFound(f"there is no comment:{number}", "actionId" if kind == "revert" else "subjectId")
+        case "refused":
+            raise NotAModerator(f"only others who moderate the place of comment:{number} may do this")
+        case "reverted":
+            raise AlreadyReverted(reverts or 0)
+        case "purged":
+            raise Invalid(f"the text of comment:{number} was purged", "subjectId")
+        case _:
+            raise Invalid(f"the article of comment:{number} is not in the group {group}", "group")

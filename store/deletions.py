@@ -1,0 +1,28 @@
+"""
+What was deleted lately: articles and comments that the database may still have, because it follows the log a moment
+later. The scripts of deletions note them.
+"""
+
+from collections.abc import Sequence
+
+from store import keys, log
+from store.queries import Read
+from store.site import Site
+
+
+def noted(site: Site) -> list[Read[list[int]]]:
+    """
+    The reads of the numbers of deleted articles and comments, one for each partition: of all whose deletion a mirror
+    of the log may not have when it is read later. The comments of a deleted article are not among them.
+    """
+    return [Read(("ZRANGE", keys.deleted(p), 0, -1), _numbers) for p in range(site.partitions)]
+
+
+async def forget(site: Site, p: int, id: str) -> None:
+    """Forget what was deleted by entries before one of the log, as the database has these now. One round trip."""
+    at, _ = log.sort_key(id)
+    await site.redis.run(("ZREMRANGEBYSCORE", keys.deleted(p), "-inf", f"({at}"))
+
+
+def _numbers(members: Sequence[str]) -> list[int]:
+    return list(map(int, members))

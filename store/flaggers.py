@@ -1,0 +1,78 @@
+"""
+Whose flags count toward hiding a thing, by the rules of a site: nobody's with a young account, with karma that too few
+others have given, with a ban, or whose flags moderators have not upheld more often than overruled.
+
+By whom a user was upvoted, and what has become of their last flags, is kept with the user as votes and decisions come,
+see `upvoters.lua` and `flag_outcomes.lua`: voters are known for a week only, and things that were flagged are edited
+and deleted. So one hash says all, and an upvote costs one command more, or two while the user has few upvoters.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from store import bans, keys
+from store.client import Command
+from store.ranking.formulas import DAY
+from store.records import UPHELD
+from store.rules import FlagRules
+from store.site import Actor, Session, Site
+
+FIELDS = ("joined", "karma", "comment_karma", "upvoters", "flag_outcomes", "bans")
+
+
+class Weight(NamedTuple):
+    """
+    What `flag.lua` is told of a flag: how many that count hide the thing, 0 if this one does not count; for how many
+    votes of the thing one is needed; and the words of the roles of a comment's poster.
+    """
+
+    hide_at: int = 0
+    votes_per_flag: int = 1
+    poster_roles: str = ""
+
+
+NO_WEIGHT = Weight()
+
+
+async def weigh(site: Site, actor: Actor, kind: str, number: int) -> Weight:
+    """
+    Whether a flag of an actor counts. No round trip if the site has no such rule; else one, for sessions two. For a
+    comment one more if it counts.
+
+    Raises:
+        Unauthenticated: the session has ended.
+    """
+    rule = site.rules.flags
+    if rule is None:
+        return NO_WEIGHT
+    name = await site.username(actor) if isinstance(actor, Session) else actor
+    commands: list[Command] = [("HMGET", keys.user(site.home_of_user(name), name), *FIELDS)]
+    if kind == "comment":
+        commands.append(("HGET", keys.comment(site.home_of_article(number), number), "poster"))
+    found, *posters = await site.redis.pipeline(commands)
+    if not counts(rule, found, site.clock()):
+        return NO_WEIGHT
+    poster = posters[0] if posters else None
+    roles = await site.redis.run(("HGET", keys.user(site.home_of_user(poster), poster), "roles")) if poster else None
+    return Weight(rule.hide_at, rule.votes_per_flag, roles or "")
+
+
+def counts(rule: FlagRules, found: Sequence[str | None], now: int) -> bool:
+    """Whether the flag of a user counts with these values of `FIELDS`, at an instant (unix milliseconds)."""
+    joined, karma, comment_karma, upvoters, outcomes, words = (value or "" for value in found)
+    return (
+        bool(joined)
+        and now - int(joined) >= rule.least_age_days * DAY * 1000
+        and int(karma or 0) + int(comment_karma or 0) >= rule.least_karma
+        and len(upvoters.split()) >= rule.least_voters
+        and _is_trusted(rule, outcomes.split())
+        and not any(bans.standing(words, now))
+    )
+
+
+def _is_trusted(rule: FlagRules, outcomes: Sequence[str]) -> bool:
+    if rule.last_flags == 0:
+        return True
+    last = outcomes[-rule.last_flags :]
+    upheld = sum(each.endswith(UPHELD) for each in last)
+    return upheld > len(last) - upheld

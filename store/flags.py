@@ -1,0 +1,255 @@
+"""
+Flags: with which users ask moderators to look at an article or a comment, and the queues in which things wait for
+moderators. Flags are private: no event, no page of changes and no view of the database has them.
+
+A thing that is flagged waits in the queue FLAGGED while it is visible: in that of the site, and in those of the groups
+that its article had when it was flagged. The queue PENDING has what waits to be approved before it is shown.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Any, NamedTuple
+
+from store import comments, flaggers, keys, records, removals, validation
+from store.client import Command
+from store.errors import Forbidden, NotFound, refuse
+from store.flaggers import Weight
+from store.keys import GROUP, NUMBER
+from store.kinds import Backup, Check, Kind, Text
+from store.listings import Listing
+from store.queries import Read
+from store.records import Article, Comment, UncachedArticle, UncachedComment
+from store.scripts.registry import Script
+from store.site import Actor, Site
+
+FLAG = Script("flag")
+
+FLAG_TEXT = re.compile(
+    r"(?P<at>[0-9]{1,15}) (?P<reason>[a-z_]+) (?P<name>[A-Za-z0-9_-]{2,20}) "
+    r"(?P<counts>\+?)(?P<action>-|[1-9][0-9]{0,15}) "
+    rf"(?P<groups>-|{GROUP.pattern}(?:,{GROUP.pattern})*) (?P<note>.*)",
+    re.DOTALL,
+)
+APPEALS = "appeals"  # the queue of the actions whose appeals wait: see `store/appeals.py`
+QUEUE_NAME = Text("QUEUE", f"(?:flagged|pending|{APPEALS})")
+QUEUE_SCOPE = Text("SCOPE", rf"(?:all|group:{GROUP.pattern})")
+ALL = "all"  # the scope of a queue that has everything
+
+FLAGS = Kind(
+    "flags",
+    "hash",
+    (NUMBER,),
+    "the flags on an article or a comment, by usernames in lower case: time, reason, name, `+` if it counts toward "
+    "hiding and the action that has cleared it, groups, note",
+    lifetime="while it has flags",
+    written_by="flag, unflag, approve, edit, delete",
+    backup=Backup.COPIED,
+    record="flags",
+    check=Check.FLAGS,
+)
+QUEUE = Kind(
+    "queue",
+    "zset",
+    (QUEUE_NAME, QUEUE_SCOPE),
+    "numbers of the articles and comments that wait for moderators, of the site or of a group: those that are flagged, "
+    "by the time of the first flag, and those that are pending; numbers of the actions whose appeals wait, by the "
+    "time of the appeal",
+    lifetime="while anything waits",
+    written_by="flag, unflag, appeal, delete, and all commands of moderators",
+    backup=Backup.DERIVED,
+    rebuilt_from="the flags, the states and the appeals",
+    check=Check.QUEUE,
+)
+
+
+class FlagReason(Enum):
+    SPAM = "spam"
+    ABUSE = "abuse"
+    OFF_TOPIC = "off_topic"
+    ILLEGAL = "illegal"
+    OTHER = "other"
+
+
+REASONS = frozenset(each.value for each in FlagReason)
+
+
+class Queue(Enum):
+    """What waits for moderators, and why."""
+
+    FLAGGED = "flagged"
+    PENDING = "pending"
+
+
+class Flag(NamedTuple):
+    """
+    A flag of a user, set at an instant (unix milliseconds). `groups` are those that the article had then; `cleared_by`
+    is the number of the action that approved the thing, None while the flag stands. `counts` says whether it counts
+    toward hiding the thing, by the rules of the site when it was set.
+    """
+
+    username: str
+    reason: FlagReason
+    note: str | None
+    at: int
+    groups: tuple[str, ...]
+    cleared_by: int | None = None
+    counts: bool = False
+
+
+class Flagged(NamedTuple):
+    """
+    An article or a comment after a command; None if the flag has hidden it. `changed` is False if the flag was as it is
+    now, or counts no more.
+    """
+
+    username: str
+    subject: Article | Comment | None
+    changed: bool
+
+
+async def flag(
+    site: Site, actor: Actor, kind: str, number: int, reason: FlagReason, note: str | None = None
+) -> Flagged:
+    """
+    Flag an article or a comment, which is its `kind`. Another reason or note replaces the earlier flag, at its time.
+    Safe to repeat. If enough flags count by the rules of the site, the thing is hidden until a moderator approves it.
+
+    One round trip; one more before it if the session is stored in another partition. With such a rule one or two more,
+    see `flaggers.weigh`, and those of `removals.list_comments` or `comments.apply_state` if it hides the thing.
+
+    Raises:
+        NotFound: there is no such article or comment in Redis.
+        Forbidden: it is the actor's own, or not visible.
+        Invalid: the note is too long, or has characters that are not allowed.
+        Unauthenticated, Banned: the session has ended, or the actor is banned from the site or one of the groups.
+    """
+    note = validation.note(note)
+    return await _set(site, actor, kind, number, reason.value, note, await flaggers.weigh(site, actor, kind, number))
+
+
+async def unflag(site: Site, actor: Actor, kind: str, number: int) -> Flagged:
+    """Withdraw a flag. Costs and raises as `flag`."""
+    return await _set(site, actor, kind, number, "", "", flaggers.NO_WEIGHT)
+
+
+def standing(site: Site, number: int) -> Read[list[Flag]]:
+    """The flags on a thing that were not cleared, oldest first."""
+    return Read(("HGETALL", FLAGS(site.home_of_article(number), number)), _standing)
+
+
+def listing(site: Site, queue: Queue, groups: Sequence[str] | None) -> Listing:
+    """
+    What waits in a queue, newest first: all of it, or what waits in any of some groups. A thing that waits in several
+    groups is in it once.
+    """
+    return queue_listing(site, queue.value, groups)
+
+
+def queue_listing(site: Site, queue: str, groups: Sequence[str] | None) -> Listing:
+    """As `listing`, of a queue by its name in keys, such as `APPEALS`."""
+    if groups is None:
+        return _listing(site, queue, ALL)
+    if len(groups) == 1:
+        return _listing(site, queue, f"group:{groups[0]}")
+    unions = tuple(tuple(QUEUE(p, queue, f"group:{group}") for group in groups) for p in range(site.partitions))
+    indexes = tuple(QUEUE(p, queue, ALL) for p in range(site.partitions))
+    name = f"queue:{queue}:moderated"
+    return Listing(name, indexes, by_time=True, may_be_archived=False, unions=unions)
+
+
+def parse(fields: Mapping[str, str]) -> list[Flag]:
+    """
+    The flags in a hash, oldest first.
+
+    Raises:
+        ValueError: a flag is malformed.
+    """
+    return sorted((_flag(name, text) for name, text in fields.items()), key=lambda flag: (flag.at, flag.username))
+
+
+def waiting(p: int, number: int, flags: Iterable[Flag], is_visible: bool) -> dict[str, int]:
+    """The keys of the queues in which a thing with these flags waits, with the time since when."""
+    standing = [flag for flag in flags if flag.cleared_by is None] if is_visible else []
+    if not standing:
+        return {}
+    since = min(flag.at for flag in standing)
+    scopes = [ALL, *(f"group:{group}" for flag in standing for group in flag.groups)]
+    return {QUEUE(p, Queue.FLAGGED.value, scope): since for scope in scopes}
+
+
+def state_commands(p: int, number: int) -> list[Command]:
+    """What `is_visible` needs to know of an article or a comment with this number."""
+    return [
+        ("HMGET", keys.article(p, number), "poster", "state", "away"),
+        ("HMGET", keys.comment(p, number), "poster", "state", "away"),
+    ]
+
+
+def is_visible(replies: Sequence[Sequence[str | None]]) -> bool | None:
+    """Whether a thing is visible, by the replies to `state_commands`; None if there is none."""
+    known = [state or away for poster, state, away in replies if poster]
+    return not known[0] if known else None
+
+
+async def _set(site: Site, actor: Actor, kind: str, number: int, reason: str, note: str, weight: Weight) -> Flagged:
+    p = site.home_of_article(number)
+    given = (kind, reason, note, *weight, comments.STUBS_AT_ONCE)
+    status, *reply = await site.run(FLAG, p, actor, site.partitions, number, *given)
+    if status == "own":
+        raise Forbidden(f"{kind}:{number} is your own", "subjectId")
+    if not reply:
+        _refuse(status, kind, number)
+    username, flat = reply
+    if status == "hides":
+        await _complete_hiding(site, kind, number, flat)
+        return Flagged(username, None, True)
+    return Flagged(username, _record(kind, number, flat), status == "changed")
+
+
+async def _complete_hiding(site: Site, kind: str, number: int, change: Sequence[Any]) -> None:
+    if kind == "article":
+        await removals.list_comments(site, number)
+    else:
+        await comments.apply_state(site, "", number, change)
+
+
+def _refuse(status: str, kind: str, number: int) -> None:
+    """Raise the refusal of a script. Its field is that of the input."""
+    match status:
+        case "missing":
+            raise NotFound(f"there is no {kind}:{number}", "subjectId")
+        case "hidden":
+            raise Forbidden(f"{kind}:{number} is not visible", "subjectId")
+    refuse(status, kind, number)
+
+
+def _record(kind: str, number: int, flat: list[Any]) -> Article | Comment:
+    if kind == "article":
+        article = records.article(number, records.pairs(flat))
+        assert article
+        return UncachedArticle(*article)
+    comment = records.comment(number, records.pairs(flat))
+    assert comment
+    return UncachedComment(*comment)
+
+
+def _standing(fields: dict[str, str]) -> list[Flag]:
+    return [flag for flag in parse(fields) if flag.cleared_by is None]
+
+
+def _flag(name: str, text: str) -> Flag:
+    match = FLAG_TEXT.fullmatch(text)
+    if not match or match["reason"] not in REASONS or match["name"].lower() != name:
+        raise ValueError(f"{text[:100]!r} is no flag of {name[:20]}")
+    groups = () if match["groups"] == "-" else tuple(match["groups"].split(","))
+    cleared_by = None if match["action"] == "-" else int(match["action"])
+    counts = bool(match["counts"])
+    return Flag(
+        match["name"], FlagReason(match["reason"]), match["note"] or None, int(match["at"]), groups, cleared_by, counts
+    )
+
+
+def _listing(site: Site, queue: str, scope: str) -> Listing:
+    indexes = tuple(QUEUE(p, queue, scope) for p in range(site.partitions))
+    return Listing(f"queue:{queue}:{scope}", indexes, by_time=True, may_be_archived=False)

@@ -1,0 +1,95 @@
+"""
+Finds and repairs queues that do not agree with the flags and the states of things, flags on what is gone, and flags
+that are malformed. That what is pending waits is verified with the articles and comments.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from store import flags, keys
+from store.flags import FLAGS, Flag, Queue
+from store.kinds import Check, Key
+from store.maintenance import appeals
+from store.maintenance.wrong import Wrong, confirmed, missing
+from store.site import Site
+
+MEMBERS_AT_ONCE = 500  # in a round trip
+
+
+async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
+    """
+    What is wrong with flags and with queues of what is flagged. Read again if it seems wrong: a change may be under
+    way.
+    """
+    checked = [key for key in found if key.kind.check in (Check.FLAGS, Check.QUEUE)]
+    return await confirmed(checked, partial(_of, site))
+
+
+async def _of(site: Site, key: Key) -> list[Wrong]:
+    if key.kind.check is Check.FLAGS:
+        return await _of_flags(site, key)
+    return await _of_queue(site, key)
+
+
+async def _of_flags(site: Site, key: Key) -> list[Wrong]:
+    """Malformed flags and those on what is gone are removed; then the queues have what the others say."""
+    fields, number = await site.redis.run(("HGETALL", key.text)), int(key.suffix)
+    if fields and await _is_visible(site, key.p, number) is None:
+        return [Wrong(key.text, "flags", None, ("DEL", key.text))]
+    wrong, usable = list[Wrong](), list[Flag]()
+    for name, text in fields.items():
+        try:
+            usable += flags.parse({name: text})
+        except ValueError:
+            wrong.append(Wrong(f"{key.text} {name}", text, None, ("HDEL", key.text, name)))
+    member, wanted = keys.member(number), await _waiting(site, key.p, number, usable)
+    return wrong + await missing(site, [(queue, member, at) for queue, at in wanted.items()])
+
+
+async def _of_queue(site: Site, key: Key) -> list[Wrong]:
+    """The members of a queue that do not belong there."""
+    wrong, start = list[Wrong](), 0
+    while pairs := await site.redis.run(("ZRANGE", key.text, start, start + MEMBERS_AT_ONCE - 1, "WITHSCORES")):
+        start += MEMBERS_AT_ONCE
+        for member, value in pairs:
+            if not await _belongs(site, key, member):
+                wrong.append(Wrong(f"{key.text} {member}", f"{value:.0f}", None, ("ZREM", key.text, member)))
+    return wrong
+
+
+async def _belongs(site: Site, key: Key, member: str) -> bool:
+    queue, _, scope = key.suffix.partition(":")
+    if queue == Queue.FLAGGED.value:
+        return key.text in await _queues_of(site, key.p, member)
+    if not member.isdecimal() or len(member) != len(keys.member(1)):
+        return False
+    if queue == flags.APPEALS:
+        return await appeals.belongs(site, key, member)
+    state, groups = await site.redis.run(("HMGET", keys.article(key.p, int(member)), "state", "groups"))
+    if groups is None:
+        state, article = await site.redis.run(("HMGET", keys.comment(key.p, int(member)), "state", "article"))
+        groups = await site.redis.run(("HGET", keys.article(key.p, article or ""), "groups"))
+    if groups is None:
+        return False
+    return state == Queue.PENDING.value and (scope == flags.ALL or scope.removeprefix("group:") in groups.split())
+
+
+async def _queues_of(site: Site, p: int, member: str) -> dict[str, int]:
+    if not member.isdecimal() or len(member) != len(keys.member(1)):
+        return {}
+    number = int(member)
+    fields, usable = await site.redis.run(("HGETALL", FLAGS(p, number))), list[Flag]()
+    for name, text in fields.items():
+        try:
+            usable += flags.parse({name: text})
+        except ValueError:
+            continue
+    return await _waiting(site, p, number, usable)
+
+
+async def _waiting(site: Site, p: int, number: int, found: Sequence[Flag]) -> dict[str, int]:
+    return flags.waiting(p, number, found, bool(await _is_visible(site, p, number)))
+
+
+async def _is_visible(site: Site, p: int, number: int) -> bool | None:
+    return flags.is_visible(await site.redis.pipeline(flags.state_commands(p, number)))

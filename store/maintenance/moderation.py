@@ -1,0 +1,87 @@
+"""
+Finds and repairs indexes of the actions of moderators that do not agree with the actions, and indexes of moderators
+that do not agree with the roles of users. Finds actions that are malformed.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from store import keys, moderation, records, roles
+from store.client import Command
+from store.kinds import Check, Key
+from store.maintenance.records.actions import ActionRecord
+from store.maintenance.records.record import MalformedRecord
+from store.maintenance.wrong import Place, Wrong, confirmed, missing
+from store.site import Site
+
+MEMBERS_AT_ONCE = 500  # in a round trip
+
+
+async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
+    """
+    What is wrong with some keys: actions, users, and their indexes. Read again if it seems wrong: a change may be under
+    way. An action that is malformed is reported by its key, and cannot be repaired.
+    """
+    return await confirmed(found, partial(_of, site))
+
+
+async def malformed(site: Site, found: Sequence[Key]) -> list[tuple[str, str]]:
+    """The keys of actions that cannot be restored from a backup, each with what is wrong."""
+    hashes = await site.redis.pipeline([("HGETALL", key.text) for key in found])
+    checked = [(key.text, _fault(key, fields)) for key, fields in zip(found, hashes, strict=True)]
+    return [(where, fault) for where, fault in checked if fault]
+
+
+async def _of(site: Site, key: Key) -> list[Wrong]:
+    match key.kind.check:
+        case Check.ACTION | Check.USER:
+            return await missing(site, await _places(site, key))
+        case _:
+            return await _unexpected(site, key)
+
+
+async def _places(site: Site, key: Key) -> list[Place]:
+    """Where the indexes have an action, or a user with roles."""
+    fields = await site.redis.run(("HGETALL", key.text))
+    if key.kind.check is Check.ACTION:
+        if _fault(key, fields):
+            return []
+        member, at = keys.member(int(key.suffix)), int(fields["at"])
+        return [(keys.actions(key.p, scope), member, at) for scope in moderation.scopes_of(fields)]
+    index = roles.index_of(records.parse_roles(fields.get("roles", "")))
+    return [(keys.moderators(key.p, scope), fields.get("name", ""), at) for scope, at in index.items()]
+
+
+async def _unexpected(site: Site, key: Key) -> list[Wrong]:
+    """The members of an index that do not belong there."""
+    wrong, start = list[Wrong](), 0
+    while pairs := await site.redis.run(("ZRANGE", key.text, start, start + MEMBERS_AT_ONCE - 1, "WITHSCORES")):
+        start += MEMBERS_AT_ONCE
+        for member, value in pairs:
+            places = await _places_of_member(site, key, member)
+            if places is not None and (key.text, member) not in [place[:2] for place in places]:
+                removal: Command = ("ZREM", key.text, member)
+                wrong.append(Wrong(f"{key.text} {member}", f"{value:.0f}", None, removal))
+    return wrong
+
+
+async def _places_of_member(site: Site, key: Key, member: str) -> list[Place] | None:
+    """None for an action that is malformed: its entries help to repair it by hand."""
+    if key.kind.check is Check.MODERATORS:
+        name = member.lower()
+        return await _places(site, Key(keys.user(key.p, name), keys.user, "user", key.p, name))
+    if not member.isdecimal() or len(member) != len(keys.member(1)):
+        return []
+    number = keys.number_of(member)
+    action = Key(keys.action(key.p, number), keys.action, "action", key.p, number)
+    fields = await site.redis.run(("HGETALL", action.text))
+    return None if fields and _fault(action, fields) else await _places(site, action)
+
+
+def _fault(key: Key, fields: dict[str, str]) -> str:
+    """What is wrong with an action, or ""."""
+    try:
+        ActionRecord(int(key.suffix), fields).check()
+    except MalformedRecord as fault:
+        return str(fault)
+    return ""

@@ -1,0 +1,216 @@
+"""Records of users and of what belongs to them: follows, idempotency keys, sessions."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from store import keys, records, roles, validation
+from store.client import Command
+from store.kinds import Key, Kind
+from store.maintenance.records.record import (
+    COUNT,
+    INSTANT,
+    Record,
+    Skipped,
+    check_fields,
+    check_instant,
+    check_number,
+    check_text,
+    flat,
+    shown,
+    valid,
+    without_malformed,
+)
+from store.scripts.registry import Script
+from store.sessions import OPEN_SESSION
+from store.site import Site
+
+USER_FIELDS = {"name": validation.USERNAME, "joined": INSTANT}
+DROPPABLE = {  # left out if they are malformed
+    "karma": re.compile(r"-?[0-9]{1,15}"),
+    "seen": re.compile(r"-?[0-9]{1,16}(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})? [0-9]{1,16}"),
+    "inbox_seen": re.compile("[0-9]{1,15} [0-9]{16}"),
+    "inbox_dropped": INSTANT,
+    "roles": records.ROLES,
+    "bans": records.BANS,
+    "upvoters": records.UPVOTERS,
+    "flag_outcomes": records.FLAG_OUTCOMES,
+}
+KARMA = ("karma", "comment_karma")  # fields of a user that are derived
+POSTED = re.compile(r"([1-9][0-9]{0,15}) [0-9]{1,15} [0-9a-f]{1,64}")
+MALFORMED = -1  # in place of an instant, which `check` refuses
+
+RESTORE_POSTED = Script("restore_posted")
+
+
+@dataclass(frozen=True, slots=True)
+class UserRecord(Record):
+    kind = "user"
+
+    fields: dict[str, str]
+
+    def check(self) -> None:
+        check_fields(f"user {shown(self.fields.get('name'))}", self.fields, USER_FIELDS, DROPPABLE)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        key = keys.user(site.home_of_user(self.fields["name"]), self.fields["name"])
+        yield ("HSET", key, *flat({name: value for name, value in self.fields.items() if name not in KARMA}))
+        yield ("HINCRBY", key, "karma", 0)  # for users without articles
+        yield from roles.index_commands(site, self.fields["name"], self.fields.get("roles", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class FollowsRecord(Record):
+    """`followees` has since when each is followed (unix milliseconds). Names are as written at registration."""
+
+    kind = "follows"
+
+    follower: str
+    followees: dict[str, int]
+
+    def check(self) -> None:
+        where = f"follows of {shown(self.follower)}"
+        check_text(where, "follower", self.follower, validation.USERNAME)
+        for followee, since in self.followees.items():
+            check_text(where, "followee", followee, validation.USERNAME)
+            check_instant(where, f"time of {followee}", since)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        for followee, since in self.followees.items():
+            yield ("ZADD", keys.followers(site.home_of_user(followee), followee), since, self.follower)
+        members = [part for followee, since in self.followees.items() for part in (since, followee)]
+        yield ("ZADD", keys.following(site.home_of_user(self.follower), self.follower), *members)
+
+
+@dataclass(frozen=True, slots=True)
+class PostedRecord(Record):
+    """`ends` is when the idempotency key expires (unix milliseconds)."""
+
+    kind = "posted"
+
+    username: str
+    digest: str
+    value: str
+    ends: int
+
+    def check(self) -> None:
+        where = f"posted by {shown(self.username)}"
+        check_text(where, "username", self.username, keys.USERNAME)
+        check_text(where, "digest", self.digest, keys.DIGEST)
+        check_text(where, "value", self.value, POSTED)
+        check_number(where, self.number)
+        check_instant(where, "end", self.ends)
+
+    @property
+    def number(self) -> int:
+        """That of the article or comment."""
+        return int(self.value.split()[0])
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        return self._restored(site, keys.posted, site.home_of_user(self.username), keys.article)
+
+    def _restored(self, site: Site, kind: Kind, p: int, subject: Kind) -> Iterator[Command]:
+        left = self.ends - site.clock()
+        if left > 0:
+            both = [kind(p, self.username, self.digest), subject(p, self.number)]
+            yield RESTORE_POSTED.command(both, self.value, left)
+
+
+@dataclass(frozen=True, slots=True)
+class CommentedRecord(PostedRecord):
+    kind = "commented"
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        return self._restored(site, keys.commented, site.home_of_article(self.number), keys.comment)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord(Record):
+    """`ends` is in unix milliseconds, `bans` are the words of the user's bans."""
+
+    kind = "session"
+
+    digest: str
+    username: str
+    ends: int
+    bans: str
+
+    def check(self) -> None:
+        where = f"session of {shown(self.username)}"
+        check_text(where, "digest", self.digest, keys.DIGEST)
+        check_text(where, "username", self.username, validation.USERNAME)
+        check_instant(where, "end", self.ends)
+        check_text(where, "bans", self.bans, records.BANS)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        p, left = site.home_of_user(self.username), self.ends - site.clock()
+        if left > 0:
+            both = (keys.session(p, self.digest), keys.sessions(p, self.username))
+            yield OPEN_SESSION.command(
+                [keys.user(p, self.username), *both, keys.closed(p)],
+                *("", self.username, self.digest, site.clock(), self.ends, left, self.bans),
+            )
+
+
+async def read_users(site: Site, found: Sequence[Key], skipped: Skipped) -> list[UserRecord]:
+    read: list[tuple[str, UserRecord]] = []
+    replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
+    for key, fields in zip(found, replies, strict=True):
+        if fields.get("name", "").lower() == key.suffix:
+            usable = without_malformed(key.text, fields, DROPPABLE, skipped)
+            usable.pop("comment_karma", None)  # derived
+            read.append((key.text, UserRecord(usable)))
+        else:
+            skipped(key.text)
+    return valid(read, skipped)
+
+
+async def read_follows(site: Site, found: Sequence[Key], skipped: Skipped) -> list[FollowsRecord]:
+    replies = await site.redis.pipeline(
+        [
+            command
+            for key in found
+            for command in (
+                ("HGET", keys.user(key.p, key.suffix), "name"),
+                ("ZRANGE", key.text, 0, -1, "WITHSCORES"),
+            )
+        ]
+    )
+    read = [
+        (key.text, FollowsRecord(name, {followee: instant(since) for followee, since in pairs}))
+        for key, name, pairs in zip(found, replies[::2], replies[1::2], strict=True)
+        if name and pairs
+    ]
+    return valid(read, skipped)
+
+
+async def read_posted(site: Site, found: Sequence[Key], skipped: Skipped) -> list[PostedRecord]:
+    """The records of `posted` and `commented`."""
+    commands = [command for key in found for command in (("GET", key.text), ("PTTL", key.text))]
+    replies = await site.redis.pipeline(commands)
+    now = site.clock()
+    read = []
+    for key, value, left in zip(found, replies[::2], replies[1::2], strict=True):
+        username, digest = key.suffix.split(":")
+        record = PostedRecord if key.kind is keys.posted else CommentedRecord
+        if value and left > 0:
+            read.append((key.text, record(username, digest, value, now + left)))
+    return valid(read, skipped)
+
+
+async def read_sessions(site: Site, found: Sequence[Key], skipped: Skipped) -> list[SessionRecord]:
+    values = await site.redis.pipeline([("GET", key.text) for key in found])
+    read = []
+    for key, value in zip(found, values, strict=True):
+        if value:
+            username, _, rest = value.partition(" ")
+            ends, _, bans = rest.partition(" ")
+            end = int(ends) if COUNT.fullmatch(ends) else MALFORMED
+            read.append((key.text, SessionRecord(key.suffix, username, end, bans)))
+    return valid(read, skipped)
+
+
+def instant(score: float) -> int:
+    """The instant that a score is; what `check` refuses if it is infinite."""
+    return int(score) if isfinite(score) else MALFORMED

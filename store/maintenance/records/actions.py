@@ -1,0 +1,112 @@
+"""Records of the actions of moderators, and of appeals against them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from store import appeals, bans, keys, moderation, records, validation
+from store.client import Command
+from store.kinds import Key
+from store.maintenance.records.record import (
+    INSTANT,
+    MalformedRecord,
+    Record,
+    Skipped,
+    check_fields,
+    check_number,
+    flat,
+    shown,
+    valid,
+)
+from store.site import Site
+
+ANYTHING = re.compile(".*", re.DOTALL)
+KIND = re.compile("|".join(kind.value for kind in records.ModerationKind))
+ACTION_FIELDS = {
+    "kind": KIND,
+    "at": INSTANT,
+    "moderator": validation.USERNAME,
+    "subject": re.compile(rf"(?:article|comment):{keys.NUMBER.pattern}|user:{keys.USERNAME.pattern}"),
+    "reason": ANYTHING,
+}
+OPTIONAL_FIELDS = {
+    "group": re.compile(keys.GROUP.pattern),
+    "note": ANYTHING,
+    "until": INSTANT,
+    "texts": re.compile("1"),
+    "ban": re.compile(keys.NUMBER.pattern),
+    "before": re.compile("pending|removed"),
+    "role": re.compile("|".join(role.value for role in records.Role)),
+    "reverts": re.compile(keys.NUMBER.pattern),
+    "reverted_by": re.compile(keys.NUMBER.pattern),
+    "notified": re.compile("[a-z0-9_: -]{1,10000}"),
+}
+APPEAL_FIELDS = {"username": validation.USERNAME, "at": INSTANT, "text": ANYTHING}
+OPTIONAL_APPEAL_FIELDS = {
+    "groups": re.compile("[a-z0-9_ -]{1,1000}"),
+    "answer": ANYTHING,
+    "answered_by": validation.USERNAME,
+    "answered_at": INSTANT,
+    "ended": INSTANT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRecord(Record):
+    kind = "action"
+
+    number: int
+    fields: dict[str, str]
+
+    def check(self) -> None:
+        where = f"action {shown(self.number)}"
+        check_number(where, self.number)
+        check_fields(where, self.fields, ACTION_FIELDS, OPTIONAL_FIELDS)
+        if moderation.slot_of(self.fields["subject"]) != self.number % keys.SLOTS:
+            raise MalformedRecord(f"{where}: it is not of the slot of {self.fields['subject']}")
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        p = site.home_of_article(self.number)
+        yield ("HSET", keys.action(p, self.number), *flat(self.fields))
+        for scope in moderation.scopes_of(self.fields):
+            yield ("ZADD", keys.actions(p, scope), self.fields["at"], keys.member(self.number))
+        if "texts" in self.fields:  # it may not be done yet
+            yield ("ZADD", bans.cleaning(p), self.fields["at"], self.number)
+        for each in records.notified(self.fields.get("notified", "")):
+            inbox = keys.inbox(site.home_of_user(each.username), each.username)
+            yield ("ZADD", inbox, each.at, records.notification_member(self.number, each.kind, self.kind))
+
+
+@dataclass(frozen=True, slots=True)
+class AppealRecord(Record):
+    """`number` is that of the action."""
+
+    kind = "appeal"
+
+    number: int
+    fields: dict[str, str]
+
+    def check(self) -> None:
+        where = f"appeal against action {shown(self.number)}"
+        check_number(where, self.number)
+        check_fields(where, self.fields, APPEAL_FIELDS, OPTIONAL_APPEAL_FIELDS)
+        if ("answered_by" in self.fields) != ("answered_at" in self.fields):
+            raise MalformedRecord(f"{where}: it says only in part when and by whom it was answered")
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        p = site.home_of_article(self.number)
+        yield ("HSET", appeals.appeal(p, self.number), *flat(self.fields))
+        for queue, since in appeals.waiting(p, self.fields).items():
+            yield ("ZADD", queue, since, keys.member(self.number))
+
+
+async def read_actions(site: Site, found: Sequence[Key], skipped: Skipped) -> list[ActionRecord]:
+    replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
+    read = [(key.text, ActionRecord(int(key.suffix), fields)) for key, fields in zip(found, replies, strict=True)]
+    return valid(read, skipped)
+
+
+async def read_appeals(site: Site, found: Sequence[Key], skipped: Skipped) -> list[AppealRecord]:
+    replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
+    read = [(key.text, AppealRecord(int(key.suffix), fields)) for key, fields in zip(found, replies, strict=True)]
+    return valid(read, skipped)

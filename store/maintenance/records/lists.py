@@ -1,0 +1,87 @@
+"""
+Records of lists that users make, such as those that docs/extending adds. The declaration of a kind says what they have.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from store import keys
+from store.client import Command
+from store.kinds import Backup, Key, Kind, Member, declared
+from store.maintenance.records.accounts import instant
+from store.maintenance.records.record import (
+    MalformedRecord,
+    Record,
+    Skipped,
+    check_instant,
+    check_text,
+    shown,
+    valid,
+)
+from store.scripts.registry import Script
+from store.site import Site
+
+RESTORE_LISTED = Script("restore_listed")
+
+
+@dataclass(frozen=True, slots=True)
+class ListRecord(Record):
+    """The part of a list that one partition has: its members, with the times of their addition (unix milliseconds)."""
+
+    of: Kind
+    owner: str
+    members: dict[str, int]
+
+    @property
+    def kind(self) -> str:
+        return self.of.name
+
+    def as_list(self) -> list[Any]:
+        return [self.kind, self.owner, self.members]
+
+    def check(self) -> None:
+        where = f"{self.kind} of {shown(self.owner)}"
+        check_text(where, "username", self.owner, keys.USERNAME)
+        for member, since in self.members.items():
+            if not member_of(self.of).fits(member):
+                raise MalformedRecord(f"{where}: {shown(member)} is no usable member")
+            check_instant(where, f"time of {member}", since)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        """Nothing is listed that is not restored: it may have been deleted while the dump was made."""
+        for member, since in self.members.items():
+            named = member_of(self.of)
+            p = named.home(member, site.partitions)
+            both = [self.of(p, self.owner), *mirrored(self.of, p, member)]
+            yield RESTORE_LISTED.command([named.key(p, member), *both], since, member, self.owner)
+
+
+def kinds_of_lists() -> list[Kind]:
+    return [kind for kind in declared() if kind.member and kind.backup is Backup.COPIED]
+
+
+def member_of(kind: Kind) -> Member:
+    assert kind.member
+    return kind.member
+
+
+def mirrored(kind: Kind, p: int, member: str) -> list[str]:
+    """The key that has the owners of the lists that a member is in, if the kind has such keys."""
+    return [kind.mirror(p, member_of(kind).part(member))] if kind.mirror else []
+
+
+async def read_lists(site: Site, found: Sequence[Key], skipped: Skipped) -> list[ListRecord]:
+    """Members that are malformed are left out."""
+    replies = await site.redis.pipeline([("ZRANGE", key.text, 0, -1, "WITHSCORES") for key in found])
+    read = []
+    for key, pairs in zip(found, replies, strict=True):
+        each = [(f"{key.text} {member}", _of_one(key, member, since)) for member, since in pairs]
+        kept = {member: since for one in valid(each, skipped) for member, since in one.members.items()}
+        if kept:
+            read.append(ListRecord(key.kind, key.suffix, kept))
+    return read
+
+
+def _of_one(key: Key, member: str, since: float) -> ListRecord:
+    return ListRecord(key.kind, key.suffix, {member: instant(since)})

@@ -1,0 +1,43 @@
+"""Records of what is written about groups."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from store import keys
+from store.client import Command
+from store.kinds import Key
+from store.maintenance.records.record import INSTANT, Record, Skipped, check_fields, check_text, flat, shown, valid
+from store.site import Site
+
+FIELDS = {"created": INSTANT}
+OPTIONAL_FIELDS = {
+    "listed": INSTANT,
+    "title": re.compile(".+", re.DOTALL),
+    "about": re.compile(".+", re.DOTALL),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceRecord(Record):
+    kind = "place"
+
+    group: str
+    fields: dict[str, str]
+
+    def check(self) -> None:
+        where = f"place {shown(self.group)}"
+        check_text(where, "name", self.group, keys.PLACE)
+        check_fields(where, self.fields, FIELDS, OPTIONAL_FIELDS)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        p = site.home_of_group(self.group)
+        yield ("HSET", keys.place(p, self.group), *flat(self.fields))
+        if "listed" in self.fields:
+            yield ("ZADD", keys.groups(p), 0, self.group)
+
+
+async def read_places(site: Site, found: Sequence[Key], skipped: Skipped) -> list[PlaceRecord]:
+    replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
+    read = [(key.text, PlaceRecord(key.suffix, fields)) for key, fields in zip(found, replies, strict=True) if fields]
+    return valid(read, skipped)

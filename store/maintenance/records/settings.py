@@ -1,0 +1,157 @@
+"""Records of what a store has once: its orders and weights, server keys, imported numbers, sequences."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+
+from store import keys, records, server_keys, validation
+from store.client import Command
+from store.maintenance.records.record import (
+    COUNT,
+    MalformedRecord,
+    Record,
+    Skipped,
+    check_number,
+    check_text,
+    flat,
+    shown,
+    valid,
+)
+from store.ranking.config import ORDERS_FIELD, orders_of, orders_to_write, stored_rankings
+from store.ranking.formulas import ORDERS, WEIGHTS
+from store.server_keys import HOME
+from store.site import Site
+
+WEIGHT = re.compile(r"([a-z_]+)=([0-9.e+-]{1,30})")
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRecord(Record):
+    """The orders that clients may ask for, separated by spaces, and the weights of groups that have their own."""
+
+    kind = "ranking"
+
+    orders: str
+    weights: dict[str, str]
+
+    def check(self) -> None:
+        names = self.orders.split()
+        if not names or not set(names) <= set(ORDERS):
+            raise MalformedRecord(f"ranking: {shown(self.orders)} are no orders; there are {', '.join(ORDERS)}")
+        for group, text in self.weights.items():
+            check_text(f"ranking of group {shown(group)}", "name", group, validation.GROUP)
+            if type(text) is not str or not text or not all(map(_is_weight, text.split())):
+                raise MalformedRecord(f"ranking of group {shown(group)}: {shown(text)} are no weights")
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        yield ("HSET", keys.store(), "orders", self.orders)
+        fields = {ORDERS_FIELD: orders_to_write(orders_of(self.orders)), **self.weights}
+        for p in range(site.partitions):
+            yield ("HSET", keys.ranking(p), *flat(fields))
+
+
+@dataclass(frozen=True, slots=True)
+class ServerKeysRecord(Record):
+    """The digest of the secret of each server key, and when it was created, by name."""
+
+    kind = "serverkeys"
+
+    values: dict[str, str]
+
+    def check(self) -> None:
+        if not self.values:
+            raise MalformedRecord("serverkeys: there are none")
+        for name, value in self.values.items():
+            check_text(f"server key {shown(name)}", "name", name, server_keys.NAME)
+            check_text(f"server key {shown(name)}", "value", value, server_keys.VALUE)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        yield ("HSET", keys.serverkeys(HOME), *flat(self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRecord(Record):
+    """The numbers of imported stories and comments, by their ids in the file."""
+
+    kind = "imported"
+
+    numbers: dict[str, str]
+
+    def check(self) -> None:
+        for story, number in self.numbers.items():
+            check_text(f"imported story {shown(story)}", "number", number, keys.NUMBER)
+            check_number(f"imported story {shown(story)}", int(number))
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        for story, number in self.numbers.items():
+            p, sequence = site.home_of_article(int(number)), records.sequence_of(int(number))
+            yield ("HSET", keys.imported(p), story, number)
+            if records.is_of_story(sequence):
+                yield ("ZADD", keys.numbered(p), sequence, sequence)
+
+
+@dataclass(frozen=True, slots=True)
+class SequencesRecord(Record):
+    """The last sequence that each partition has given to a post or a comment. A backup has one such record."""
+
+    kind = "sequences"
+
+    given: list[int]
+
+    def check(self) -> None:
+        count = len(self.given)
+        if not 1 <= count <= keys.SLOTS or count & (count - 1):
+            raise MalformedRecord(f"sequences: {count} is no power of two up to {keys.SLOTS}")
+        for sequence in self.given:
+            if type(sequence) is not int or not 0 <= sequence <= records.HIGHEST_SEQUENCE:
+                raise MalformedRecord(f"sequences: {shown(sequence)} is none of 0 to {records.HIGHEST_SEQUENCE}")
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        """Of each partition, the highest sequence of the partitions that had any of its slots."""
+        step = min(len(self.given), site.partitions)
+        for p in range(site.partitions):
+            if highest := max(self.given[p % step :: step]):
+                yield ("SET", keys.sequence(p), highest)
+
+
+async def read_ranking(site: Site) -> list[RankingRecord]:
+    """Nothing if neither orders nor weights were changed."""
+    orders, weights, *_ = await stored_rankings(site.redis)
+    if orders is None and not weights:
+        return []
+    return [RankingRecord(" ".join(ORDERS) if orders is None else orders, weights)]
+
+
+async def read_server_keys(site: Site, skipped: Skipped) -> list[ServerKeysRecord]:
+    hash = keys.serverkeys(HOME)
+    stored = await site.redis.run(("HGETALL", hash))
+    each = valid([(f"{hash} {name}", ServerKeysRecord({name: value})) for name, value in stored.items()], skipped)
+    return [ServerKeysRecord({name: value for one in each for name, value in one.values.items()})] if each else []
+
+
+def imported(hash: str, stories: dict[str, str], skipped: Skipped) -> list[ImportedRecord]:
+    """The record of some stories that a hash has."""
+    each = valid([(f"{hash} {story}", ImportedRecord({story: number})) for story, number in stories.items()], skipped)
+    return [ImportedRecord({story: number for one in each for story, number in one.numbers.items()})] if each else []
+
+
+async def read_sequences(site: Site, skipped: Skipped) -> SequencesRecord:
+    """Where one is malformed, 0: the next number is then made of the time of its post."""
+    stored = await site.redis.pipeline([("GET", keys.sequence(p)) for p in range(site.partitions)])
+    given = [int(text) if COUNT.fullmatch(text) else None for text in (text or "0" for text in stored)]
+    for p, sequence in enumerate(given):
+        if sequence is None:
+            skipped(keys.sequence(p))
+    return SequencesRecord([sequence or 0 for sequence in given])
+
+
+def _is_weight(text: str) -> bool:
+    found = WEIGHT.fullmatch(text)
+    if not found or found[1] not in WEIGHTS:
+        return False
+    try:
+        value = float(found[2])
+    except ValueError:
+        return False
+    return 0 < value < inf

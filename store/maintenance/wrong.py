@@ -1,0 +1,40 @@
+"""What `verify` finds by reading keys that cannot be compared in one step, and repairs by a command."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from store.client import Command
+from store.kinds import Key
+from store.site import Site
+
+Place = tuple[str, str, int]  # the key of an index, a member, and its time (unix milliseconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """`where` is a key, with a field or a member; `found` and `expected` are None for nothing."""
+
+    where: str
+    found: str | None
+    expected: str | None
+    repair: Command
+
+
+async def confirmed(keys: Iterable[Key], read: Callable[[Key], Awaitable[list[Wrong]]]) -> list[Wrong]:
+    """What is wrong with some keys. One that seems wrong is read twice more, as a change may be under way."""
+    found = list[Wrong]()
+    for key in keys:
+        if await read(key):
+            first = await read(key)
+            found += [wrong for wrong in await read(key) if wrong in first]
+    return found
+
+
+async def missing(site: Site, places: Sequence[Place]) -> list[Wrong]:
+    """The places where an index does not have the member at that time. One round trip."""
+    values = await site.redis.pipeline([("ZSCORE", index, member) for index, member, _ in places])
+    return [
+        Wrong(f"{index} {member}", None if value is None else f"{value:.0f}", str(at), ("ZADD", index, at, member))
+        for (index, member, at), value in zip(places, values, strict=True)
+        if value != at
+    ]

@@ -1,0 +1,163 @@
+"""
+What deletions and moderation leave to be done, in steps. A deletion is answered when no list, inbox or thread shows
+what it is about; the comments that it leaves, those of a deleted article and deleted ones without replies, a task
+removes. If an article is hidden or shown again, its comments leave lists and inboxes or come back. And where there are
+many comments above one that is hidden or shown, they lose or get their places in the thread.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from itertools import compress
+
+from store import effects, keys, records
+from store.background import repeating, turns
+from store.errors import StoreUnavailable
+from store.log import Entry
+from store.scripts.registry import Script
+from store.site import Site
+
+CONCERNED_USERS = Script("concerned_users")
+FORGET_COMMENTS = Script("forget_comments")
+LIST_COMMENTS = Script("list_comments")
+REMOVE_THREAD = Script("remove_thread")
+
+REMOVED_AT_ONCE = 50  # comments, in about a millisecond
+LISTED_AT_ONCE = 50  # comments that leave lists or come back
+STEPS_AT_ONCE = 20  # after which effects in other partitions are applied
+FORGOTTEN_AT_ONCE = 500  # comments that are taken out of lists and inboxes, in about a millisecond
+INTERVAL = 1.0  # seconds between two searches for comments to be removed
+
+Members = defaultdict[int, defaultdict[str, list[str]]]  # of sorted sets, by partition and by key
+
+
+async def remove_thread(site: Site, article: int) -> None:
+    """
+    Remove the comments of an article that was just deleted: all of up to 1,000 (`STEPS_AT_ONCE` times
+    `REMOVED_AT_ONCE`). More are taken out of the lists of their posters and out of inboxes, and removed later.
+
+    One round trip for `REMOVED_AT_ONCE` comments, and three for their effects in other partitions. Of more comments
+    two for `FORGOTTEN_AT_ONCE`. If a partition does not answer, or takes no writes, the rest is left to the task.
+    """
+    with suppress(StoreUnavailable):
+        p = site.home_of_article(article)
+        if await _remove_some(site, p, str(article)):
+            await effects.complete(site, [p])  # what is not in a list yet would be added to it after this
+            await _forget_comments(site, p, article)
+        await effects.complete(site, [p])  # those of another process that has removed some meanwhile
+
+
+async def settle(site: Site, p: int, lowest: str) -> None:
+    """
+    Remove deleted comments without replies, upwards from the lowest, and give hidden ones their places in the thread,
+    or take them. One round trip for `REMOVED_AT_ONCE` of them. If the partition does not answer, or takes no writes,
+    the rest is left to the task.
+    """
+    with suppress(StoreUnavailable):
+        await _remove(site, p, lowest)
+
+
+async def list_comments(site: Site, article: int) -> None:
+    """
+    Take the comments of an article that was just hidden out of lists and inboxes, or put those of one that is shown
+    again back; and so the notifications of the article itself. Threads, and reads by id, follow the state of the
+    article without this.
+
+    Two round trips for each `LISTED_AT_ONCE` comments, and one at the end for as many. If a partition does not answer,
+    or takes no writes, the rest is left to the task.
+    """
+    with suppress(StoreUnavailable):
+        await _list_comments(site, site.home_of_article(article), str(article))
+
+
+async def remove_all(site: Site, p: int) -> None:
+    """
+    Remove all that is noted in a partition. What an interruption leaves, the next call removes.
+
+    One round trip for `REMOVED_AT_ONCE` comments, and some for their effects in other partitions.
+
+    Raises:
+        StoreUnavailable: the partition does not answer, or takes no writes.
+    """
+    for number in await site.redis.run(("ZRANGE", keys.removing(p), 0, -1)):
+        if not await _list_comments(site, p, number):
+            await _remove(site, p, number)
+
+
+def removing(site: Site) -> AbstractAsyncContextManager[None]:
+    """Remove what deletions have left, as long as the context is open."""
+    searched = turns(site.partitions)
+    return repeating(lambda: _remove_noted(site, next(searched)), INTERVAL, "removing comments failed")
+
+
+async def is_removing(site: Site) -> bool:
+    """Whether comments are being removed in any partition. One round trip."""
+    return any(await site.redis.pipeline([("EXISTS", keys.removing(p)) for p in range(site.partitions)]))
+
+
+async def _remove_noted(site: Site, partitions: Sequence[int]) -> None:
+    noted = await site.redis.pipeline([("EXISTS", keys.removing(p)) for p in partitions])
+    for p in compress(partitions, noted):
+        await remove_all(site, p)
+
+
+async def _list_comments(site: Site, p: int, article: str) -> bool:
+    """Bring the comments of an article into lists and inboxes, or out of them. False if there is no such article."""
+    place, changed = "-", ""
+    while True:
+        command = site.command(LIST_COMMENTS, p, site.partitions, article, place, LISTED_AT_ONCE, changed)
+        status, *reply = await site.redis.run(command)
+        if status != "more":
+            return bool(status == "done")
+        place, changed, id, noted, comments, listed, notified, of_article, announced, article_announced = reply
+        if id:
+            values = {"comments": comments, "listed": listed, "notified": notified, "of_article": of_article}
+            values |= {"announced": announced, "article_announced": article_announced}
+            entry = Entry(p, id, "comments_listed", site.clock(), "", f"article:{article}", values)
+            await effects.apply_noted(site, entry, noted)
+
+
+async def _remove(site: Site, p: int, number: str) -> None:
+    while number:
+        number = await _remove_some(site, p, number)
+
+
+async def _remove_some(site: Site, partition: int, number: str) -> str:
+    """Remove some comments of an article, or stubs from one upwards. Returns the number to go on with, or ""."""
+    last: dict[int, str] = {}  # the last entry with an effect in another partition
+    for _ in range(STEPS_AT_ONCE):
+        command = site.command(REMOVE_THREAD, partition, site.partitions, number, REMOVED_AT_ONCE)
+        number, noted = await site.redis.run(command)
+        last |= zip(map(int, noted[::2]), noted[1::2], strict=True)
+        if not number:
+            break
+    await asyncio.gather(*(effects.apply_missing(site, partition, target, entry) for target, entry in last.items()))
+    return number
+
+
+async def _forget_comments(site: Site, partition: int, article: int) -> None:
+    """Take the comments of a deleted article out of the lists of their posters and out of inboxes."""
+    script_keys, place = [keys.tree(partition, article), keys.comment(partition, "")], "-"
+    while place:
+        command = CONCERNED_USERS.command(script_keys, place, FORGOTTEN_AT_ONCE)
+        place, *flat = await site.redis.run(command)
+        forgotten = _members(site, flat)
+        await site.redis.pipeline(
+            [
+                FORGET_COMMENTS.command([keys.closed(target), *sets], *map(",".join, sets.values()))
+                for target, sets in forgotten.items()
+            ]
+        )
+
+
+def _members(site: Site, flat: Sequence[str]) -> Members:
+    """The members of lists and inboxes that some comments have, given as number, poster, `notified`, ..."""
+    found: Members = defaultdict(lambda: defaultdict(list))
+    for number, poster, notified in zip(flat[::3], flat[1::3], flat[2::3], strict=True):
+        if poster:
+            found[target := site.home_of_user(poster)][keys.comments(target, poster)].append(keys.member(int(number)))
+        for each in records.notified(notified):
+            member = records.notification_member(int(number), each.kind, "comment")
+            found[target := site.home_of_user(each.username)][keys.inbox(target, each.username)].append(member)
+    return found

@@ -1,0 +1,64 @@
+"""
+Reverts: the command that undoes an action of a moderator, whatever its kind. The module of each kind has the function
+that does it, and checks who may.
+"""
+
+from asyncio import gather
+from collections.abc import Awaitable, Callable, Mapping
+
+from store import article_moderation, bans, comment_moderation, keys, records, roles, validation
+from store.errors import Invalid, NotAModerator, NotFound
+from store.moderation import Moderated
+from store.records import ModerationAction, ModerationKind
+from store.roles import Authority, Moderator
+from store.site import Site
+
+Reverter = Callable[[Site, Authority, ModerationAction, str, str], Awaitable[Moderated]]  # with reason and note
+
+
+async def _revert_content(
+    site: Site, authority: Authority, action: ModerationAction, reason: str, note: str
+) -> Moderated:
+    if records.comment_number(action.subject_id):
+        return await comment_moderation.revert(site, authority, action, reason, note)
+    return await article_moderation.revert(site, authority, action, reason, note)
+
+
+REVERTERS: Mapping[ModerationKind, Reverter] = {
+    ModerationKind.GRANT_ROLE: roles.revert,
+    ModerationKind.REVOKE_ROLE: roles.revert,
+    ModerationKind.BAN: bans.revert,
+    ModerationKind.REMOVE: _revert_content,
+    ModerationKind.APPROVE: _revert_content,
+    ModerationKind.LOCK: article_moderation.revert,
+}
+
+
+async def revert(site: Site, actor: Moderator, number: int, reason: str, note: str | None = None) -> Moderated:
+    """
+    Revert the action with a number. Two round trips, and those of its kind.
+
+    The script of its kind records the revert, marks the action as reverted, and sets what the remaining actions say.
+
+    Raises:
+        NotFound: there is no such action.
+        AlreadyReverted: it was reverted before.
+        NotAModerator: the actor has a lower role than the action needed.
+        Invalid: it is itself a revert, or of a kind that cannot be reverted; or the reason or the note breaks a rule.
+        Unauthenticated, Banned: the session has ended, or the actor is banned.
+    """
+    reason, noted = validation.reason(reason), validation.note(note)
+    authority, action = await gather(roles.read_authority(site, actor), read(site, number))
+    if not authority.grants:
+        raise NotAModerator("only moderators revert actions")
+    if action is None:
+        raise NotFound(f"there is no action:{number}", "actionId")
+    if action.kind not in REVERTERS:
+        raise Invalid(f"an action of the kind {action.kind.name} cannot be reverted", "actionId")
+    return await REVERTERS[action.kind](site, authority, action, reason, noted)
+
+
+async def read(site: Site, number: int) -> ModerationAction | None:
+    """The action with a number, as it is stored now. One round trip."""
+    key = keys.action(site.home_of_article(number), number)
+    return records.moderation_action(number, await site.redis.run(("HGETALL", key)))

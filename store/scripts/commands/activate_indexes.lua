@@ -1,0 +1,32 @@
+-- Activate rebuilt indexes: write these orders from now on, or give a group its new weights and their indexes.
+-- requires: prelude
+-- ARGV  1-6 see prelude.lua   7 group, or "" for the orders of the site
+--       8 token of the rebuild, as `ranking` has it, or "" if no index was rebuilt
+--       9 the orders, or the weights of the group, separated by spaces; "" removes the field
+--       10 "dropping" if the rebuild goes on after this because indexes are still to be dropped, else ""
+-- Reply {"activated"}, also if this rebuild was activated before | {"stale"} if another rebuild has begun
+local group = ARGV[7]
+local pending, active = group == "" and "REINDEX" or "next:" .. group, group == "" and "ORDERS" or group
+if ARGV[8] ~= "" then
+  local token = redis.call("HGET", KEY.ranking, pending)
+  local is_repeated = not token and (redis.call("HGET", KEY.ranking, active) or "") == ARGV[9]
+  if is_repeated then return {"activated"} end
+  if token ~= ARGV[8] then return {"stale"} end
+end
+
+for order in pairs(group ~= "" and ARGV[8] ~= "" and WEIGHTED_BY or {}) do
+  local old, new = KEY.group .. group .. ":" .. order, KEY.coming .. group .. ":" .. order
+  if redis.call("EXISTS", new) == 1 then
+    redis.call("UNLINK", old) -- frees memory in the background; RENAME might block
+    redis.call("RENAME", new, old)
+  end
+end
+if ARGV[8] ~= "" and ARGV[10] == "" then redis.call("HDEL", KEY.ranking, pending) end
+if ARGV[9] == "" then
+  redis.call("HDEL", KEY.ranking, active)
+else
+  redis.call("HSET", KEY.ranking, active, ARGV[9])
+end
+local id = append_log("ranked", "", "", "group", group)
+redis.call("PUBLISH", KEY.events, "ranked 0 - " .. id .. " " .. group)
+return {"activated"}

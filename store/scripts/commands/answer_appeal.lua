@@ -1,0 +1,57 @@
+-- Answer the appeal against an action, if the actor could revert the action, and notify whom it is about once more of the same
+-- action. Nobody answers their own appeal.
+-- requires: actions, notifications, roles
+-- ARGV  1-7 see roles.lua   8 number of partitions   9 number of the action   10 text
+--       11 the poster of the comment that it is about, as the caller read it, and 12 the words of the poster's roles; or ""
+-- Reply {"answered" or, if this is the answer already, "same", number, {field, value, ...} of the action, id of the entry or
+--       "", what `note_effects` returns, `notified`} | {"missing"} if there is no such appeal, or what the action is about
+--       is gone | {"refused"} | {"self"} | {"reverted"} | {"known"} if there is another answer
+local moderator, roles = authority()
+local number = ARGV[9]
+local action, flat = {}, redis.call("HGETALL", KEY.action .. number)
+for i = 1, #flat, 2 do action[flat[i]] = flat[i + 1] end
+local author, answered_by, known = unpack(redis.call("HMGET", KEY.appeal .. number, "username", "answered_by", "answer"))
+if not author or not action.kind then return {"missing"} end
+
+local type, id = string.match(action.subject, "^(%l+):(.*)$")
+local group = action.group or ""
+
+-- Whether the actor could revert the action, and the slot of whom it is about; nil if that is gone.
+local MAY = {}
+function MAY.user()
+  if redis.call("EXISTS", KEY.user .. id) == 0 then return nil end
+  if action.kind == "ban" then return moderates(roles, group ~= "" and {group} or {}), number % 1024 end
+  return is_admin(roles), number % 1024
+end
+
+function MAY.article()
+  local article = find_article(id)
+  if not article then return nil end
+  return may_moderate_article(moderator, roles, article, action.kind == "remove" and group or ""), number % 1024
+end
+
+function MAY.comment()
+  local poster, slot, article = unpack(redis.call("HMGET", KEY.comment .. id, "poster", "slot", "article"))
+  local groups = poster and poster == ARGV[11] and redis.call("HGET", KEY.article .. article, "groups")
+  if not groups then return nil end
+  local places = group ~= "" and {group} or split(groups)
+  return may_moderate_comment(moderator, roles, poster, not is_here(slot) and ARGV[12] or nil, places), slot
+end
+
+local may_answer, slot = MAY[type]()
+if may_answer == nil then return {"missing"} end
+if not may_answer then return {"refused"} end
+local name = string.lower(author)
+if name == string.lower(moderator) then return {"self"} end
+if answered_by == moderator and known == ARGV[10] then return {"same", number, flat, "", {}, ""} end
+if answered_by then return {action.reverted_by and "reverted" or "known"} end
+
+answer_appeal(number, moderator, ARGV[10])
+local notified = string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now)
+redis.call("HSET", KEY.action .. number, "notified", notified) -- in place of that of the action: an inbox has it once
+local entry = append_text("appeal_answered", moderator, "action", number, "text", ARGV[10], "notified", notified)
+redis.call("PUBLISH", KEY.events, table.concat({"appeal_answered", number, "-", entry}, " "))
+notify_here(notified, "action", number)
+return {
+  "answered", number, redis.call("HGETALL", KEY.action .. number), entry, note_effects(entry, slots_of(notified)), notified,
+}

@@ -1,0 +1,45 @@
+-- Apply the effect of an entry of another partition's log, once and in the order of that log.
+-- requires: flag_outcomes, notify, upvoters
+-- KEYS  1 applied:{q}   2 closed:{q}   3 user:{q}:   4 channel events:{q}
+--       5 from here on: the key that each command of the effect changes
+-- ARGV  1 partition of the log   2 id of the entry before with an effect here, or ""   3 id of the entry
+--       4 from here on, for each command of the effect: its name, the number of its arguments after the key, and these;
+--       NOTIFY and PUTBACK, of an inbox, have as arguments the username in lower case, the member and the time; UPVOTED, of
+--       a user, has the voter, and DECIDED the number of what the user has flagged, and the outcome; without any command
+--       the entry is skipped
+-- Reply {"applied"} | {"already"} | {"behind"}: earlier effects are missing
+local function parse(id)
+  local time, sequence = string.match(id, "^(%d+)-(%d+)$")
+  return tonumber(time), tonumber(sequence)
+end
+
+local function is_before(id, other)
+  if id == "" then return true end
+  local time, sequence = parse(id)
+  local other_time, other_sequence = parse(other)
+  return time < other_time or time == other_time and sequence < other_sequence
+end
+
+local applied = redis.call("HGET", KEYS[1], ARGV[1]) or ""
+if not is_before(applied, ARGV[3]) then return {"already"} end
+if applied ~= ARGV[2] then return {"behind"} end
+if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
+
+local place = 4
+for i = 5, #KEYS do
+  local last = place + 1 + tonumber(ARGV[place + 1])
+  if ARGV[place] == "NOTIFY" then
+    notify(KEYS[3] .. ARGV[place + 2], KEYS[i], KEYS[4], ARGV[place + 3], ARGV[place + 4])
+  elseif ARGV[place] == "PUTBACK" then
+    put_back_in_inbox(KEYS[3] .. ARGV[place + 2], KEYS[i], ARGV[place + 3], ARGV[place + 4])
+  elseif ARGV[place] == "UPVOTED" then
+    add_upvoter(KEYS[i], ARGV[place + 2])
+  elseif ARGV[place] == "DECIDED" then
+    set_flag_outcome(KEYS[i], ARGV[place + 2], ARGV[place + 3])
+  else
+    redis.call(ARGV[place], KEYS[i], unpack(ARGV, place + 2, last))
+  end
+  place = last + 1
+end
+redis.call("HSET", KEYS[1], ARGV[1], ARGV[3])
+return {"applied"}

@@ -1,0 +1,39 @@
+-- Ban a user from the site, which ends all their sessions, or from a group; or revert such an action.
+-- requires: actions, bans, roles
+-- ARGV  1-7 see roles.lua   8 username in lower case   9 slot of the user   10 group, or "" for the site
+--       11 until (unix milliseconds), 0 for good   12 reason   13 note, or ""   14 number of the action to revert, or ""
+--       15 "1" if the texts of the user are removed, too, else ""
+-- Reply {"changed" or, if a ban stands that does all of this, "same", number of the action, {field, value, ...}}
+--       | {"missing"} | {"self"} | {"refused"} | {"outranked"} | {"reverted"}
+local moderator, roles = authority()
+local subject, group, ends, reverts = ARGV[8], ARGV[10], tonumber(ARGV[11]), ARGV[14]
+local groups = group ~= "" and {group} or {}
+local name, subject_roles = unpack(redis.call("HMGET", KEY.user .. subject, "name", "roles"))
+if not moderates(roles, groups) then return {"refused"} end
+if not name then return {"missing"} end
+if string.lower(moderator) == subject then return {"self"} end
+
+if reverts ~= "" then
+  local action = revertible(reverts)
+  if not action then return {"reverted"} end
+  local number = record_revert(ARGV[9], reverts, action, moderator, ARGV[12], ARGV[13])
+  write_bans(subject)
+  if action.texts then redis.call("ZADD", KEY.cleaning, now, reverts) end
+  return action_reply("changed", number)
+end
+
+if not outranks(roles, subject_roles or "", groups) then return {"outranked"} end
+local standing = standing_bans(subject)[place_of(group)]
+local removes_texts = ARGV[15] == "1"
+local adds_texts = removes_texts and standing and redis.call("HEXISTS", KEY.action .. standing.number, "texts") == 0
+if standing and not ends_later(ends, standing.ends) and not adds_texts then
+  return action_reply("same", standing.number)
+end
+
+local number = record_action(ARGV[9], "ban", "user:" .. subject, moderator, {
+  group = group, ["until"] = ARGV[11], reason = ARGV[12], note = ARGV[13], texts = ARGV[15],
+})
+if removes_texts then redis.call("ZADD", KEY.cleaning, now, number) end
+if group == "" then end_sessions(subject) end
+write_bans(subject)
+return action_reply("changed", number)

@@ -1,0 +1,64 @@
+-- Post a comment: hash, indexes of its siblings, tree, counts and the poster's own vote, in one step.
+-- requires: article_indexes, comment_states, comment_tree, idempotency, log_text
+-- ARGV  1-7 see comments.lua   8 number of the article   9 number of the parent comment, or ""   10 content
+--       11 slot of the poster   12-16 see idempotency.lua   17 how many comments above it to settle at most if it is pending
+--       until a moderator approves it, which announces it, else ""
+--       18 how many mentions notify at most   19 from here on: each user whom the content mentions, as username in lower
+--       case, then slot
+-- Reply {"commented", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns, `notified`, what
+--       `set_comment_state` returns, or {}}
+--       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used
+--       and the comment was deleted | {"mismatch"} if the key was used with other input | {"unauthenticated"}
+--       | {"missing" or "hidden", "article" or "parent"}, hidden if its state is not visible | {"locked"}
+local poster = actor()
+if not poster then return {"unauthenticated"} end
+
+local commented = KEY.commented .. string.lower(poster) .. ":"
+local repeated = repeated_reply(commented, poster, 12, "commented", function(number)
+  local comment = find_comment(number)
+  return comment and comment.state ~= "deleted" and comment.flat or {}
+end)
+if repeated then return repeated end
+
+local article_number, home = ARGV[8], find_home(ARGV[8])
+if not home then return {"missing", "article"} end
+require_not_banned(home.groups)
+local parent = ARGV[9] ~= "" and find_comment(ARGV[9]) or nil
+local is_answerable = parent and parent.article == article_number and parent.state ~= "deleted"
+if ARGV[9] ~= "" and not is_answerable then return {"missing", "parent"} end
+if home.state then return {"hidden", "article"} end
+if parent and parent.state then return {"hidden", "parent"} end
+if home.locked == "1" then return {"locked"} end
+
+local number = next_number(article_number % 1024)
+local answered = parent or {poster = home.poster, slot = article_number % 1024}
+local notified = newly_notified(poster, "", answered, ARGV[18], 19)
+local comment = {
+  number = number, member = string.format("%016.0f", tonumber(number)), article = article_number,
+  parent = parent and parent.number, poster = poster, time = now, up = 1, down = 0,
+}
+local depth = parent and parent.depth + 1 or 0
+redis.call("HSET", KEY.comment .. number, "article", article_number, "depth", depth, "poster", poster, "slot", ARGV[11],
+  "content", ARGV[10], "time", now, "up", 1, "down", 0)
+if parent then redis.call("HSET", KEY.comment .. number, "parent", parent.number) end
+add_notified(KEY.comment .. number, nil, notified)
+add_to_tree(comment, parent and parent.path or ARTICLE_PATH)
+update_replies(comment)
+local groups = count_comment(comment, 1)
+add_voters(comment, {poster})
+if is_here(ARGV[11]) then redis.call("ZADD", KEY.comments .. string.lower(poster), now, comment.member) end
+note_posted(commented, 12, number)
+local told = ARGV[17] == "" and notified or ""
+local id = append_text("commented", poster, "comment", number,
+  "article", article_number, "parent", comment.parent or "", "depth", depth, "content", ARGV[10], "time", now,
+  "up", 1, "down", 0, "notified", notified, unpack(ARGV[17] ~= "" and {"told", ""} or {})
+)
+local noted, change = note_effects(id, slots_of(told, ARGV[11])), {}
+if ARGV[17] == "" then
+  notify_here(notified, "comment", number)
+  publish_comment("commented", comment, id, groups)
+else
+  redis.call("HSET", KEY.comment .. number, "unannounced", "1")
+  change = set_comment_state(find_comment(number), "pending", poster, tonumber(ARGV[17]))
+end
+return {"commented", number, comment_hash(number), poster, id, noted, told, change}

@@ -1,0 +1,12 @@
+-- Create a user without a password, if the username is free.
+-- requires: log_entry
+-- KEYS  1 user:{p}:NAME   2 closed:{p}   3 log:{p}   4 channel events:{p}
+-- ARGV  1 username   2 when the user joined   3 now (both unix milliseconds)
+-- Reply {"created"} | {"taken"}
+if redis.call("EXISTS", KEYS[1]) == 1 then return {"taken"} end
+if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
+redis.call("HSET", KEYS[1], "name", ARGV[1], "joined", ARGV[2], "karma", 0)
+log_entry(
+  KEYS[3], KEYS[4], ARGV[3], "registered", ARGV[1], "user:" .. string.lower(ARGV[1]), "name", ARGV[1], "joined", ARGV[2]
+)
+return {"created"}

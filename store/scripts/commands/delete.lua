@@ -1,0 +1,35 @@
+-- Delete an article and everything derived from it, if the actor is its poster. Its number is not used again. Its comments
+-- cannot be reached any more; `remove_thread.lua` removes them.
+-- requires: appeals, article_indexes, comments, flags, pending_comments
+-- ARGV  1-7 see comments.lua   8 number
+-- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry, what `note_effects` returns,
+--       `notified`} | {"missing"} | {"forbidden"} | {"unauthenticated"}
+local deleter = actor()
+if not deleter then return {"unauthenticated"} end
+
+local article = find_article(ARGV[8])
+if not article then return {"missing"} end
+if article.poster ~= deleter then return {"forbidden"} end
+
+remove_from_indexes(article)
+add_karma(article, -karma_of(article))
+redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KEY.downvoted .. article.number)
+end_appeals("article:" .. article.number)
+move_pending(article.number, nil, article.groups)
+redis.call("UNLINK", KEY.latest .. article.number)
+drop_flags(article.number)
+
+local with_texts = redis.call("HGET", KEY.logged, article.number) or ""
+for _, entry in ipairs(split(with_texts)) do redis.call("XDEL", KEY.log, entry) end
+redis.call("HDEL", KEY.logged, article.number)
+local id = append_log(
+  "deleted", deleter, "article:" .. article.number,
+  with_notified(article.notified, "poster", article.poster, "groups", table.concat(article.groups, " "),
+    "entries", with_texts)
+)
+note_deleted(article.number, id)
+forget_here(article.notified, "article", article.number)
+publish_event("deleted", article, article.groups, id)
+local has_comments = redis.call("EXISTS", KEY.tree .. article.number)
+if has_comments == 1 then redis.call("ZADD", KEY.removing, now, article.number) end
+return {"deleted", has_comments, id, note_effects(id, slots_of(article.notified)), article.notified or ""}

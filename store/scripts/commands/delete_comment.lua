@@ -1,0 +1,28 @@
+-- Delete a comment, if the actor is its poster. While it has replies, a stub without content and poster is left. A stub
+-- whose last reply goes is removed, too. One that was not visible is not counted, so its deletion changes no count.
+-- requires: comment_removal
+-- ARGV  1-7 see comments.lua   8 number   9 how many stubs to change at most, as the script blocks the server
+-- Reply {"deleted", id of the entry, what `note_effects` returns, poster, change of the poster's karma, `notified`, number
+--       of the next stub to be removed, or ""} | {"missing"} | {"forbidden"} | {"unauthenticated"}
+local deleter = actor()
+if not deleter then return {"unauthenticated"} end
+
+local comment = find_comment(ARGV[8])
+if not comment or comment.state == "deleted" or not find_home(comment.article) then return {"missing"} end
+if comment.poster ~= deleter then return {"forbidden"} end
+
+local function leave_stub()
+  redis.call("HSET", comment.hash, "state", "deleted")
+  redis.call("HDEL", comment.hash, "poster", "slot", "content", "edited", "notified", "imported", "away",
+    "unannounced")
+  redis.call("DEL", KEY.voted .. comment.number, KEY.downvoted .. comment.number)
+  redis.call("ZADD", KEY.stubs .. comment.article, 0, tree_member(comment.path, comment.number))
+end
+
+local is_stub = has_descendants(comment)
+if is_stub then leave_stub() else drop_comment(comment) end
+local groups = not comment.state and count_comment(comment, -1) or {}
+local removed, more = settle(is_stub and comment.number or comment.parent, tonumber(ARGV[9]))
+local id, noted, karma = log_removal(comment, deleter, is_stub and "1" or "", table.concat(removed, " "), groups)
+note_deleted(comment.number, id)
+return {"deleted", id, noted, comment.poster, karma, comment.notified or "", more or ""}

@@ -1,0 +1,33 @@
+-- Change what is written about a group, if the actor moderates it. An admin makes the group by that: it is listed then.
+-- requires: article_indexes, log_entry, roles
+-- ARGV  1-7 see roles.lua   8 name of the group   9 "unlisted" to take it from the list, or ""
+--       10 from here on: each field to change, title or about, then its text; "" removes it
+-- Reply {"edited" | "same", {field, value, ...}} | {"refused"}
+local editor, roles = authority()
+local name, key = ARGV[8], KEY.place .. ARGV[8]
+if not moderates(roles, {name}) then return {"refused"} end
+
+local FIELDS = {"created", "listed", "title", "about"}
+local before = redis.call("HMGET", key, unpack(FIELDS))
+local after = {}
+for i, field in ipairs(FIELDS) do after[field] = before[i] or "" end
+for i = 10, #ARGV, 2 do after[ARGV[i]] = ARGV[i + 1] end
+if ARGV[9] == "unlisted" then
+  after.listed = ""
+elseif after.listed == "" and is_admin(roles) then
+  after.listed = ARGV[3]
+end
+
+local is_changed, values = false, {}
+for i, field in ipairs(FIELDS) do is_changed = is_changed or after[field] ~= (before[i] or "") end
+if not is_changed then return {"same", redis.call("HGETALL", key)} end
+
+if after.created == "" then after.created = ARGV[3] end
+for _, field in ipairs(FIELDS) do
+  if after[field] == "" then redis.call("HDEL", key, field) else redis.call("HSET", key, field, after[field]) end
+  values[#values + 1] = field
+  values[#values + 1] = after[field]
+end
+if after.listed ~= "" then redis.call("ZADD", KEY.groups, 0, name) else remove_if_empty(name) end
+log_entry(KEY.log, KEY.events, ARGV[3], "group_edited", editor, "group:" .. name, unpack(values))
+return {"edited", redis.call("HGETALL", key)}

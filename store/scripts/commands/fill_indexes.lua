@@ -1,0 +1,28 @@
+-- Write some articles, from a cursor on, to indexes that are being built: those of added orders, or those of a group by
+-- its new weights. Scripts that write meanwhile write to these indexes, too.
+-- requires: prelude
+-- ARGV  1-6 see prelude.lua   7 group, or "" for orders   8 token of the rebuild, as `ranking` has it
+--       9 the added orders, separated by spaces   10 ZSCAN cursor
+-- Reply {"filled", next cursor, "0" at the end, number of articles} | {"stale"} if another rebuild has begun
+local group = ARGV[7]
+if redis.call("HGET", KEY.ranking, group == "" and "REINDEX" or "next:" .. group) ~= ARGV[8] then return {"stale"} end
+
+local added = split(ARGV[9])
+local function fill(article)
+  local ranking = read_ranking(article.groups)
+  for _, order in ipairs(group == "" and added or {}) do set_in_order(article, order, ranking) end
+  for _, order in ipairs(group ~= "" and ranking.next_weights[group] and ranking.orders or {}) do
+    if WEIGHTED_BY[order] then
+      local value = order_value(article, order, ranking.next_weights[group])
+      redis.call("ZADD", KEY.coming .. group .. ":" .. order, value, article.member)
+    end
+  end
+end
+
+local source = group == "" and INDEX.time or KEY.group .. group .. ":time"
+local cursor, found = unpack(redis.call("ZSCAN", source, ARGV[10], "COUNT", 40))
+for i = 1, #found, 2 do
+  local article = find_article(string.format("%.0f", tonumber(found[i])))
+  if article then fill(article) end
+end
+return {"filled", cursor, #found / 2}

@@ -1,0 +1,82 @@
+-- Flag an article or a comment, so that moderators look at it, or withdraw the flag. Another flag of the same user replaces
+-- the first one, at its time. A flag that was cleared by an approval stays as it is. If enough flags count, the thing is
+-- hidden until a moderator has looked at it, unless it is a moderator's, or was approved and not edited since.
+-- requires: actions, article_states, comment_states, log_text
+-- ARGV  1-7 see comments.lua   8 number   9 article or comment   10 reason, or "" to withdraw the flag   11 note
+--       12 how many flags that count hide the thing at least, "0" if this one does not count
+--       13 one flag that counts is needed for so many votes of the thing
+--       14 words of the roles of a comment's poster, who has another home than this partition, as the caller read them
+--       15 how many comments above a hidden one lose their places in the thread at most
+-- Reply {"changed" | "same", name of the actor, {field, value, ...} of the article or comment} | {"missing"} | {"hidden"}
+--       | {"hides", name of the actor, what `set_comment_state` returns, or {}} if the thing is hidden now
+--       | {"own"} if the actor has posted it | {"unauthenticated"}
+local flagger = actor()
+if not flagger then return {"unauthenticated"} end
+
+local number, type, reason, note = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
+local function find_subject()
+  if type == "article" then return find_article(number) end
+  local comment = find_comment(number)
+  local home = comment and comment.state ~= "deleted" and find_article(comment.article)
+  if not home then return nil end
+  comment.state, comment.groups = comment.state or home.state, home.groups
+  return comment
+end
+
+local subject = find_subject()
+if not subject then return {"missing"} end
+if subject.state then return {"hidden"} end
+if string.lower(subject.poster) == string.lower(flagger) then return {"own"} end
+require_not_banned(subject.groups)
+
+local name, hide_at = string.lower(flagger), tonumber(ARGV[12])
+local known = redis.call("HGET", KEY.flags .. number, name)
+local before = known and parse_flag(known)
+local is_known = before and (before.cleared_by or before.reason == reason and before.note == note)
+if is_known or not before and reason == "" then return {"same", flagger, subject.flat} end
+
+local withdrawn = reason == ""
+local flag = not withdrawn and {
+  at = before and before.at or now, reason = reason, name = flagger, groups = subject.groups, note = note,
+  counts = hide_at > 0,
+} or nil
+set_flag(number, name, flag)
+local id
+if withdrawn then
+  id = append_log("unflagged", flagger, type .. ":" .. number)
+else
+  id = append_text("flagged", flagger, type, number, "reason", reason, "note", note, "flagged_at",
+    string.format("%.0f", flag.at), "groups", table.concat(subject.groups, " "))
+end
+redis.call("PUBLISH", KEY.events, table.concat({withdrawn and "unflagged" or "flagged", number, "-", id}, " "))
+
+local function has_enough_flags()
+  local count = 0
+  for _, each in pairs(flags_of(number)) do
+    if each.counts and not each.cleared_by then count = count + 1 end
+  end
+  return count >= hide_at and count * tonumber(ARGV[13]) >= subject.up - subject.down
+end
+
+local function is_of_moderator()
+  local roles = ARGV[14]
+  if is_here(subject.slot or number % 1024) then
+    roles = redis.call("HGET", KEY.user .. string.lower(subject.poster), "roles") or ""
+  end
+  return roles ~= ""
+end
+
+local function is_approved()
+  local action = standing_action(type .. ":" .. number, "approve")
+  local at = action and redis.call("HGET", KEY.action .. action, "at")
+  return at and tonumber(at) >= tonumber(subject.edited or 0)
+end
+
+if withdrawn or not flag.counts or not has_enough_flags() or is_of_moderator() or is_approved() then
+  return {"changed", flagger, subject.flat}
+end
+if type == "article" then
+  set_state(subject, "pending", "")
+  return {"hides", flagger, {}}
+end
+return {"hides", flagger, set_comment_state(subject, "pending", "", tonumber(ARGV[15]))}

@@ -1,0 +1,9 @@
+-- Take comments out of lists and inboxes.
+-- KEYS  1 closed:{q}   2 from here on: comments:{q}:NAME and inbox:{q}:NAME
+-- ARGV  for each of these its members, separated by commas
+-- Reply {"forgotten"}
+if redis.call("EXISTS", KEYS[1]) == 1 then return redis.error_reply("CLOSED to writes") end
+for i = 2, #KEYS do
+  for member in string.gmatch(ARGV[i - 1], "[^,]+") do redis.call("ZREM", KEYS[i], member) end
+end
+return {"forgotten"}

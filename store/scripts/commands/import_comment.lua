@@ -1,0 +1,60 @@
+-- Import a comment of another site with its own posting time, once. What it answers has to be imported before. The poster
+-- is a known voter while voting is open; all other votes are counted without a voter. Nobody is notified.
+-- requires: article_indexes, comment_removal, log_text
+-- ARGV  1-7 see comments.lua; the actor is the poster, or "" of a deleted comment, which becomes a stub
+--       8 id of the comment on the other site   9 id of what it answers there   10 content   11 slot of the poster, or ""
+--       12 posting time (unix milliseconds)   13 votes
+-- Reply {"imported", number, id of the entry, what `note_effects` returns} | {"known", number} if it was imported before
+--       | {"missing"} if what it answers was not imported | {"gone", its number} if that was deleted
+local STUBS_AT_ONCE = 500 -- that get places in the thread with a visible comment below them; the others a moment later
+require_open()
+local known = redis.call("HGET", KEY.imported, ARGV[8])
+if known then return {"known", known} end
+
+local answered = redis.call("HGET", KEY.imported, ARGV[9])
+if not answered then return {"missing"} end
+local parent = find_comment(answered)
+local article_number = parent and parent.article or answered
+local home = find_home(article_number)
+if not home then return {"gone", article_number} end
+
+local poster, time, up = ARGV[1], tonumber(ARGV[12]), tonumber(ARGV[13])
+local is_stub = poster == ""
+local number = story_number(time, article_number % 1024)
+local comment = {
+  number = number, member = string.format("%016.0f", tonumber(number)), article = article_number,
+  parent = parent and parent.number, poster = is_stub and "-" or poster, time = time, up = up, down = 0,
+}
+local depth, imported = parent and parent.depth + 1 or 0, is_stub and 0 or up - 1
+local hash = KEY.comment .. number
+redis.call("HSET", hash, "article", article_number, "depth", depth, "time", time, "up", up, "down", 0)
+if parent then redis.call("HSET", hash, "parent", parent.number) end
+if is_stub then redis.call("HSET", hash, "state", "deleted") end
+if not is_stub then redis.call("HSET", hash, "poster", poster, "slot", ARGV[11], "content", ARGV[10]) end
+if imported > 0 then redis.call("HSET", hash, "imported", imported) end
+add_to_tree(comment, parent and parent.path or ARTICLE_PATH)
+update_replies(comment)
+redis.call("HSET", KEY.imported, ARGV[8], number)
+
+local values = {
+  "parent", comment.parent or "", "depth", depth, "content", ARGV[10], "time", time, "up", up, "down", 0,
+  "imported", imported, "voters", poster, "state", is_stub and "deleted" or "", "story", ARGV[8],
+}
+if is_stub then
+  redis.call("ZADD", KEY.stubs .. article_number, 0, tree_member(find_comment(number).path, number))
+  local id = append_log("comment_imported", "", "comment:" .. number, "article", article_number, unpack(values))
+  publish_comment("comment_imported", comment, id)
+  return {"imported", number, id, {}}
+end
+
+local groups = count_comment(comment, 1)
+settle(comment.parent, STUBS_AT_ONCE)
+if home.state then redis.call("ZADD", KEY.removing, now, article_number) end -- it leaves the lists as the others did
+add_voters(comment, {poster})
+if is_here(ARGV[11]) then
+  redis.call("ZADD", KEY.comments .. string.lower(poster), time, comment.member)
+  if imported > 0 then add_comment_karma(comment, imported) end
+end
+local id = append_text("comment_imported", poster, "comment", number, "article", article_number, unpack(values))
+publish_comment("comment_imported", comment, id, groups)
+return {"imported", number, id, note_effects(id, {ARGV[11]})}

@@ -1,0 +1,40 @@
+-- Import a story of another site as an article with its own posting time, once. The poster and the known voters are in
+-- the voter set; all other votes are counted without a voter.
+-- requires: article_indexes, log_entry, log_text
+-- ARGV  1-6 see prelude.lua; the actor is the poster, who is created if there is no such user
+--       7 id of the story on the other site   8 title   9 link or ""   10 content or ""
+--       11 groups, separated by spaces   12 slot of the poster   13 posting time (unix milliseconds)   14 votes
+--       15 known voters, separated by spaces   16 digest of the link, or ""
+-- Reply {"imported", number, number of users created: 1 or 0} | {"known", number} if it was imported before
+require_open()
+local known = redis.call("HGET", KEY.imported, ARGV[7])
+if known then return {"known", known} end
+
+local number = story_number(tonumber(ARGV[13]), tonumber(ARGV[12]))
+local poster = ARGV[1]
+local account = KEY.user .. string.lower(poster)
+local created = 1 - redis.call("EXISTS", account)
+if created == 1 then
+  redis.call("HSET", account, "name", poster, "joined", ARGV[13], "karma", 0)
+  local user = "user:" .. string.lower(poster)
+  log_entry(KEY.log, KEY.events, ARGV[3], "registered", poster, user, "name", poster, "joined", ARGV[13])
+end
+poster = redis.call("HGET", account, "name")
+
+local voters = split(ARGV[15])
+voters[#voters + 1] = poster
+local article = {
+  number = number, member = string.format("%016.0f", tonumber(number)),
+  poster = poster, time = tonumber(ARGV[13]), up = tonumber(ARGV[14]), down = 0, groups = split(ARGV[11]),
+  link_digest = ARGV[16],
+}
+write_article(article, ARGV[8], ARGV[9], ARGV[10], article.up - #voters)
+add_voters(article, voters)
+add_karma(article, article.up - 1) -- the poster's own vote gives no karma
+redis.call("HSET", KEY.imported, ARGV[7], number)
+local id = append_text("imported", poster, "article", number,
+  "imported", article.up - #voters, "voters", table.concat(voters, " "), "story", ARGV[7],
+  entry_of(article, ARGV[8], ARGV[9], ARGV[10])
+)
+publish_event("imported", article, article.groups, id)
+return {"imported", number, created}

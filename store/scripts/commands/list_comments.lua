@@ -1,0 +1,82 @@
+-- Take some comments of an article that is not visible out of lists and inboxes, or put those of a visible one back; and the
+-- article itself, which has the field `away`, too, while it is out of inboxes. The caller repeats the script from the
+-- beginning to the end of the tree, until a pass finds none to change: then the article is no longer noted in `removing`.
+-- requires: comment_states
+-- ARGV  1-7 see comments.lua   8 number of the article   9 "-", or the member of the tree after which to go on, after "("
+--       10 how many comments to read   11 "1" if this pass has changed a comment, else ""
+-- Reply {"done"} | {"missing"} if there is no such article
+--       | {"more", where to go on, 11 of the next call, id of the entry or "", what `note_effects` returns, its comments,
+--       1 or "" for whether they are listed now, whom they notify, whom the article notifies, whom those notify that are
+--       announced now, and 1 or "" for whether the article is}
+require_open()
+local article = ARGV[8]
+local home = find_home(article)
+if not home then return {"missing"} end
+
+local members = redis.call("ZRANGEBYLEX", KEY.tree .. article, ARGV[9], "+", "LIMIT", 0, ARGV[10])
+local away, changed, words, notified, slots = home.state and "1" or nil, ARGV[11], {}, {}, {}
+local announced, new_comments = {}, {}
+
+local function note(comment, is_new)
+  local told = is_new and announced or notified
+  if is_new then new_comments[#new_comments + 1] = comment end
+  words[#words + 1] = table.concat({comment.number, comment.poster, string.format("%.0f", comment.time)}, ":")
+  slots[#slots + 1] = comment.slot
+  for word in string.gmatch(comment.notified or "", "%S+") do
+    told[#told + 1] = comment.number .. ":" .. word
+  end
+  for _, slot in ipairs(slots_of(comment.notified)) do slots[#slots + 1] = slot end
+end
+
+for _, member in ipairs(members) do
+  local comment = find_comment(string.match(member, " (%d+)$"))
+  if comment and comment.state ~= "deleted" and comment.away ~= away then
+    changed, comment.away = "1", away
+    if away then redis.call("HSET", comment.hash, "away", "1") else redis.call("HDEL", comment.hash, "away") end
+    if not comment.state then
+      note(comment, list_here(comment))
+    end
+    if is_flagged(comment.number) then queue_flagged(comment.number, is_listed(comment)) end
+  end
+end
+
+-- Whom the article itself notifies, if that has just changed, and 1 or "" for whether it is announced now.
+local function change_article()
+  local hash = KEY.article .. article
+  local told, was_away, unannounced = unpack(redis.call("HMGET", hash, "notified", "away", "unannounced"))
+  if not told or (was_away or nil) == away then return "", "" end
+  changed = "1"
+  if away then redis.call("HSET", hash, "away", "1") else redis.call("HDEL", hash, "away") end
+  local is_new = not away and unannounced
+  if is_new then
+    told = notified_now(told)
+    redis.call("HSET", hash, "notified", told)
+    redis.call("HDEL", hash, "unannounced")
+  end
+  local change_inboxes = is_new and notify_here or away and forget_here or put_back_here
+  change_inboxes(told, "article", article)
+  for _, slot in ipairs(slots_of(told)) do slots[#slots + 1] = slot end
+  return told, is_new and "1" or ""
+end
+
+local of_article, is_announced = "", ""
+if ARGV[9] == "-" then of_article, is_announced = change_article() end
+local is_end = #members < tonumber(ARGV[10])
+if is_end and changed == "" then
+  redis.call("ZREM", KEY.removing, article)
+  return {"done"}
+end
+
+local next = is_end and "-" or "(" .. members[#members]
+if is_end then changed = "" end
+if not words[1] and of_article == "" then return {"more", next, changed, "", {}, "", "", "", "", "", ""} end
+local listed, comments, told = away and "" or "1", table.concat(words, " "), table.concat(notified, " ")
+local new = table.concat(announced, " ")
+local id = append_log(
+  "comments_listed", "", "article:" .. article, "comments", comments, "listed", listed, "notified", told,
+  "of_article", of_article,
+  unpack((new ~= "" or is_announced ~= "") and {"announced", new, "article_announced", is_announced} or {})
+)
+redis.call("PUBLISH", KEY.events, "comments_listed 0 - " .. id)
+for _, comment in ipairs(new_comments) do publish_comment("comment_announced", comment, id) end
+return {"more", next, changed, id, note_effects(id, slots), comments, listed, told, of_article, new, is_announced}

@@ -1,0 +1,7 @@
+-- Tell all processes, by the log too, that the orders, weights or links of the store have changed.
+-- requires: log_entry
+-- KEYS  1 log:{p}   2 channel events:{p}
+-- ARGV  1 now (unix milliseconds)
+-- Reply {"logged"}
+log_entry(KEYS[1], KEYS[2], ARGV[1], "ranked", "", "", "group", "")
+return {"logged"}

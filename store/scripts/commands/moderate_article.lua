@@ -1,0 +1,110 @@
+-- Remove, approve or lock an article, take it out of one of its groups, or revert such an action, if the actor is a
+-- moderator of the place.
+-- requires: actions, article_states, decisions, flag_clearing, roles
+-- ARGV  1-7 see roles.lua   8 number of partitions   9 number   10 remove, approve, lock or revert   11 group, or "": with
+--       remove, the article is taken out of it   12 reason   13 note, or ""   14 number of the action to revert, or ""
+--       15 highest number of groups of an article
+-- Reply {"changed" | "same", number of the action or "", {field, value, ...}} | {"missing"} | {"refused"} | {"reverted"}
+--       | {"elsewhere"} if the article is not in the group
+--       | {"crowded"} if an article that comes back to a group would be in too many | {"purged"}
+local moderator, roles = authority()
+local number, kind, group = ARGV[9], ARGV[10], ARGV[11]
+local article = find_article(number)
+if not article then return {"missing"} end
+
+local subject, slot, done = "article:" .. number, number % 1024, nil -- `done` is the action that is to be reverted
+if kind == "revert" then
+  done = revertible(ARGV[14])
+  if not done then return {"reverted"} end
+  kind, group = done.kind, done.group or ""
+end
+local is_of_group = kind == "remove" and group ~= ""
+
+local function is_in(groups, wanted)
+  for _, each in ipairs(groups) do if each == wanted then return true end end
+  return false
+end
+
+local function record(fields)
+  fields.group, fields.reason, fields.note = group, ARGV[12], ARGV[13]
+  if kind == "approve" and article.state then fields.notified = notified_of_action(subject, slot, moderator) end
+  return record_action(slot, kind, subject, moderator, fields)
+end
+
+local function revert()
+  return record_revert(slot, ARGV[14], done, moderator, ARGV[12], ARGV[13])
+end
+
+local WHOLE = {group = ""}
+-- Each returns the status and the number of the action of its kind.
+local DO, UNDO = {}, {}
+
+function DO.remove()
+  if article.state == "removed" then return "same", standing_action(subject, "remove purge", WHOLE) or nil end
+  local action = record({before = article.state or ""})
+  set_state(article, "removed", moderator)
+  return "changed", action
+end
+
+function DO.approve()
+  if is_purged(subject) then return "purged" end
+  local _, decided = state_of(subject)
+  if not article.state and decided == "approve" and not is_flagged(number) then
+    return "same", standing_action(subject, "approve") or nil
+  end
+  local action = record({before = article.state or ""})
+  if article.state then set_state(article, nil, moderator) end
+  clear_flags(number, action)
+  return "changed", action
+end
+
+local function undo_decision()
+  local action = revert()
+  local state, decided = state_after_revert(subject, article.state)
+  if state ~= article.state then set_state(article, state, moderator) end
+  if kind == "approve" then
+    restore_flags(
+      number, ARGV[14], not state, decided == "approve" and standing_action(subject, "approve") or nil, state == "removed"
+    )
+  end
+  return "changed", action
+end
+UNDO.remove, UNDO.approve = undo_decision, undo_decision
+
+function DO.lock()
+  if article.locked then return "same", standing_action(subject, "lock") or nil end
+  local action = record({})
+  set_locked(article, true, moderator)
+  return "changed", action
+end
+
+function UNDO.lock()
+  local action = revert()
+  local is_locked = standing_action(subject, "lock") ~= nil
+  if is_locked ~= (article.locked ~= nil) then set_locked(article, is_locked, moderator) end
+  return "changed", action
+end
+
+local function take_out()
+  if not is_in(article.groups, group) then
+    local standing = standing_action(subject, "remove", {group = group})
+    return standing and "same" or "elsewhere", standing
+  end
+  local action = record({})
+  take_out_of_group(article, group, moderator)
+  return "changed", action
+end
+
+local function return_to_group()
+  if is_in(article.groups, group) then return "changed", revert() end
+  if #article.groups >= tonumber(ARGV[15]) then return "crowded" end
+  local action = revert()
+  put_back_in_group(article, group, moderator)
+  return "changed", action
+end
+
+if not may_moderate_article(moderator, roles, article, is_of_group and group or "") then return {"refused"} end
+local act = is_of_group and (done and return_to_group or take_out) or (done and UNDO or DO)[kind]
+local status, action = act()
+if status ~= "changed" and status ~= "same" then return {status} end
+return action_reply(status, action)

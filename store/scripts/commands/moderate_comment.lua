@@ -1,0 +1,80 @@
+-- Remove or approve a comment, or revert such an action, if the actor is a moderator of the site or of a group of its article.
+-- requires: actions, comment_states, decisions, flag_clearing, roles
+-- ARGV  1-7 see roles.lua   8 number of partitions   9 number   10 remove, approve or revert
+--       11 group in whose name it is removed, or ""   12 reason   13 note, or ""   14 number of the action to revert, or ""
+--       15 words of the poster's roles as the caller read them   16 the poster whom it read
+--       17 how many comments above it get or lose their places in the thread at most
+-- Reply {"changed" | "same", number of the action or "", {field, value, ...}, what `set_comment_state` returns, or {},
+--       {id of the action's entry, what `note_effects` returns, `notified`}, or {}}
+--       | {"missing"} | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group | {"purged"}
+local moderator, roles = authority()
+local kind, group, limit = ARGV[10], ARGV[11], tonumber(ARGV[17])
+local comment = find_comment(ARGV[9])
+if not comment or comment.poster ~= ARGV[16] then return {"missing"} end -- a deleted one has no poster
+local groups = redis.call("HGET", KEY.article .. comment.article, "groups")
+if not groups then return {"missing"} end
+groups = split(groups)
+
+local subject, slot, done = "comment:" .. comment.number, comment.number % 1024, nil -- `done` is to be reverted
+if kind == "revert" then
+  done = revertible(ARGV[14])
+  if not done then return {"reverted"} end
+  group = done.group or ""
+end
+
+local function may_act()
+  local poster_roles = not is_here(comment.slot) and ARGV[15] or nil
+  return may_moderate_comment(moderator, roles, comment.poster, poster_roles, group ~= "" and {group} or groups)
+end
+
+local function is_in_group()
+  for _, each in ipairs(groups) do if each == group then return true end end
+  return false
+end
+
+-- Whom the action notifies: the poster, who may have another home. An approval of what was shown concerns nobody.
+local function notified()
+  if comment.poster == moderator or kind == "approve" and not comment.state then return "" end
+  return string.format("moderation:%s:%s:%.0f", string.lower(comment.poster), comment.slot, now)
+end
+
+local entry = {}
+local function noted(action, id)
+  local notifies = notified()
+  entry = {id, note_effects(id, slots_of(notifies)), notifies}
+  return action
+end
+
+-- The status, the number of the action, and the state that the comment then has: "visible" or another one.
+local function act()
+  if done then
+    local action = noted(record_revert(slot, ARGV[14], done, moderator, ARGV[12], ARGV[13], notified()))
+    return "changed", action, state_after_revert(subject, comment.state) or "visible"
+  end
+  local state, _, decided = kind == "remove" and "removed" or "visible", state_of(subject)
+  if decided == "purge" then return kind == "remove" and "same" or "purged", standing_action(subject, "purge"), state end
+  local has_flags = kind == "approve" and is_flagged(comment.number)
+  local is_same = state == (comment.state or "visible") and decided == kind and not has_flags
+  if is_same then return "same", standing_action(subject, kind) or nil, state end
+  local fields = {
+    group = group, reason = ARGV[12], note = ARGV[13], before = comment.state or "", notified = notified(),
+  }
+  return "changed", noted(record_action(slot, kind, subject, moderator, fields)), state
+end
+
+if not may_act() then return {"refused"} end
+if group ~= "" and not done and not is_in_group() then return {"elsewhere"} end
+local status, action, state = act()
+if status == "purged" then return {status} end
+local reply = action_reply(status, action)
+reply[4], reply[5] = {}, entry
+if state ~= (comment.state or "visible") then
+  reply[4] = set_comment_state(comment, state ~= "visible" and state or nil, moderator, limit)
+end
+if status == "changed" and kind == "approve" then clear_flags(comment.number, action) end
+if done and done.kind == "approve" then
+  local number, decided = standing_action(subject, "remove approve")
+  local is_shown = state == "visible" and not comment.away
+  restore_flags(comment.number, ARGV[14], is_shown, decided == "approve" and number or nil, state == "removed")
+end
+return reply

@@ -1,0 +1,47 @@
+-- Post an article: hash, indexes, groups, timeline and the poster's own vote, in one step.
+-- requires: article_indexes, article_states, group_rules, idempotency, log_text, notifications
+-- ARGV  1-7 see notifications.lua   8 title   9 link or ""   10 content or ""   11 groups, separated by spaces
+--       12 slot of the poster   13-17 see idempotency.lua   18 digest of the link, or ""
+--       19 groups to check, separated by spaces   20 their condition (see group_rules.lua)
+--       21 "held" if it is pending until a moderator approves it, which announces it, else ""
+--       22 how many mentions notify at most   23 from here on: each user whom the content mentions, as username in lower
+--       case, then slot
+-- Reply {"posted", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns, `notified`}
+--       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used
+--       and the article was deleted
+--       | {"refused", groups to which no article may be added, separated by spaces}
+--       | {"mismatch"} if the key was used with other input | {"unauthenticated"}
+local poster = actor()
+if not poster or redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0 then return {"unauthenticated"} end
+require_not_banned(split(ARGV[11]))
+
+local posted = KEY.posted .. string.lower(poster) .. ":"
+local repeated = repeated_reply(posted, poster, 13, "posted", article_hash)
+if repeated then return repeated end
+local groups = split(ARGV[11])
+local refused = refused_groups(groups, ARGV[19], ARGV[20])
+if refused then return {"refused", refused} end
+
+local number = next_number(tonumber(ARGV[12]))
+local article = {
+  number = number, member = string.format("%016.0f", tonumber(number)),
+  poster = poster, time = now, up = 1, down = 0, groups = groups,
+  link_digest = ARGV[18], state = ARGV[21] == "held" and "pending" or nil,
+}
+write_article(article, ARGV[8], ARGV[9], ARGV[10], 0)
+add_voters(article, {poster})
+local notified = newly_notified(poster, "", nil, ARGV[22], 23)
+add_notified(KEY.article .. number, nil, notified)
+note_posted(posted, 13, number)
+local values = {with_notified(notified, entry_of(article, ARGV[8], ARGV[9], ARGV[10]))}
+if article.state then
+  redis.call("HSET", KEY.article .. number, "state", article.state, "unannounced", "all")
+  if notified ~= "" then redis.call("HSET", KEY.article .. number, "away", "1") end
+  local id = append_text("posted", poster, "article", number, "told", "", unpack(values))
+  log_state(article, poster)
+  return {"posted", number, article_hash(number), poster, id, {}, ""}
+end
+local id = append_text("posted", poster, "article", number, unpack(values))
+notify_here(notified, "article", number)
+publish_event("posted", article, article.groups, id)
+return {"posted", number, article_hash(number), poster, id, note_effects(id, slots_of(notified)), notified}

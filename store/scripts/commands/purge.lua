@@ -1,0 +1,69 @@
+-- Remove an article or a comment for good, if the actor is an admin: its text is replaced, and the entries of the log
+-- that have it are removed. It cannot be approved any more. The new entry has all that the database needs of it.
+-- requires: article_states, comment_states, decisions, roles
+-- ARGV  1-7 see roles.lua   8 number of partitions   9 number of the article or comment   10 reason
+--       11 the text in the place of the old one
+--       12 how many comments above one get or lose their places in the thread at most
+-- Reply {"changed" or, if it was purged before, "same", number of the action, {field, value, ...}, what
+--       `set_comment_state` returns, or {}, {id of the action's entry, what `note_effects` returns, `notified`}, or {}}
+--       | {"missing"} | {"refused"}
+-- The body is a function, as a script has at most 200 local names outside of functions.
+local function purge()
+  local admin, roles = authority()
+  if not is_admin(roles) then return {"refused"} end
+  local number, purged = ARGV[9], ARGV[11]
+  local article = find_article(number)
+  local comment = not article and find_comment(number)
+  local text = article or comment
+  if not text or text.state == "deleted" or comment and not find_home(comment.article) then return {"missing"} end
+
+  local type = article and "article" or "comment"
+  local subject, hash = type .. ":" .. number, (article and KEY.article or KEY.comment) .. number
+  local known = standing_action(subject, "purge")
+  local reply = action_reply(known and "same" or "changed", known)
+  reply[4], reply[5] = {}, {}
+  if known then return reply end
+
+  -- Whom the action notifies: the poster of a comment may have another home.
+  local function notified()
+    if article then return nil end
+    if comment.poster == admin then return "" end
+    return string.format("moderation:%s:%s:%.0f", string.lower(comment.poster), comment.slot, now)
+  end
+
+  local notifies = notified()
+  local action, id = record_action(number % 1024, "purge", subject, admin, {
+    reason = ARGV[10], before = text.state or "", notified = notifies,
+  })
+  if comment then reply[5] = {id, note_effects(id, slots_of(notifies)), notifies} end
+
+  local function remove_entries()
+    local with_texts = redis.call("HGET", KEY.logged, number) or ""
+    for _, entry in ipairs(split(with_texts)) do redis.call("XDEL", KEY.log, entry) end
+    redis.call("HDEL", KEY.logged, number)
+    return with_texts
+  end
+
+  local function log_purge(...)
+    local entry = append_log(
+      "purged", admin, subject, "poster", text.poster, "time", text.time, "up", text.up, "down", text.down,
+      "imported", text.imported or 0, "edited", text.edited or "", "text", purged, "entries", remove_entries(), ...
+    )
+    redis.call("PUBLISH", KEY.events, "purged 0 " .. admin .. " " .. entry)
+  end
+
+  if article then
+    if article.state ~= "removed" then set_state(article, "removed", admin) end
+    redis.call("HSET", hash, "title", purged)
+    redis.call("HDEL", hash, "link", "link_digest", "content")
+    log_purge("groups", table.concat(article.groups, " "), "locked", article.locked or "")
+  else
+    if comment.state ~= "removed" then reply[4] = set_comment_state(comment, "removed", admin, tonumber(ARGV[12])) end
+    redis.call("HSET", hash, "content", purged)
+    log_purge("article", comment.article, "parent", comment.parent or "", "depth", comment.depth)
+  end
+  drop_flags(number)
+  reply[2], reply[3] = action, redis.call("HGETALL", KEY.action .. action)
+  return reply
+end
+return purge()

@@ -1,0 +1,24 @@
+-- Replace the reason or the note of an action with another text, if the actor is an admin, and remove the entries of the log
+-- that have the old one. The new entry has all that everybody may read of the action.
+-- requires: actions, roles
+-- ARGV  1-7 see roles.lua   8 number of the action   9 the new text   10 from here on: reason, note
+-- Reply {"changed", number, {field, value, ...}} | {"missing"} | {"refused"}
+local admin, roles = authority()
+if not is_admin(roles) then return {"refused"} end
+local number = ARGV[8]
+local moderator, at, group = unpack(redis.call("HMGET", KEY.action .. number, "moderator", "at", "group"))
+if not moderator then return {"missing"} end
+
+for i = 10, #ARGV do
+  if redis.call("HEXISTS", KEY.action .. number, ARGV[i]) == 1 then
+    redis.call("HSET", KEY.action .. number, ARGV[i], ARGV[9])
+  end
+end
+local with_texts = redis.call("HGET", KEY.logged, number) or ""
+for _, entry in ipairs(split(with_texts)) do redis.call("XDEL", KEY.log, entry) end
+redis.call("HDEL", KEY.logged, number)
+local values = public_values(number)
+for _, each in ipairs({"moderator", moderator, "at_ms", at, "entries", with_texts}) do values[#values + 1] = each end
+local id = append_text("redacted", admin, "action", number, unpack(values))
+publish_action("redacted", number, admin, id, group or "")
+return action_reply("changed", number)

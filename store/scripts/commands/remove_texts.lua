@@ -1,0 +1,65 @@
+-- Remove some texts of a banned user, each by an action of its own that names the ban, unless the ban was reverted. Left as
+-- they are: those that are removed, that were posted after the ban, or about which a moderator has decided since; and
+-- outside of the group of the ban. An article in other groups, too, is only taken out of that one.
+-- requires: article_states, comment_states, decisions
+-- ARGV  1-7 see comments.lua   8 number of the ban   9 who has banned   10 when (unix milliseconds)   11 group, or ""
+--       12 reason   13 how many comments above one get or lose their places in the thread at most   14 user in lower case
+--       from 15 on: numbers of articles and comments
+-- Reply {"removed", {number, {} or what `set_comment_state` returns}, ...}: those that were removed
+--       | {"reverted"} if the ban was
+require_open()
+local ban, moderator, at, group, name = ARGV[8], ARGV[9], tonumber(ARGV[10]), ARGV[11], ARGV[14]
+if redis.call("ZSCORE", KEY.lifted, ban) then return {"reverted"} end
+
+local DECIDING = {remove = true, approve = true, revert = true}
+
+-- Whether this ban has removed a text before, or a moderator has decided about it since the ban.
+local function is_decided(subject)
+  local members = redis.call("ZRANGE", KEY.actions .. subject, 0, -1, "WITHSCORES")
+  for i = 1, #members, 2 do
+    local kind, own = unpack(redis.call("HMGET", KEY.action .. string.format("%.0f", tonumber(members[i])), "kind", "ban"))
+    if own == ban or DECIDING[kind] and tonumber(members[i + 1]) >= at then return true end
+  end
+  return false
+end
+
+local function is_removable(text, subject)
+  if text.state == "removed" or text.state == "deleted" or text.time > at then return false end
+  return string.lower(text.poster) == name and not is_decided(subject)
+end
+
+local function is_in_group(groups)
+  for _, each in ipairs(groups) do if each == group then return true end end
+  return group == ""
+end
+
+local function record(subject, number, place, before)
+  record_action(number % 1024, "remove", subject, moderator, {
+    group = place, reason = ARGV[12], before = before or "", ban = ban, notified = "",
+  })
+end
+
+-- Both return what the reply has of a text; nil if it stays.
+local function remove_article(article)
+  local subject = "article:" .. article.number
+  if not is_in_group(article.groups) or not is_removable(article, subject) then return nil end
+  local place = group ~= "" and #article.groups > 1 and group or ""
+  record(subject, article.number, place, place == "" and article.state)
+  if place == "" then set_state(article, "removed", moderator) else take_out_of_group(article, group, moderator) end
+  return {article.number, {}}
+end
+
+local function remove_comment(comment)
+  local home, subject = find_home(comment.article), "comment:" .. comment.number
+  if not home or not is_in_group(home.groups) or not is_removable(comment, subject) then return nil end
+  record(subject, comment.number, group, comment.state)
+  return {comment.number, set_comment_state(comment, "removed", moderator, tonumber(ARGV[13]))}
+end
+
+local reply = {"removed"}
+for i = 15, #ARGV do
+  local article = find_article(ARGV[i])
+  local comment = not article and find_comment(ARGV[i])
+  reply[#reply + 1] = article and remove_article(article) or comment and remove_comment(comment) or nil
+end
+return reply

@@ -1,0 +1,46 @@
+-- Remove some comments of a deleted article, descendants first. Or settle some comments, upwards from one: remove deleted
+-- ones whose last reply was deleted, and give places in the thread to others, or take them. The caller repeats the script
+-- until none is left.
+-- requires: comment_removal
+-- ARGV  1-7 see comments.lua   8 number of the article, or of the lowest comment   9 how many comments to remove at most
+-- Reply {next, {partition, id, ...}}
+--       next: the argument 8 of the next call, or "" if nothing is left
+--       partition, id: each other partition in which the entries of the log have effects, and the last entry that has
+local article = ARGV[8]
+require_open()
+
+-- Settles comments, if their article exists. Otherwise they are removed with the other comments of the article.
+local function settle_more(lowest)
+  redis.call("ZREM", KEY.removing, lowest.number)
+  if not find_home(lowest.article) then return {"", {}} end
+  local removed, next = settle(lowest.number, tonumber(ARGV[9]))
+  if removed[1] then log_stubs(lowest, table.concat(removed, " ", 2)) end
+  return {next or "", {}}
+end
+
+local lowest = find_comment(ARGV[8])
+if lowest then return settle_more(lowest) end
+if redis.call("EXISTS", KEY.article .. article) == 1 then return {"", {}} end
+
+local tree, last_ids = KEY.tree .. article, {}
+for _, member in ipairs(redis.call("ZREVRANGEBYLEX", tree, "+", "-", "LIMIT", 0, ARGV[9])) do
+  local comment = find_comment(string.match(member, " (%d+)$"))
+  if comment then
+    drop_comment(comment)
+    if comment.state ~= "deleted" then
+      local id, noted = log_removal(comment, "", "", "")
+      for i = 1, #noted, 2 do last_ids[noted[i]] = id end
+    end
+  end
+  redis.call("ZREM", tree, member)
+end
+
+local flat = {}
+for partition, id in pairs(last_ids) do
+  flat[#flat + 1] = partition
+  flat[#flat + 1] = id
+end
+if redis.call("EXISTS", tree) == 1 then return {article, flat} end
+redis.call("DEL", KEY.stubs .. article, KEY.pins .. article)
+redis.call("ZREM", KEY.removing, article)
+return {"", flat}

@@ -1,0 +1,19 @@
+-- Write an article of a backup with everything derived from it. Its voters have to be restored first. Safe to repeat.
+-- requires: article_indexes
+-- ARGV  1-6 see prelude.lua   7 number   8 and on: field, value, ...
+-- Reply {"restored"} | {"known"} if the article existed
+local number = ARGV[7]
+local is_known = redis.call("EXISTS", KEY.article .. number) == 1
+if not is_known then redis.call("HSET", KEY.article .. number, unpack(ARGV, 8)) end
+
+local article = find_article(number)
+local left = article.time + window - now
+for _, voters in ipairs({KEY.voted .. number, KEY.downvoted .. number}) do
+  if left < 0 then redis.call("DEL", voters) else redis.call("PEXPIRE", voters, left + GRACE) end
+end
+if is_known then return {"known"} end
+
+if article.state and article.notified then redis.call("HSET", KEY.article .. number, "away", "1") end
+add_to_indexes(article)
+add_karma(article, karma_of(article))
+return {"restored"}

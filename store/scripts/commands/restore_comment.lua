@@ -1,0 +1,40 @@
+-- Write a comment of a backup with everything derived from it in its partition. The article, the parent and the voters
+-- have to be restored first. Safe to repeat.
+-- requires: comment_removal
+-- ARGV  1-7 see comments.lua   8 number   9 slot of the poster, or "" of a deleted comment
+--       10 and on: field, value, ...
+-- Reply {"restored"} | {"known"} if the comment existed already | {"missing"} if the article or parent does not exist
+local number = ARGV[8]
+local is_known = redis.call("EXISTS", KEY.comment .. number) == 1
+if not is_known then redis.call("HSET", KEY.comment .. number, unpack(ARGV, 10)) end
+
+local comment = find_comment(number)
+local parent = comment.parent and find_comment(comment.parent)
+local is_parent_here = not comment.parent or parent and parent.article == comment.article
+local home = find_home(comment.article)
+if not is_parent_here or not home then
+  redis.call("DEL", comment.hash, KEY.voted .. number, KEY.downvoted .. number)
+  return {"missing"}
+end
+
+local left = comment.time + window - now
+for _, voters in ipairs({KEY.voted .. number, KEY.downvoted .. number}) do
+  if left < 0 then redis.call("DEL", voters) else redis.call("PEXPIRE", voters, left + GRACE) end
+end
+if is_known then return {"known"} end
+
+redis.call("HSET", comment.hash, "depth", parent and parent.depth + 1 or 0)
+if ARGV[9] ~= "" then redis.call("HSET", comment.hash, "slot", ARGV[9]) end
+add_to_tree(comment, parent and parent.path or ARTICLE_PATH)
+update_replies(comment)
+comment = find_comment(number)
+if comment.state then
+  redis.call("ZADD", KEY.stubs .. comment.article, 0, tree_member(comment.path, number))
+  if comment.state ~= "deleted" then set_place(comment, false) end -- it gets one back with its first visible descendant
+  queue_pending(comment, home.groups)
+else
+  count_comment(comment, 1)
+end
+if home.state and comment.state ~= "deleted" then redis.call("HSET", comment.hash, "away", "1") end
+settle(comment.parent, math.huge)
+return {"restored"}

@@ -1,0 +1,14 @@
+-- Restore the flags on an article or a comment, unless it is missing.
+-- requires: flags
+-- ARGV  1-6 see prelude.lua   7 number   8 from here on: fields and values of the hash
+local function visibility(key)
+  local poster, state, away = unpack(redis.call("HMGET", key, "poster", "state", "away"))
+  return poster, not state and not away
+end
+
+local number = ARGV[7]
+local exists, is_visible = visibility(KEY.article .. number)
+if not exists then exists, is_visible = visibility(KEY.comment .. number) end
+if not exists then return end
+redis.call("HSET", KEY.flags .. number, unpack(ARGV, 8))
+queue_flagged(number, is_visible)

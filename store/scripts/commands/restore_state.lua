@@ -1,0 +1,26 @@
+-- Bring an article or a comment of a backup, which may be from before the newest actions about it, into the state that its
+-- actions say. What was purged loses its text.
+-- requires: article_states, comment_states, decisions
+-- ARGV  1-7 see comments.lua   8 id of the article or comment   9 the text in the place of one that was purged
+--       10 how many comments above one get or lose their places in the thread at most
+-- Reply {"restored"}
+require_open()
+local subject = ARGV[8]
+local type, number = string.match(subject, "^(%l+):(%d+)$")
+local article = type == "article" and find_article(number)
+local comment = type == "comment" and find_comment(number)
+if comment and (comment.state == "deleted" or not find_home(comment.article)) then comment = nil end
+local text = article or comment
+if not text then return {"restored"} end
+
+local state, is_locked = state_of(subject), standing_action(subject, "lock") ~= nil
+local is_wrong = (state == "removed") ~= (text.state == "removed")
+if is_wrong and article then set_state(article, state, "") end
+if is_wrong and comment then set_comment_state(comment, state, "", tonumber(ARGV[10])) end
+if article and is_locked ~= (article.locked ~= nil) then set_locked(article, is_locked, "") end
+if is_purged(subject) and article then
+  redis.call("HSET", KEY.article .. number, "title", ARGV[9])
+  redis.call("HDEL", KEY.article .. number, "link", "link_digest", "content")
+end
+if is_purged(subject) and comment then redis.call("HSET", comment.hash, "content", ARGV[9]) end
+return {"restored"}

@@ -1,0 +1,12 @@
+-- Set the state of a comment without a moderator: it is held for review, or shown. What a moderator has removed stays so.
+-- requires: comment_states
+-- ARGV  1-7 see comments.lua   8 number   9 state: visible or pending
+--       10 how many comments above it get or lose their places in the thread at most
+-- Reply {"changed", what `set_comment_state` returns} | {"same"} | {"missing"}
+require_open()
+local comment = find_comment(ARGV[8])
+if not comment or comment.state == "deleted" or not find_home(comment.article) then return {"missing"} end
+local state = ARGV[9] ~= "visible" and ARGV[9] or nil
+if comment.state == state or comment.state == "removed" then return {"same"} end
+
+return {"changed", set_comment_state(comment, state, ARGV[1], tonumber(ARGV[10]))}

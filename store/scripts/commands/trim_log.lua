@@ -1,0 +1,62 @@
+-- Remove the oldest entries of a log: those that are old enough and that all consumers have taken, and those that are
+-- too many, whether they were taken or not.
+-- KEYS  1 log:{p}   2 consumers:{p}   3 logged:{p}   4 deleted:{p}
+-- ARGV  1 how long entries are kept at least (milliseconds)   2 how many entries are kept at most
+--       3 how many entries to remove at most, as the script blocks the server
+--       4 id of the last entry that may be removed, or ""
+-- Reply {"trimmed", number of entries that were removed}
+local TEXTS = {
+  posted = true, imported = true, edited = true, commented = true, comment_imported = true, comment_edited = true,
+  moderated = true, redacted = true, flagged = true,
+}
+
+-- Time and number of an id. Other programs write the positions of consumers: other text counts as the start of the log.
+local function parse(id)
+  local time, number = string.match(id, "^(%d+)-(%d+)$")
+  return tonumber(time or 0), tonumber(number or 0)
+end
+
+local function is_after(id, other)
+  local time, number = parse(id)
+  local other_time, other_number = parse(other)
+  return time > other_time or time == other_time and number > other_number
+end
+
+-- Removes the id of an entry that is trimmed from those that are noted in KEYS[3] for its article or comment.
+local function remove_noted(id, subject)
+  local number, left = string.match(subject, ":(%d+)$"), {}
+  for noted in string.gmatch(redis.call("HGET", KEYS[3], number) or "", "%S+") do
+    if noted ~= id then left[#left + 1] = noted end
+  end
+  if left[1] then
+    redis.call("HSET", KEYS[3], number, table.concat(left, " "))
+  else
+    redis.call("HDEL", KEYS[3], number)
+  end
+end
+
+local slowest
+local positions = redis.call("HGETALL", KEYS[2])
+for i = 1, #positions, 2 do
+  local is_consumer = positions[i] ~= "trimmed"
+  if is_consumer and (not slowest or is_after(slowest, positions[i + 1])) then slowest = positions[i + 1] end
+end
+
+local seconds, microseconds = unpack(redis.call("TIME"))
+local oldest = string.format("%.0f-0", seconds * 1000 + math.floor(microseconds / 1000) - tonumber(ARGV[1]))
+local length = redis.call("XLEN", KEYS[1])
+local trimmed, removed
+for i, entry in ipairs(redis.call("XRANGE", KEYS[1], "-", "+", "COUNT", ARGV[3])) do
+  local id, fields = entry[1], entry[2]
+  local is_needed = is_after(id, oldest) or slowest and is_after(id, slowest)
+  if ARGV[4] ~= "" and is_after(id, ARGV[4]) then break end
+  if is_needed and i > length - tonumber(ARGV[2]) then break end
+  if TEXTS[fields[2]] then remove_noted(id, fields[8]) end
+  trimmed, removed = id, i
+end
+if not trimmed then return {"trimmed", 0} end
+
+redis.call("XTRIM", KEYS[1], "MAXLEN", "=", length - removed)
+redis.call("HSET", KEYS[2], "trimmed", trimmed)
+redis.call("ZREMRANGEBYSCORE", KEYS[4], "-inf", "(" .. string.match(trimmed, "^%d+"))
+return {"trimmed", removed}

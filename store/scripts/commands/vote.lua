@@ -1,0 +1,28 @@
+-- Set the vote of one voter on an article while voting is open.
+-- requires: cast_vote, upvoters
+-- ARGV  1-6 see prelude.lua   7 number   8 the vote: 1, 0 or -1
+-- Reply {"voted" or, without any change, "same", voter, {field, value, ...}} | {"missing"}
+--       | {"closed", when voting closed (unix milliseconds)} | {"locked"}
+--       | {"hidden"} if the article is not visible
+--       | {"forbidden"} if the poster would withdraw or reverse the first vote | {"unauthenticated"}
+local voter = actor()
+if not voter then return {"unauthenticated"} end
+
+local article = find_article(ARGV[7])
+if not article then return {"missing"} end
+-- Once voting is closed, everybody is told so, also where the article is archived.
+if now <= article.time + window then require_not_banned(article.groups) end
+
+local before, change = cast_vote(article, voter, tonumber(ARGV[8]))
+if not before then return change end -- which is the reply then
+
+local counts = article.counts
+redis.call("HSET", KEY.article .. article.number, "up", counts.up, "down", counts.down)
+update_indexes(article, before)
+add_karma(article, change)
+if ARGV[8] == "1" then add_upvoter(KEY.user .. string.lower(article.poster), voter) end
+local id = append_log(
+  "voted", voter, "article:" .. article.number, "value", ARGV[8], "up", counts.up, "down", counts.down
+)
+publish_event("voted", article, article.groups, id)
+return {"voted", voter, counted_hash(article)}

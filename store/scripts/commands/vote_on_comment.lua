@@ -1,0 +1,31 @@
+-- Set the vote of one voter on a comment while voting is open.
+-- requires: cast_vote, comments, upvoters
+-- ARGV  1-7 see comments.lua   8 number   9 the vote: 1, 0 or -1   10 how long to keep its place (milliseconds)
+-- Reply as that of vote.lua; "voted" has three more parts: the id of the entry, what `note_effects` returns,
+--       and the change of the votes
+local voter = actor()
+if not voter then return {"unauthenticated"} end
+
+local comment = find_comment(ARGV[8])
+local home = comment and comment.state ~= "deleted" and find_home(comment.article)
+if not home then return {"missing"} end
+require_not_banned(home.groups)
+
+comment.locked, comment.state = home.locked, comment.state or home.state
+local before, change = cast_vote(comment, voter, tonumber(ARGV[9]))
+if not before then return change end -- which is the reply then
+
+keep_place(comment, ARGV[10])
+local moves = add_move(comment.moves, before)
+redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves", moves)
+update_replies(comment, before)
+local id = append_log(
+  "comment_voted", voter, "comment:" .. comment.number, "article", comment.article, "value", ARGV[9],
+  "up", comment.up, "down", comment.down, "poster", comment.poster, "karma", change
+)
+publish_comment("comment_voted", comment, id)
+if is_here(comment.slot) then
+  add_comment_karma(comment, change)
+  if ARGV[9] == "1" then add_upvoter(KEY.user .. string.lower(comment.poster), voter) end
+end
+return {"voted", voter, counted_hash(comment), id, note_effects(id, {comment.slot}), change}

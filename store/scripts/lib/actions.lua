@@ -1,0 +1,127 @@
+-- Actions of moderators. An action is kept for ever, and only `reverted_by` is ever added to it.
+-- requires: appeals, log_text, notify, numbers
+local UNLOGGED = {
+  note = true, reverted_by = true, notified = true, kind = true, at = true, moderator = true, subject = true,
+}
+
+-- The names and values of an entry about an action: all that everybody may read, `kind` as `action` and `subject` as
+-- `subject_id`, as entries have fields of these names.
+local function public_values(number)
+  local fields, names = {}, {}
+  local flat = redis.call("HGETALL", KEY.action .. number)
+  for i = 1, #flat, 2 do
+    fields[flat[i]] = flat[i + 1]
+    if not UNLOGGED[flat[i]] then names[#names + 1] = flat[i] end
+  end
+  table.sort(names)
+  local values = {"action", fields.kind, "subject_id", fields.subject}
+  for _, name in ipairs(names) do
+    values[#values + 1] = name
+    values[#values + 1] = fields[name]
+  end
+  return values
+end
+
+-- Publishes an action to all processes. `id` is that of the log's entry.
+local function publish_action(kind, number, moderator, id, group)
+  local place = group ~= "" and {group} or {}
+  redis.call("PUBLISH", KEY.events, table.concat({kind, number, moderator, id, unpack(place)}, " "))
+end
+
+-- The keys of the indexes that have an action.
+local function indexes_of_action(subject, group, ban)
+  local indexes = {KEY.actions .. "all", KEY.actions .. subject}
+  if group ~= "" then indexes[#indexes + 1] = KEY.actions .. "group:" .. group end
+  if ban then indexes[#indexes + 1] = KEY.actions .. "ban:" .. ban end
+  return indexes
+end
+
+-- Whom an action notifies, as in the field `notified` of texts: the user whom it is about, or the poster of what it is
+-- about. "" for nobody: for who acts, and for who has another home than this partition.
+local function notified_of_action(subject, slot, moderator)
+  local type, name = string.match(subject, "^(%l+):(.*)$")
+  if type ~= "user" then
+    local hash, own_slot = (type == "article" and KEY.article or KEY.comment) .. name, nil
+    name, own_slot = unpack(redis.call("HMGET", hash, "poster", "slot"))
+    slot = own_slot or slot
+  end
+  name = string.lower(name or "")
+  if name == string.lower(moderator) or redis.call("EXISTS", KEY.user .. name) == 0 then return "" end
+  return string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now)
+end
+
+-- Notifies the user in `notified`, who has the home in this partition.
+local function notify_of_action(number, notified)
+  local name, at = string.match(notified, "^moderation:([^:]+):%d+:(%d+)$")
+  if not name then return end
+  local member = string.format("%016.0f moderation action", tonumber(number))
+  notify(KEY.user .. name, KEY.inbox .. name, KEY.events, member, at)
+end
+
+-- Records an action on a subject, which is the id of an article, a comment or a user whose slot is given, and returns its
+-- number and the id of its entry in the log. `fields` are further fields of the hash by name: group, reason, note, until,
+-- texts, ban, before, role, reverts, `notified`; "" is left out. Without `notified`, it is what `notified_of_action` says, but nobody for an approval: that concerns a poster
+-- only if something was hidden.
+local function record_action(slot, kind, subject, moderator, fields)
+  local number = next_number(tonumber(slot))
+  local hash, group = KEY.action .. number, fields.group or ""
+  fields.notified = fields.notified or kind ~= "approve" and notified_of_action(subject, slot, moderator) or ""
+  local member = string.format("%016.0f", tonumber(number))
+  redis.call("HSET", hash, "kind", kind, "at", ARGV[3], "moderator", moderator, "subject", subject, "reason", "")
+  for name, value in pairs(fields) do if value ~= "" then redis.call("HSET", hash, name, value) end end
+  for _, index in ipairs(indexes_of_action(subject, group, fields.ban)) do redis.call("ZADD", index, ARGV[3], member) end
+  local values = public_values(number)
+  if fields.notified ~= "" then
+    values[#values + 1] = "notified"
+    values[#values + 1] = fields.notified
+  end
+  local id = append_text("moderated", moderator, "action", number, unpack(values))
+  publish_action("moderated", number, moderator, id, group)
+  notify_of_action(number, fields.notified)
+  return number, id
+end
+
+-- The number and the kind of the newest action on a subject that was not reverted, of some kinds, separated by spaces; nil
+-- if there is none. With `wanted`, only an action with these values of fields.
+local function standing_action(subject, kinds, wanted)
+  local index, first, AT_ONCE = KEY.actions .. subject, 0, 100
+  while true do
+    local members = redis.call("ZRANGE", index, first, first + AT_ONCE - 1, "REV")
+    for _, member in ipairs(members) do
+      local number = string.format("%.0f", tonumber(member))
+      local found, reverted_by = unpack(redis.call("HMGET", KEY.action .. number, "kind", "reverted_by"))
+      local is_wanted = not reverted_by and string.find(" " .. kinds .. " ", " " .. (found or "") .. " ", 1, true)
+      for name, value in pairs(is_wanted and wanted or {}) do
+        is_wanted = is_wanted and (redis.call("HGET", KEY.action .. number, name) or "") == value
+      end
+      if is_wanted then return number, found end
+    end
+    if #members < AT_ONCE then return nil end
+    first = first + AT_ONCE
+  end
+end
+
+-- Reads an action that is to be reverted, as a table of its fields; nil if it was reverted before.
+local function revertible(number)
+  local action, flat = {}, redis.call("HGETALL", KEY.action .. number)
+  for i = 1, #flat, 2 do action[flat[i]] = flat[i + 1] end
+  if not action.reverted_by then return action end
+end
+
+-- Records the revert of an action, which `revertible` has read, and returns what `record_action` does. `notified` is as
+-- there. It answers an appeal against the action. The caller then sets what the remaining actions say.
+local function record_revert(slot, number, action, moderator, reason, note, notified)
+  local fields = {
+    group = action.group or "", role = action.role or "", reason = reason, note = note, reverts = number,
+    notified = notified,
+  }
+  local revert, id = record_action(slot, "revert", action.subject, moderator, fields)
+  redis.call("HSET", KEY.action .. number, "reverted_by", revert)
+  answer_appeal(number, moderator)
+  return revert, id
+end
+
+-- The reply of a command: {"changed" | "same", number of the action or "", {field, value, ...}}.
+local function action_reply(status, number)
+  return {status, number or "", number and redis.call("HGETALL", KEY.action .. number) or {}}
+end

@@ -1,0 +1,29 @@
+-- Appeals against actions of moderators, and the queue in which they wait. An appeal keeps the groups whose moderators could
+-- revert the action when it was made, in its field `groups`; the queue of the site has all.
+-- requires: flags
+local function groups_of_appeal(number)
+  return split(redis.call("HGET", KEY.appeal .. number, "groups") or "")
+end
+
+-- Answers the appeal against an action, if there is one that was not answered. Without a text, a revert of the action
+-- answers it.
+local function answer_appeal(number, moderator, text)
+  local appeal = KEY.appeal .. number
+  local author, answered_by = unpack(redis.call("HMGET", appeal, "username", "answered_by"))
+  if not author or answered_by then return end
+  redis.call("HSET", appeal, "answered_by", moderator, "answered_at", ARGV[3])
+  if text then redis.call("HSET", appeal, "answer", text) end
+  set_waiting("appeals", number, nil, {}, groups_of_appeal(number))
+end
+
+-- Takes the appeals against the actions on a subject that is gone out of the queue. The field `ended` says so.
+local function end_appeals(subject)
+  for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. subject, 0, -1)) do
+    local number = string.format("%.0f", tonumber(member))
+    local author, answered_by = unpack(redis.call("HMGET", KEY.appeal .. number, "username", "answered_by"))
+    if author and not answered_by then
+      redis.call("HSET", KEY.appeal .. number, "ended", ARGV[3])
+      set_waiting("appeals", number, nil, {}, groups_of_appeal(number))
+    end
+  end
+end

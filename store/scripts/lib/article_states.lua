@@ -1,0 +1,88 @@
+-- Functions that change the state or the lock of an article.
+-- requires: article_indexes, flag_decisions, pending_comments
+
+-- Logs and publishes the state and the lock of an article as they are now.
+local function log_state(article, actor)
+  local id = append_log(
+    "state_changed", actor, "article:" .. article.number,
+    "state", article.state or "visible", "locked", article.locked or "",
+    "poster", article.poster, "groups", table.concat(article.groups, " ")
+  )
+  publish_event("state_changed", article, article.groups, id)
+  return id
+end
+
+-- Announces an article that is shown for the first time, as it was held when it was posted: to subscribers now, and to those
+-- whom it notifies by list_comments.lua, which comes after this. The field `unannounced` says what is left to be done. `id` is
+-- that of the log's entry.
+local function announce_article(article, id)
+  local hash, left = KEY.article .. article.number, article.unannounced
+  if not left then return end
+  if article.notified then
+    redis.call("HSET", hash, "unannounced", "notifications")
+  else
+    redis.call("HDEL", hash, "unannounced")
+  end
+  if left == "all" then publish_event("posted", article, article.groups, id) end
+end
+
+-- Sets the state of an article: "pending", "removed", or nil for a visible one. It leaves all indexes, or comes back to
+-- the places that it would have had.
+local function set_state(article, state, actor)
+  local karma, was_removed = karma_of(article), article.state == "removed"
+  remove_from_indexes(article)
+  article.state = state
+  if state then
+    redis.call("HSET", KEY.article .. article.number, "state", state)
+  else
+    redis.call("HDEL", KEY.article .. article.number, "state")
+  end
+  add_to_indexes(article)
+  queue_flagged(article.number, not state)
+  if was_removed ~= (state == "removed") then decide_flags(article.number, not was_removed) end
+  if karma_of(article) ~= karma then add_karma(article, karma_of(article) - karma) end
+  if redis.call("EXISTS", KEY.tree .. article.number) == 1 or article.notified then -- they leave lists or come back
+    redis.call("ZADD", KEY.removing, now, article.number)
+  end
+  local id = log_state(article, actor)
+  if not state then announce_article(article, id) end
+end
+
+-- Locks an article, or unlocks it.
+local function set_locked(article, is_locked, actor)
+  article.locked = is_locked and "1" or nil
+  if is_locked then
+    redis.call("HSET", KEY.article .. article.number, "locked", "1")
+  else
+    redis.call("HDEL", KEY.article .. article.number, "locked")
+  end
+  log_state(article, actor)
+end
+
+-- Sets the groups of an article of which one was added or removed.
+local function set_groups(article, groups, changed, actor)
+  table.sort(groups)
+  set_pending(article, nil)
+  move_pending(article.number, groups, article.groups)
+  article.groups = groups
+  set_pending(article, article.time)
+  local names = table.concat(groups, " ")
+  redis.call("HSET", KEY.article .. article.number, "groups", names)
+  local id = append_log(
+    "regrouped", actor, "article:" .. article.number, "groups", names, "changed", changed, "poster", article.poster
+  )
+  publish_event("regrouped", article, {changed}, id)
+end
+
+local function take_out_of_group(article, group, actor)
+  local left = {}
+  for _, each in ipairs(article.groups) do if each ~= group then left[#left + 1] = each end end
+  if not article.state then remove_from_group(article, group) end
+  set_groups(article, left, group, actor)
+end
+
+local function put_back_in_group(article, group, actor)
+  local groups = {group, unpack(article.groups)}
+  if not article.state then add_to_group(article, group) end
+  set_groups(article, groups, group, actor)
+end

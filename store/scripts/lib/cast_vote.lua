@@ -1,0 +1,42 @@
+-- The function that sets a vote on an article or a comment.
+-- requires: prelude
+
+-- Sets the vote of a voter (1, 0 or -1) on a subject while voting is open, and returns the subject's counts and time
+-- before, and the change of its votes; `counts` of the subject has the new counts as text. Returns nil and the reply that
+-- says why if nothing was changed.
+local function cast_vote(subject, voter, vote)
+  -- The poster is a member as long as the set of voters exists. If it has expired, voting is closed, whatever the clock
+  -- says: a new set would lack all earlier voters.
+  local voted, downvoted = KEY.voted .. subject.number, KEY.downvoted .. subject.number
+  local closes = subject.time + window
+  local has_voters, is_up = unpack(redis.call("SMISMEMBER", voted, subject.poster, voter))
+  if now > closes or has_voters == 0 then return nil, {"closed", string.format("%.0f", closes)} end
+  if subject.locked == "1" then return nil, {"locked"} end
+  if subject.state then return nil, {"hidden"} end
+
+  local earlier = is_up == 1 and 1 or subject.down > 0 and -redis.call("SISMEMBER", downvoted, voter) or 0
+  if vote == earlier then return nil, {"same", voter, subject.flat} end
+  if voter == subject.poster then return nil, {"forbidden"} end
+
+  local before = {time = subject.time, up = subject.up, down = subject.down}
+  if earlier == 1 then redis.call("SREM", voted, voter) end
+  if earlier == -1 then redis.call("SREM", downvoted, voter) end
+  if vote == 1 then redis.call("SADD", voted, voter) end -- the poster is in it, so it expires
+  if vote == -1 then
+    redis.call("SADD", downvoted, voter)
+    expire_voters(KEY.downvoted, subject)
+  end
+  subject.up = subject.up + math.max(vote, 0) - math.max(earlier, 0)
+  subject.down = subject.down - math.min(vote, 0) + math.min(earlier, 0)
+  subject.counts = {up = string.format("%.0f", subject.up), down = string.format("%.0f", subject.down)}
+  return before, vote - earlier
+end
+
+-- The hash of a subject as it was read, with the counts that a vote has set.
+local function counted_hash(subject)
+  for i = 1, #subject.flat, 2 do
+    local count = subject.counts[subject.flat[i]]
+    if count then subject.flat[i + 1] = count end
+  end
+  return subject.flat
+end

@@ -1,0 +1,102 @@
+-- Functions that delete comments, and that give places in threads to comments which are not visible.
+-- requires: appeals, comment_tree, flags, pending_comments
+
+-- Removes a comment without descendants: hash, voters, entries of all indexes.
+local function drop_comment(comment)
+  remove_from_replies(comment)
+  for _, pin in ipairs(pins_of(comment.article)) do
+    redis.call("ZREM", KEY.pinned .. (comment.parent or comment.article) .. ":" .. pin, comment.member)
+  end
+  remove_from_tree(comment)
+  redis.call("DEL", comment.hash, KEY.voted .. comment.number, KEY.downvoted .. comment.number)
+end
+
+local function has_descendants(comment)
+  return redis.call("ZLEXCOUNT", KEY.tree .. comment.article, descendants_of(comment.path)) > 0
+end
+
+-- Whether a thread has a place for a comment: it is visible, or it has visible descendants.
+local function has_place(comment)
+  if not comment.state then return true end
+  return count_descendants(KEY.tree .. comment.article, KEY.stubs .. comment.article, comment.path) > 0
+end
+
+-- Gives a comment its place in the thread, or takes it. The field `bare` says that it has none.
+local function set_place(comment, is_placed)
+  if is_placed then
+    redis.call("HDEL", comment.hash, "bare")
+    update_replies(comment)
+  else
+    redis.call("HSET", comment.hash, "bare", "1")
+    remove_from_replies(comment)
+  end
+end
+
+-- Gives places to those comments, upwards from one, that have visible descendants now, takes the places of those that have
+-- none any more, and removes deleted comments without replies; at most `limit`. If there are more, the next one is noted
+-- in `removing`. Returns the numbers of those that were removed, and that of the next one.
+local function settle(number, limit)
+  local removed, count = {}, 0
+  while number do
+    local comment = find_comment(number)
+    if not comment then return removed end
+    local is_empty, is_placed = comment.state == "deleted" and not has_descendants(comment), has_place(comment)
+    if not is_empty and is_placed == not comment.bare then return removed end -- so it is above this one, too
+    if count == limit then
+      redis.call("ZADD", KEY.removing, now, number)
+      return removed, number
+    end
+    if is_empty then
+      drop_comment(comment)
+      removed[#removed + 1] = number
+    else
+      set_place(comment, is_placed)
+    end
+    count, number = count + 1, comment.parent
+  end
+  return removed
+end
+
+-- Removes the texts of a comment from the log, and returns the ids of their entries.
+local function remove_texts(comment)
+  local with_texts = redis.call("HGET", KEY.logged, comment.number) or ""
+  for _, entry in ipairs(split(with_texts)) do redis.call("XDEL", KEY.log, entry) end
+  redis.call("HDEL", KEY.logged, comment.number)
+  return with_texts
+end
+
+-- Takes a comment out of its poster's list and karma, out of inboxes and of queues, and logs its deletion. `stub` is "1" if a stub
+-- is left, `removed` has the numbers of the stubs that go with it, `groups` those of the article. Returns the id of the
+-- entry, what `note_effects` returns, and the change of the poster's karma.
+local function log_removal(comment, deleter, stub, removed, groups)
+  local karma = -karma_of_comment(comment)
+  if is_here(comment.slot) then
+    for _, list in ipairs({KEY.comments, KEY.unlisted, KEY.heldcomments}) do
+      redis.call("ZREM", list .. string.lower(comment.poster), comment.member)
+    end
+    add_comment_karma(comment, karma)
+  end
+  forget_here(comment.notified, "comment", comment.number)
+  drop_flags(comment.number)
+  local home = comment.state == "pending" and find_home(comment.article)
+  if home then set_waiting("pending", comment.number, nil, {}, home.groups) end
+  end_appeals("comment:" .. comment.number)
+  local id = append_log(
+    "comment_deleted", deleter, "comment:" .. comment.number, "article", comment.article,
+    "parent", comment.parent or "", "depth", comment.depth, "time", comment.time, "up", comment.up, "down", comment.down,
+    "poster", comment.poster, "karma", karma, "stub", stub, "removed", removed, "entries", remove_texts(comment),
+    "notified", comment.notified or ""
+  )
+  publish_comment("comment_deleted", comment, id, groups)
+  return id, note_effects(id, slots_of(comment.notified, comment.slot)), karma
+end
+
+-- Logs the removal of a stub and of those above it, whose numbers are `removed`. It has no effects.
+local function log_stubs(lowest, removed)
+  local id = append_log(
+    "comment_deleted", "", "comment:" .. lowest.number, "article", lowest.article, "parent", lowest.parent or "",
+    "depth", lowest.depth, "time", lowest.time, "up", lowest.up, "down", lowest.down, "poster", "", "karma", 0, "stub", "",
+    "removed", removed, "entries", "", "notified", ""
+  )
+  publish_comment("comment_deleted", lowest, id)
+end

@@ -1,0 +1,79 @@
+-- Functions that change whether comments are shown, by their own state and by that of their article.
+-- requires: comment_removal, flag_decisions
+
+-- Whether a comment is to be announced, as it was held when it was posted and is shown now for the first time. It notifies
+-- at this time then.
+local function is_first_shown(comment)
+  if not comment.unannounced or not is_listed(comment) then return false end
+  redis.call("HDEL", comment.hash, "unannounced")
+  comment.unannounced, comment.notified = nil, comment.notified and notified_now(comment.notified)
+  if comment.notified then redis.call("HSET", comment.hash, "notified", comment.notified) end
+  return true
+end
+
+-- Adds a comment to its poster's list and to inboxes of this partition, or takes it out of them. Returns whether it is to be
+-- announced: then those whom it notifies here are told.
+local function list_here(comment)
+  local poster = string.lower(comment.poster)
+  local list, other = KEY.comments, KEY.unlisted
+  if not is_listed(comment) then list, other = other, list end
+  if is_here(comment.slot) then
+    redis.call("ZADD", list .. poster, comment.time, comment.member)
+    redis.call("ZREM", other .. poster, comment.member)
+    if comment.state then
+      redis.call("ZADD", KEY.heldcomments .. poster, comment.time, comment.member)
+    else
+      redis.call("ZREM", KEY.heldcomments .. poster, comment.member)
+    end
+  end
+  local is_new = is_first_shown(comment)
+  local change_inboxes = is_new and notify_here or is_listed(comment) and put_back_here or forget_here
+  change_inboxes(comment.notified or "", "comment", comment.number)
+  return is_new
+end
+
+local function write_state(comment, state)
+  local stub = tree_member(comment.path, comment.number)
+  comment.state = state
+  if state then
+    redis.call("HSET", comment.hash, "state", state)
+    redis.call("ZADD", KEY.stubs .. comment.article, 0, stub)
+  else
+    redis.call("HDEL", comment.hash, "state")
+    redis.call("ZREM", KEY.stubs .. comment.article, stub)
+  end
+end
+
+-- Sets the state of a comment that is not deleted: "pending", "removed", or nil for a visible one. It leaves what shows it,
+-- and all counts, or comes back to the places that it would have had. Those below it stay where they are; at most `limit`
+-- above it get or lose their places with it. Returns {id of the entry, what `note_effects` returns, state, poster, posting
+-- time, change of the poster's karma, 1 or "" for whether it is listed, those whom it has notified if that has changed, number of
+-- the next comment to settle, or "", 1 or "" for whether it is announced now}.
+local function set_comment_state(comment, state, actor, limit)
+  local was_removed = comment.state == "removed"
+  local was_visible, was_listed, karma = not comment.state, is_listed(comment), karma_of_comment(comment)
+  write_state(comment, state)
+  queue_flagged(comment.number, is_listed(comment))
+  local home = find_home(comment.article)
+  queue_pending(comment, home and home.groups or {})
+  if was_removed ~= (state == "removed") then decide_flags(comment.number, not was_removed) end
+  local groups = {}
+  if was_visible ~= not state then groups = count_comment(comment, state and -1 or 1) end
+  local _, more = settle(comment.number, limit)
+  local announced = list_here(comment) and "1" or ""
+  karma = karma_of_comment(comment) - karma
+  if karma ~= 0 and is_here(comment.slot) then add_comment_karma(comment, karma) end
+
+  local is_now_listed = is_listed(comment)
+  local notified = is_now_listed ~= was_listed and comment.notified or ""
+  local listed = is_now_listed and "1" or ""
+  local id = append_log(
+    "comment_state_changed", actor, "comment:" .. comment.number, "article", comment.article,
+    "state", state or "visible", "poster", comment.poster, "time", comment.time, "karma", karma, "listed", listed,
+    "notified", notified, unpack(announced ~= "" and {"announced", announced} or {})
+  )
+  publish_comment("comment_state_changed", comment, id, groups)
+  if announced ~= "" then publish_comment("comment_announced", comment, id) end
+  local noted, time = note_effects(id, slots_of(notified, comment.slot)), string.format("%.0f", comment.time)
+  return {id, noted, state or "visible", comment.poster, time, karma, listed, notified, more or "", announced}
+end

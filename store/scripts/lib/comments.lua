@@ -1,0 +1,207 @@
+-- Functions of the scripts that work on comments.
+-- requires: branch_paths, notifications
+-- ARGV  1-7 see notifications.lua
+local REPLY_ORDERS = {"best", "votes", "time", "controversial"}
+local ARTICLE_PATH = {text = "", index = 0}
+
+-- Reads a comment; nil if there is none. `flat` has the hash as HGETALL replies: field, value, ...
+local function find_comment(number)
+  local flat = redis.call("HGETALL", KEY.comment .. number)
+  if not flat[1] then return nil end
+  local comment = {
+    number = number, member = string.rep("0", 16 - #number) .. number, hash = KEY.comment .. number, flat = flat,
+  }
+  for i = 1, #flat, 2 do comment[flat[i]] = flat[i + 1] end
+  comment.time, comment.up, comment.down = tonumber(comment.time), tonumber(comment.up), tonumber(comment.down)
+  comment.path = comment.path and parse_path(comment.path)
+  return comment
+end
+
+local function comment_hash(number)
+  return redis.call("HGETALL", KEY.comment .. number)
+end
+
+-- Whether a comment is in its poster's list and in inboxes. The field `away` says that it is not, as its article is not
+-- visible.
+local function is_listed(comment)
+  return not comment.state and not comment.away
+end
+
+-- Reads what comments need of their article; nil if there is none.
+local function find_home(number)
+  local poster, state, locked, groups =
+    unpack(redis.call("HMGET", KEY.article .. number, "poster", "state", "locked", "groups"))
+  return poster and {poster = poster, state = state, locked = locked, groups = split(groups or "")} or nil
+end
+
+-- Writes a comment to the indexes of the replies to its parent. With `before`, its votes before a change, only where its
+-- value changes.
+local function update_replies(comment, before)
+  local siblings = KEY.replies .. (comment.parent or comment.article) .. ":"
+  for _, order in ipairs(REPLY_ORDERS) do
+    local value = order_value(comment, order, SITE_WEIGHTS)
+    if not before or value ~= order_value(before, order, SITE_WEIGHTS) then
+      redis.call("ZADD", siblings .. order, value, comment.member)
+    end
+  end
+end
+
+local function remove_from_replies(comment)
+  local siblings = KEY.replies .. (comment.parent or comment.article) .. ":"
+  for _, order in ipairs(REPLY_ORDERS) do redis.call("ZREM", siblings .. order, comment.member) end
+end
+
+-- The names of the pins of an article's thread, also of some that have expired: each has an order and the number of the
+-- last move when it was made.
+local function pins_of(article)
+  return redis.call("ZRANGE", KEY.pins .. article, 0, -1)
+end
+
+-- Keeps the place of a comment that a vote is about to move, in each pin that was made since it was last voted on.
+local function keep_place(comment, lifetime)
+  local last_move = tonumber(string.match(comment.moves or "", "(%d+) [^,]*$") or 0)
+  local parent = comment.parent or comment.article
+  for _, pin in ipairs(pins_of(comment.article)) do
+    local order, moves = string.match(pin, "(%l+):(%d+)")
+    if last_move <= tonumber(moves) then
+      local places = KEY.pinned .. parent .. ":" .. pin
+      local value = redis.call("ZSCORE", KEY.replies .. parent .. ":" .. order, comment.member)
+      redis.call("ZADD", places, value, comment.member)
+      redis.call("PEXPIRE", places, lifetime)
+    end
+  end
+end
+
+-- Writes an article to the index of ACTIVE, if the store has it and the article is visible.
+local function index_activity(article)
+  if article.state then return end
+  local ranking = read_ranking(article.groups)
+  for _, order in ipairs(ranking.orders) do
+    if order == "active" then set_in_order(article, order, ranking) end
+  end
+end
+
+-- The visible comments of an article, each as {time, number}, in no particular order.
+local function visible_comments(article)
+  local found = {}
+  for _, member in ipairs(redis.call("ZRANGE", KEY.tree .. article, 0, -1)) do
+    local number = string.match(member, " (%d+)$")
+    local time, state = unpack(redis.call("HMGET", KEY.comment .. number, "time", "state"))
+    if tonumber(time) and not state then found[#found + 1] = {tonumber(time), number} end
+  end
+  return found
+end
+
+-- Whether `latest` has to be made. An article has its visible comments by time in `latest` only if it has more comments than
+-- READ_UP_TO, stubs included. Fewer are read one by one, in a quarter of a millisecond.
+local function lacks_latest(article)
+  local READ_UP_TO = 128
+  return redis.call("EXISTS", KEY.latest .. article) == 0 and redis.call("ZCARD", KEY.tree .. article) > READ_UP_TO
+end
+
+local function make_latest(article)
+  for _, each in ipairs(visible_comments(article)) do
+    redis.call("ZADD", KEY.latest .. article, each[1], string.format("%016.0f", tonumber(each[2])))
+  end
+end
+
+-- Adds a new comment to `latest`, if its article has one or needs one. `count` is the number of visible comments.
+local function add_to_latest(comment, count)
+  local is_needed = lacks_latest(comment.article)
+  if is_needed and count > 1 then return make_latest(comment.article) end
+  if is_needed or redis.call("EXISTS", KEY.latest .. comment.article) == 1 then
+    redis.call("ZADD", KEY.latest .. comment.article, comment.time, comment.member)
+  end
+end
+
+-- When the newest visible comment of an article was posted (unix milliseconds), but not before `time`.
+local function newest_time(article, time)
+  local last = redis.call("ZRANGE", KEY.latest .. article, 0, 0, "REV", "WITHSCORES")[2]
+  if last then return math.max(time, tonumber(last)) end
+  for _, each in ipairs(visible_comments(article)) do time = math.max(time, each[1]) end
+  return time
+end
+
+-- The time by which ACTIVE orders an article after a comment was added to those that are visible (`change` is 1), or taken
+-- from them (-1): that of the newest visible comment, or without any the posting time. `count` is how many are left.
+local function activity(article, comment, change, count)
+  if change > 0 then
+    add_to_latest(comment, count)
+    return math.max(count > 1 and article.active or article.time, comment.time)
+  end
+  redis.call("ZREM", KEY.latest .. comment.article, comment.member)
+  if count == 0 then return article.time end
+  if comment.time < article.active then return article.active end
+  if lacks_latest(comment.article) then make_latest(comment.article) end
+  return newest_time(comment.article, article.time)
+end
+
+-- Keeps the activity of an article in its field `active`, which it lacks while it is the posting time.
+local function write_activity(article)
+  local hash = KEY.article .. article.number
+  if article.active > article.time then
+    redis.call("HSET", hash, "active", article.active)
+  else
+    redis.call("HDEL", hash, "active")
+  end
+end
+
+-- Adds to the number of visible replies of the parent, and of visible comments of the article, and moves the article in
+-- the index of ACTIVE. Follows the change of the comment itself. Returns the groups of the article.
+local function count_comment(comment, change)
+  if comment.parent then redis.call("HINCRBY", KEY.comment .. comment.parent, "replies", change) end
+  local hash = KEY.article .. comment.article
+  local count = redis.call("HINCRBY", hash, "comments", change)
+  local time, active, groups, state = unpack(redis.call("HMGET", hash, "time", "active", "groups", "state"))
+  local article = {
+    number = comment.article, member = string.format("%016.0f", tonumber(comment.article)), time = tonumber(time),
+    active = tonumber(active or time), comments = count, groups = split(groups), state = state or nil,
+  }
+  local before = article.active
+  article.active = activity(article, comment, change, count)
+  if article.active ~= before or count <= 1 then
+    write_activity(article)
+    index_activity(article)
+  end
+  return article.groups
+end
+
+-- The field `moves` after a vote: the last moves, each as the number of the move, then the lowest and highest upvotes and
+-- the lowest and highest downvotes that the comment had before. The oldest two become one if there are too many.
+local function add_move(moves, before)
+  local MAX_MOVES = 4
+  local list = {}
+  for numbers in string.gmatch(moves or "", "[^,]+") do list[#list + 1] = split(numbers) end
+  list[#list + 1] = {redis.call("INCR", KEY.moves), before.up, before.up, before.down, before.down}
+  if #list > MAX_MOVES then
+    local first, second = list[1], table.remove(list, 2)
+    for i = 2, 5 do
+      local either = i % 2 == 0 and math.min or math.max
+      first[i] = either(tonumber(first[i]), tonumber(second[i]))
+    end
+    first[1] = second[1]
+  end
+  for i, numbers in ipairs(list) do list[i] = table.concat(numbers, " ") end
+  return table.concat(list, ",")
+end
+
+-- The karma that a comment gives its poster: a removed one gives none.
+local function karma_of_comment(comment)
+  return comment.state == "removed" and 0 or comment.up - comment.down - 1
+end
+
+local function add_comment_karma(comment, votes)
+  redis.call("HINCRBY", KEY.user .. string.lower(comment.poster), "comment_karma", votes)
+end
+
+-- Notes the deletion of an article or a comment, by the id of its entry in the log.
+local function note_deleted(number, id)
+  redis.call("ZADD", KEY.deleted, string.match(id, "^%d+"), number)
+end
+
+-- Publishes a change of a comment to all processes. `groups` are those whose listings it concerns.
+local function publish_comment(kind, comment, id, groups)
+  redis.call("PUBLISH", KEY.events, table.concat(
+    {kind, comment.number, comment.poster or "-", id, comment.article, unpack(groups or {})}, " "
+  ))
+end

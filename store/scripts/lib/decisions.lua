@@ -1,0 +1,57 @@
+-- What the actions of moderators say about an article or a comment as a whole.
+-- requires: actions
+
+-- The removals, approvals and the purge of a subject, oldest first, each with the state that it has found (`before`, "" for
+-- visible) and the one that it sets. Those that take an article out of a group are not among them.
+local function decisions_on(subject)
+  local found, is_article = {}, string.sub(subject, 1, 8) == "article:"
+  for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. subject, 0, -1)) do
+    local number = string.format("%.0f", tonumber(member))
+    local kind, group, before, reverted_by =
+      unpack(redis.call("HMGET", KEY.action .. number, "kind", "group", "before", "reverted_by"))
+    local is_whole = not (is_article and group and group ~= "")
+    if is_whole and (kind == "remove" or kind == "approve" or kind == "purge") then
+      found[#found + 1] = {
+        number = tonumber(number), kind = kind, before = before or "", state = kind ~= "approve" and "removed" or "",
+        ends = tonumber(reverted_by),
+      }
+    end
+  end
+  return found
+end
+
+-- The newest of some decisions that stood when the action with a number was made, or of those that stand now.
+local function newest_standing(decisions, number)
+  for i = #decisions, 1, -1 do
+    local ends = decisions[i].ends
+    if not ends or number and number <= ends then return decisions[i] end
+  end
+  return {state = ""}
+end
+
+-- The state of a subject as its actions say: "removed", "pending", or nil for visible. And the kind of the decision that
+-- stands, nil if none does. Where an action has found another state than those before it say, the subject was held or shown
+-- without a moderator in between: what comes back with a revert of the action is that state.
+local function state_of(subject)
+  local known = {}
+  for _, decision in ipairs(decisions_on(subject)) do
+    local before = decision.before
+    if before ~= "removed" and newest_standing(known, decision.number).state ~= before then
+      known[#known + 1] = {state = before}
+    end
+    known[#known + 1] = decision
+  end
+  local newest = newest_standing(known)
+  return newest.state ~= "" and newest.state or nil, newest.kind
+end
+
+-- The state of a subject after a revert, and the kind of the decision that stands. What is pending was held since what is
+-- reverted: only an approval shows it.
+local function state_after_revert(subject, current)
+  local state, decided = state_of(subject)
+  return state or current == "pending" and "pending" or nil, decided
+end
+
+local function is_purged(subject)
+  return standing_action(subject, "purge") ~= nil
+end

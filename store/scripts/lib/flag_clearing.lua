@@ -1,0 +1,29 @@
+-- How an approval clears flags, and its revert brings them back.
+-- requires: flag_decisions
+
+-- Clears the flags on a thing that was approved by an action. The same people's flags count no more.
+local function clear_flags(number, action)
+  local flags, outcomes = flags_of(number), {}
+  for name, flag in pairs(flags) do
+    if not flag.cleared_by then
+      flag.cleared_by, outcomes[name] = action, "-"
+      redis.call("HSET", KEY.flags .. number, name, flag_text(flag))
+    end
+  end
+  set_waiting("flagged", number, nil, {}, (places_of(flags)))
+  record_outcomes(number, outcomes)
+end
+
+-- Brings back the flags that an action has cleared, which is reverted; if another approval stands, that one has cleared
+-- them. Call it after the state is set.
+local function restore_flags(number, action, is_visible, other, is_removed)
+  local outcomes = {}
+  for name, flag in pairs(flags_of(number)) do
+    if flag.cleared_by == action then
+      flag.cleared_by, outcomes[name] = other, other and "-" or is_removed and "+" or ""
+      redis.call("HSET", KEY.flags .. number, name, flag_text(flag))
+    end
+  end
+  queue_flagged(number, is_visible)
+  record_outcomes(number, outcomes)
+end

@@ -1,0 +1,166 @@
+-- Search of the positions that come next, beyond a position, in the part of positive or of negative bases.
+-- requires: gravity_index
+-- KEYS  see gravity_index.lua
+-- ARGV  1-5 see gravity_index.lua   6 "down" or "up": direction of the page
+--
+-- Classes are read in runs. A run reads the articles of a class in the order of their time, from the first that may
+-- lie beyond the position. Of articles with equal votes each next one comes later in the page. So a run ends once the
+-- best votes of its class cannot place an article before the last candidate. If the votes decide for many articles of
+-- a class on which side of the position they lie, the class has a run for each base, which skips all other bases.
+--
+-- A run is {class, base or 0 for all, time to go on from, ties: articles of that time already read, count: articles to
+-- read next}.
+local down = ARGV[6] == "down"
+local FIRST_READ, LATER_READ, MAX_READ = 3, 4, 128 -- articles to read: first, with enough candidates, at most
+local MIN_NEW = 16 -- articles read since the candidates were last sorted out
+
+local function comes_before(one, other)
+  if down then return stands_above(one, other) end
+  return stands_above(other, one)
+end
+
+-- Adds an article, unless it comes after the last candidate or does not lie beyond the position.
+local function add_candidate(state, member, size)
+  local outward, last, edge = state.outward, state.last_size, state.edge
+  if last and size ~= last and outward == (size > last) or state.is_known[member] then return end
+  if edge then
+    if size ~= edge and outward == (size < edge) then return end
+    local beyond = state.beyond.member
+    if size == edge and (down and member >= beyond or not down and member <= beyond) then return end
+  end
+  local members = state.members
+  local i = #members + 1
+  members[i], state.sizes[i] = member, size
+end
+
+-- Reads the votes of articles whose class does not determine their base, and adds these as candidates.
+local function read_votes(state)
+  local unread = state.unread
+  if not unread.members[1] then return end
+  for i, votes in ipairs(redis.call("ZMSCORE", by_votes, unpack(unread.members))) do
+    local base = state.sign * (votes - 1)
+    if unread.bases[i] == 0 or unread.bases[i] == base then
+      add_candidate(state, unread.members[i], weight(state.sign, base) / unread.decays[i])
+    end
+  end
+  state.unread = {members = {}, decays = {}, bases = {}}
+end
+
+-- Keeps the first `wanted` candidates and their ties, and notes the size of the last of them.
+local function sort_out(state)
+  read_votes(state)
+  state.new = 0
+  local members, sizes, wanted, outward = state.members, state.sizes, state.wanted, state.outward
+  if #sizes < wanted then return end
+  local sorted = {}
+  for i = 1, #sizes do sorted[i] = sizes[i] end
+  table.sort(sorted)
+  local last = sorted[outward and wanted or #sorted + 1 - wanted]
+  state.members, state.sizes, state.last_size = {}, {}, last
+  for i, size in ipairs(sizes) do
+    if size == last or outward == (size < last) then
+      local kept = #state.members + 1
+      state.members[kept], state.sizes[kept] = members[i], size
+    end
+  end
+end
+
+-- Reads the next articles of a run. Keeps it open if it may have more, or if the budget of this step is spent.
+local function read_run(state, class, base, time, ties, count)
+  if time == CLASS then return end -- no article of the class lies beyond the position
+  if budget < 0 then
+    state.runs[#state.runs + 1] = {class, base, time, ties, count}
+    return
+  end
+  local sign, outward, unread, mark = state.sign, state.outward, state.unread, class * CLASS
+  local lowest, highest = bases_of(class)
+  local nearest_weight = weight(sign, base > 0 and base or outward and lowest or highest)
+  local to, is_exact = outward and CLASS - 1 or 0, lowest == highest
+  if state.last_size then
+    local first, last = time_bounds(nearest_weight, state.last_size)
+    to, count = outward and math.min(last, to) or first, math.max(count, LATER_READ)
+    if outward and time > to or not outward and time < to then return end
+  end
+
+  local flat = read_marks(sign, outward, mark + time, mark + to, ties, count)
+  for i = 1, #flat, 2 do
+    local posted = sign * flat[i + 1] - mark
+    if is_exact then
+      add_candidate(state, flat[i], nearest_weight / decay(posted))
+    else
+      local place = #unread.members + 1
+      unread.members[place], unread.decays[place], unread.bases[place] = flat[i], decay(posted), base
+    end
+    time, ties = posted, posted == time and ties + 1 or 1
+  end
+  if #flat == 2 * count then state.runs[#state.runs + 1] = {class, base, time, ties, math.min(2 * count, MAX_READ)} end
+  state.new = state.new + #flat / 2
+  if state.new >= state.wanted and state.new >= MIN_NEW then sort_out(state) end
+end
+
+-- The first time, in the direction of the page, at which an article of a base may lie beyond the position.
+local function first_time(state, base)
+  if not state.edge then return state.outward and 0 or CLASS - 1 end
+  local first, last = time_bounds(weight(state.sign, base), state.edge)
+  return state.outward and first or math.min(last, CLASS - 1)
+end
+
+-- Begins the runs of a class: one, or one for each base if the votes decide for many articles.
+local function begin_class(state, class)
+  local lowest, highest = bases_of(class)
+  local young, old, unsure = first_time(state, lowest), first_time(state, highest), 0
+  if old < young then
+    unsure = count_marks(state.sign, class * CLASS + old, class * CLASS + math.min(young, CLASS - 1))
+  end
+  if unsure <= 5 * (highest - lowest + 1) then
+    return read_run(state, class, 0, state.outward and old or young, 0, FIRST_READ + unsure)
+  end
+  for base = lowest, highest do read_run(state, class, base, first_time(state, base), 0, FIRST_READ) end
+end
+
+-- Begins with the classes that are likely to have the first positions, so that most others need few reads or none.
+local function begin_classes(state)
+  local end_rank = state.sign > 0 and -1 or 0
+  local furthest = redis.call("ZRANGE", index, end_rank, end_rank, "WITHSCORES")
+  local last = furthest[2] and math.floor(state.sign * furthest[2] / CLASS) or 0
+  local first = (state.edge or state.outward) and 1 or 2 * CLASSES_PER_DIGIT
+  for class = first, last do begin_class(state, class) end
+  for class = math.min(first - 1, last), 1, -1 do begin_class(state, class) end
+end
+
+local function read_runs(state, runs)
+  state.runs = {}
+  for _, run in ipairs(runs) do read_run(state, unpack(run)) end
+  sort_out(state)
+end
+
+-- Finds `wanted` positions of a part, in any order, and the runs that are left to the next step. `known` are positions
+-- found by an earlier step, and `resumed` its open runs.
+local function search(sign, beyond, wanted, known, resumed)
+  local state = {
+    sign = sign, beyond = beyond, wanted = wanted,
+    outward = down ~= (sign > 0), -- the page goes away from 0
+    edge = beyond and math.abs(beyond.value), -- size at the position
+    members = {}, sizes = {}, is_known = {}, -- candidates, and those of earlier steps
+    last_size = nil, -- size of the last of the first `wanted` candidates
+    unread = {members = {}, decays = {}, bases = {}}, -- articles whose votes are not read yet
+    runs = {}, new = 0,
+  }
+  for i, position in ipairs(known) do
+    state.members[i], state.sizes[i], state.is_known[position.member] = position.member, math.abs(position.value), true
+  end
+  sort_out(state)
+  if resumed then
+    read_runs(state, resumed)
+  else
+    begin_classes(state)
+    sort_out(state)
+  end
+  while state.runs[1] and budget >= 0 do read_runs(state, state.runs) end
+
+  local found = {}
+  for i, member in ipairs(state.members) do found[i] = {member = member, value = sign * state.sizes[i]} end
+  if #found > wanted then table.sort(found, comes_before) end
+  for i = #found, wanted + 1, -1 do found[i] = nil end
+  return found, state.runs
+end

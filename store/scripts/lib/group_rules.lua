@@ -1,0 +1,17 @@
+-- Which groups articles may be added to: store/places.py says what to check, and how.
+-- requires: prelude
+
+-- Those of some groups to which no article may be added, separated by spaces; nil if there are none. Only the groups in
+-- `checked`, separated by spaces, are checked. The condition "listed" is that an admin has made the group, "known" that
+-- it is listed or has articles, and "none" that it is not checked: the caller has found that it is neither.
+local function refused_groups(groups, checked, condition)
+  if checked == "" then return nil end
+  local is_checked, refused = {}, {}
+  for _, group in ipairs(split(checked)) do is_checked[group] = true end
+  for _, group in ipairs(groups) do
+    local meets = condition == "listed" and redis.call("HEXISTS", KEY.place .. group, "listed") == 1
+      or condition == "known" and redis.call("ZSCORE", KEY.groups, group)
+    if is_checked[group] and not meets then refused[#refused + 1] = group end
+  end
+  return refused[1] and table.concat(refused, " ")
+end

@@ -1,0 +1,97 @@
+-- Functions that notify users, here and in other partitions.
+-- requires: notify, prelude
+-- ARGV  1-6 see prelude.lua   7 number of partitions; with roles.lua, which has 7, it is 8
+local partitions, here = tonumber(ARGV[7]) or tonumber(ARGV[8]), tonumber(string.match(KEY.effects, "{(%d+)}"))
+local NOTIFIED = "(%l+):([^:%s]+):(%d+):(%d+)" -- kind, username in lower case, its slot, and when the user was notified
+
+-- Whether users of a slot have their home in this partition.
+local function is_here(slot)
+  return slot % partitions == here
+end
+
+-- Notes that an entry of the log has effects on users of some slots. Returns, for each other partition that has any, its
+-- number and the id of the entry before that has an effect there, or "".
+local function note_effects(id, slots)
+  local noted, known = {}, {[here] = true}
+  for _, slot in ipairs(slots) do
+    local target = slot % partitions
+    if not known[target] then
+      known[target] = true
+      noted[#noted + 1] = target
+      noted[#noted + 1] = redis.call("HGET", KEY.effects, target) or ""
+      redis.call("HSET", KEY.effects, target, id)
+    end
+  end
+  return noted
+end
+
+-- Whom a text notifies that its earlier versions (`before`) have not: those in ARGV from `first` on, each as username in
+-- lower case, then slot, up to `most` with those before; and the poster of what it answers, {poster, slot}, if given.
+local function newly_notified(poster, before, answered, most, first)
+  local known, words, mentions = {[string.lower(poster)] = true}, {}, 0
+  local function add(kind, name, slot)
+    if known[name] then return end
+    known[name] = true
+    words[#words + 1] = string.format("%s:%s:%s:%.0f", kind, name, slot, now)
+    if kind == "mention" then mentions = mentions + 1 end
+  end
+  for kind, name in string.gmatch(before or "", NOTIFIED) do
+    known[name] = true
+    if kind == "mention" then mentions = mentions + 1 end
+  end
+  if answered then add("reply", string.lower(answered.poster), answered.slot) end
+  for i = first, #ARGV, 2 do
+    if mentions < tonumber(most) then add("mention", ARGV[i], ARGV[i + 1]) end
+  end
+  return table.concat(words, " ")
+end
+
+-- Keeps whom a text has notified in its hash: `before` and, if there are any, `notified`.
+local function add_notified(hash, before, notified)
+  if notified ~= "" then redis.call("HSET", hash, "notified", before and before .. " " .. notified or notified) end
+end
+
+-- Whom a text notifies that is shown for the first time now: `notified` with this time.
+local function notified_now(notified)
+  return (string.gsub(notified, "(%l+:[^:%s]+:%d+):%d+", function(word) return string.format("%s:%.0f", word, now) end))
+end
+
+-- The slots of the users in `notified`, and others.
+local function slots_of(notified, ...)
+  local slots = {...}
+  for _, _, slot in string.gmatch(notified or "", NOTIFIED) do slots[#slots + 1] = slot end
+  return slots
+end
+
+-- The fields and values of an entry about an article, with those whom it notifies if there are any.
+local function with_notified(notified, ...)
+  if (notified or "") == "" then return ... end
+  return "notified", notified, ...
+end
+
+local function notification(number, kind, type)
+  return string.format("%016.0f %s %s", tonumber(number), kind, type)
+end
+
+-- Notifies the users in `notified` who have their home here of a text: "article" or "comment" with a number.
+local function notify_here(notified, type, number)
+  for kind, name, slot, at in string.gmatch(notified, NOTIFIED) do
+    if is_here(slot) then
+      notify(KEY.user .. name, KEY.inbox .. name, KEY.events, notification(number, kind, type), at)
+    end
+  end
+end
+
+-- Puts a text that was hidden back into the inboxes here.
+local function put_back_here(notified, type, number)
+  for kind, name, slot, at in string.gmatch(notified or "", NOTIFIED) do
+    if is_here(slot) then put_back_in_inbox(KEY.user .. name, KEY.inbox .. name, notification(number, kind, type), at) end
+  end
+end
+
+-- Takes a deleted or hidden text out of the inboxes here.
+local function forget_here(notified, type, number)
+  for kind, name, slot in string.gmatch(notified or "", NOTIFIED) do
+    if is_here(slot) then redis.call("ZREM", KEY.inbox .. name, notification(number, kind, type)) end
+  end
+end

@@ -1,0 +1,21 @@
+-- Numbers of articles, comments and actions of moderators.
+-- requires: prelude
+
+-- The number of an article or a comment is 1024 x a sequence + the slot of its poster, that of an action 1024 x a sequence
+-- + the slot of its subject. Posts and actions have even sequences, twice the time or more; imports have odd ones (see
+-- `sequence_of` in store/records.py).
+local MAX_SEQUENCE = 2 ^ 43
+
+local function make_number(sequence, slot)
+  if sequence >= MAX_SEQUENCE then error({err = "ERR no number is left for this time"}) end
+  return string.format("%.0f", sequence * 1024 + slot)
+end
+
+-- The number of a new post: higher than that of any earlier post of this partition.
+local function next_number(slot)
+  local last = tonumber(redis.call("GET", KEY.sequence) or 0)
+  local sequence = math.max(2 * now, last + 2 - last % 2)
+  local number = make_number(sequence, slot)
+  redis.call("SET", KEY.sequence, string.format("%.0f", sequence))
+  return number
+end

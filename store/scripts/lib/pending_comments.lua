@@ -1,0 +1,18 @@
+-- Comments that wait to be approved: in the queues of the site and of the groups of their article, since they were posted.
+-- requires: flags
+
+-- Sets where a comment waits, by its state. `groups` are those of its article.
+local function queue_pending(comment, groups)
+  local since = comment.state == "pending" and comment.time or nil
+  set_waiting("pending", comment.number, since, groups, groups)
+end
+
+-- Moves the pending comments of an article, whose groups were those in `before`, to the queues of others; without groups
+-- they wait nowhere any more.
+local function move_pending(article, groups, before)
+  for _, member in ipairs(redis.call("ZRANGE", KEY.stubs .. article, 0, -1)) do
+    local number = string.match(member, " (%d+)$")
+    local time, state = unpack(redis.call("HMGET", KEY.comment .. number, "time", "state"))
+    if state == "pending" then set_waiting("pending", number, groups and time or nil, groups or {}, before) end
+  end
+end

@@ -1,0 +1,186 @@
+-- What every script that works on articles begins with: the actor, and the values that the indexes hold.
+-- requires: formulas
+-- ARGV  1 username of the actor, or ""   2 digest of the actor's session, or ""; with a username the words of the user's
+--       bans, or "" if the user's home is this partition   3 now (unix milliseconds)
+--       4 weights of the site, separated by spaces: vote_score (seconds), hot_seconds, best_z
+--       5 votes of a good article   6 voting window (milliseconds)   from 7 on: arguments of the script itself
+local INDEX = {
+  score = KEY.score, time = KEY.time, votes = KEY.votes, hot = KEY.hot, best = KEY.best,
+  controversial = KEY.controversial, gravity = KEY.gravity, active = KEY.active,
+}
+
+local now, good_votes, window = tonumber(ARGV[3]), tonumber(ARGV[5]), tonumber(ARGV[6])
+
+local function split(text)
+  local list = {}
+  for word in string.gmatch(text, "%S+") do list[#list + 1] = word end
+  return list
+end
+
+-- Fails with CLOSED if the partition takes no writes.
+local function require_open()
+  if redis.call("EXISTS", KEY.closed) == 1 then error({err = "CLOSED to writes"}) end
+end
+
+local bans = "" -- the words of the actor's bans: site=UNTIL or group:NAME=UNTIL (unix milliseconds, 0 for good)
+
+-- The username of the actor, given by the caller or read from the session; false if the session has ended. Fails with
+-- CLOSED if the partition takes no writes. For what a banned user may still do.
+local function reader()
+  require_open()
+  if ARGV[1] ~= "" then
+    bans = ARGV[2]
+    if bans == "" then bans = redis.call("HGET", KEY.user .. string.lower(ARGV[1]), "bans") or "" end
+    return ARGV[1]
+  end
+  local name, ends, words = string.match(redis.call("GET", KEY.session .. ARGV[2]) or "", "^(%S+) (%d+) ?(.*)$")
+  bans = words or ""
+  return name and now <= tonumber(ends) and name
+end
+
+-- Fails with BANNED if the actor is banned from a place, which is `site` or `group:NAME`.
+local function require_not_banned_from(place)
+  for named, ends in string.gmatch(bans, "(%S+)=(%d+)") do
+    if named == place and (ends == "0" or now < tonumber(ends)) then
+      error({err = "BANNED " .. ends .. " " .. (string.match(place, "^group:(.*)") or "-")})
+    end
+  end
+end
+
+-- Fails with BANNED if the actor, which `actor` has read, is banned from one of some groups.
+local function require_not_banned(groups)
+  if bans == "" then return end
+  for _, group in ipairs(groups) do require_not_banned_from("group:" .. group) end
+end
+
+-- As `reader`, but fails with BANNED if the actor is banned from the site.
+local function actor()
+  local name = reader()
+  if name and bans ~= "" then require_not_banned_from("site") end
+  return name
+end
+
+-- Reads an article; nil if there is none. `flat` has the hash as HGETALL replies: field, value, ...
+local function find_article(number)
+  local flat = redis.call("HGETALL", KEY.article .. number)
+  if not flat[1] then return nil end
+  local article = {number = number, member = string.rep("0", 16 - #number) .. number, flat = flat}
+  for i = 1, #flat, 2 do article[flat[i]] = flat[i + 1] end
+  article.time, article.up, article.down = tonumber(article.time), tonumber(article.up), tonumber(article.down)
+  article.groups = article.groups ~= "" and split(article.groups) or {}
+  return article
+end
+
+-- The index of GRAVITY holds a class of votes and the posting time. gravity_index.lua computes values from them.
+local function gravity_mark(votes, time)
+  local size, shifts = math.abs(votes - 1), 0
+  while size >= 8 do size, shifts = math.floor(size / 2), shifts + 1 end
+  local mark = (4 * shifts + size) * 2 ^ 42 + time
+  return votes < 1 and -mark or mark
+end
+
+-- The value of an article in the index of an order.
+local function order_value(article, order, weights)
+  local up, down = article.up, article.down
+  if order == "votes" then return up - down end
+  if order == "score" then return article.time + weights.vote_score * 1000 * (up - down) end
+  if order == "hot" then return hot(up - down, article.time, weights.hot_seconds) end
+  if order == "best" then return best(up, up + down, weights.best_z) end
+  if order == "gravity" then return gravity_mark(up - down, article.time) end
+  if order == "controversial" then return controversial(up, down) end
+  if order == "active" and (tonumber(article.comments) or 0) > 0 then return tonumber(article.active) or article.time end
+  return article.time
+end
+
+local SITE_WEIGHTS
+do -- a script has at most 200 local variables
+  local vote_score, hot_seconds, best_z = string.match(ARGV[4], "(%S+) (%S+) (%S+)")
+  SITE_WEIGHTS = {vote_score = tonumber(vote_score), hot_seconds = tonumber(hot_seconds), best_z = tonumber(best_z)}
+end
+local ORDERS = {"score", "time", "votes", "hot", "best", "controversial", "gravity", "active"}
+-- The orders whose index depends on a weight.
+local WEIGHTED_BY = {score = "vote_score", hot = "hot_seconds", best = "best_z"}
+
+local function parse_weights(text)
+  local weights = setmetatable({}, {__index = SITE_WEIGHTS})
+  for name, number in string.gmatch(text, "([%l_]+)=(%S+)") do weights[name] = tonumber(number) end
+  return weights
+end
+
+-- Reads how some groups are ranked: `orders` are the orders to write (all by default), `own` the weights of each group
+-- that has its own, `next_weights` the new weights of each group that is being rebuilt. Weighted indexes of such a group
+-- are written twice, by the old weights and by the new ones.
+local function read_ranking(groups)
+  local ranking = {orders = ORDERS, own = {}, next_weights = {}}
+  if redis.call("HLEN", KEY.ranking) == 0 then return ranking end
+  local fields = {"ORDERS"}
+  for _, group in ipairs(groups) do
+    fields[#fields + 1] = group
+    fields[#fields + 1] = "next:" .. group
+  end
+  local found = redis.call("HMGET", KEY.ranking, unpack(fields))
+  if found[1] then ranking.orders = split(found[1]) end
+  for i, group in ipairs(groups) do
+    if found[2 * i] then ranking.own[group] = parse_weights(found[2 * i]) end
+    if found[2 * i + 1] then ranking.next_weights[group] = parse_weights(found[2 * i + 1]) end
+  end
+  return ranking
+end
+
+-- Writes an article to the index of an order in one group. `site_value` is its value by the weights of the site.
+local function set_in_group(article, order, group, ranking, site_value)
+  local own, next_weights = ranking.own[group], ranking.next_weights[group]
+  local value = own and order_value(article, order, own) or site_value
+  redis.call("ZADD", KEY.group .. group .. ":" .. order, value, article.member)
+  if next_weights and WEIGHTED_BY[order] then
+    redis.call("ZADD", KEY.coming .. group .. ":" .. order, order_value(article, order, next_weights), article.member)
+  end
+end
+
+-- Writes an article to the index of an order, of the site and of its groups.
+local function set_in_order(article, order, ranking)
+  local value = order_value(article, order, SITE_WEIGHTS)
+  redis.call("ZADD", INDEX[order], value, article.member)
+  for _, group in ipairs(article.groups) do set_in_group(article, order, group, ranking, value) end
+end
+
+-- Writes an article to the indexes of all orders, and to the good articles. With `before`, the article's votes and time
+-- before a change, only where its value changes.
+local function update_indexes(article, before)
+  local ranking = read_ranking(article.groups)
+  for _, order in ipairs(ranking.orders) do
+    local may_stay = order == "controversial" or order == "gravity"
+    local stays = before
+      and (order == "time" or order == "active" or may_stay and order_value(article, order) == order_value(before, order))
+    if not stays then
+      set_in_order(article, order, ranking)
+    end
+  end
+  local is_good = article.up - article.down >= good_votes
+  if before and is_good == (before.up - before.down >= good_votes) then return end
+  if is_good then
+    redis.call("ZADD", KEY.good, article.time, article.member)
+  else
+    redis.call("ZREM", KEY.good, article.member)
+  end
+end
+
+local function add_karma(article, votes)
+  redis.call("HINCRBY", KEY.user .. string.lower(article.poster), "karma", votes)
+end
+
+-- The sets of voters expire a minute after voting closes, so that votes under way still find them.
+local GRACE = 60000
+local function expire_voters(set, article)
+  redis.call("PEXPIRE", set .. article.number, article.time + window - now + GRACE)
+end
+
+-- Appends an entry to the log, and returns its id. All values are new ones, so that entries can be applied again.
+local function append_log(kind, actor, subject, ...)
+  return redis.call("XADD", KEY.log, "*", "kind", kind, "at", ARGV[3], "actor", actor, "subject", subject, ...)
+end
+
+-- Publishes a change to all processes. `groups` are those whose listings it concerns, `id` is that of the log's entry.
+local function publish_event(kind, article, groups, id)
+  redis.call("PUBLISH", KEY.events, table.concat({kind, article.number, article.poster, id, unpack(groups)}, " "))
+end

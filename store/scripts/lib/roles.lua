@@ -1,0 +1,67 @@
+-- Roles: the words of the field `roles` of a user, each admin=MS, moderator=MS or moderator:GROUP=MS.
+-- requires: prelude
+-- ARGV  1-6 see prelude.lua, 1 is the name of the actor and 2 the words of their bans   7 the words of the actor's roles
+local OPERATOR = "operator" -- who acts by a command of the shell, and is no user
+
+-- The name of the actor and the words of their roles: as the caller has read them or, if their home is this partition,
+-- as they are now. Fails with CLOSED if the partition takes no writes, and with BANNED if the actor is banned from the
+-- site.
+local function authority()
+  local name, roles = reader(), ARGV[7]
+  if name ~= OPERATOR then
+    local known, stored, stored_bans = unpack(redis.call("HMGET", KEY.user .. string.lower(name), "name", "roles", "bans"))
+    if known then roles, bans = stored or "", stored_bans or "" end
+    if bans ~= "" then require_not_banned_from("site") end
+  end
+  return name, roles
+end
+
+local function has_role(roles, role)
+  return string.find(" " .. roles, " " .. role .. "=", 1, true) ~= nil
+end
+
+local function is_admin(roles)
+  return has_role(roles, "admin")
+end
+
+local function moderates_site(roles)
+  return is_admin(roles) or has_role(roles, "moderator")
+end
+
+-- Whether somebody is a moderator of the site, or of one of some groups.
+local function moderates(roles, groups)
+  if moderates_site(roles) then return true end
+  for _, group in ipairs(groups) do
+    if has_role(roles, "moderator:" .. group) then return true end
+  end
+  return false
+end
+
+-- Whether somebody may act on a user with these roles where these groups are: admins on everybody, others on those of a
+-- lower role.
+local function outranks(roles, subject_roles, groups)
+  if is_admin(roles) then return true end
+  if moderates_site(roles) then return not moderates_site(subject_roles) end
+  return moderates(roles, groups) and not moderates(subject_roles, groups)
+end
+
+-- Whether somebody may act on an article, or with a group only in that group. The whole article is for moderators of the
+-- site, and for those who moderate all of its groups. Only admins act on their own.
+local function may_moderate_article(moderator, roles, article, group)
+  if is_admin(roles) then return true end
+  if article.poster == moderator then return false end
+  local poster_roles = redis.call("HGET", KEY.user .. string.lower(article.poster), "roles") or ""
+  if group ~= "" then return outranks(roles, poster_roles, {group}) end
+  local moderates_all = article.groups[1] ~= nil
+  for _, each in ipairs(article.groups) do moderates_all = moderates_all and moderates(roles, {each}) end
+  return (moderates_site(roles) or moderates_all) and outranks(roles, poster_roles, article.groups)
+end
+
+-- Whether somebody may act on a comment of a poster with these roles, in these groups: those of its article, or that in
+-- whose name it is done. Without roles, the poster's home is this partition. Only admins act on their own.
+local function may_moderate_comment(moderator, roles, poster, poster_roles, groups)
+  if is_admin(roles) then return true end
+  if poster == moderator then return false end
+  poster_roles = poster_roles or redis.call("HGET", KEY.user .. string.lower(poster), "roles") or ""
+  return outranks(roles, poster_roles, groups)
+end

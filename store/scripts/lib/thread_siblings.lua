@@ -1,0 +1,205 @@
+-- Functions that read the replies to a comment or an article in the order of a thread.
+-- requires: branch_paths, formulas, index_rank
+-- KEYS  1 comment:{p}: (a comment's number is appended)   2 replies:{p}: (a number, ":" and an index are appended)
+--       3 tree:{p}:ARTICLE   4 stubs:{p}:ARTICLE   5 moves:{p}   6 pins:{p}:ARTICLE
+--       7 pinned:{p}: (a number, ":" and the name of a pin are appended)
+-- ARGV  1 number of the article or comment whose descendants are the thread   2 index: best, votes, time, controversial
+--       3 "desc": highest values first; "asc": lowest first   4 "down": the places that follow the cursor; "up": those
+--       that precede it   5 number of places   6 greatest depth, 0 for the replies to 1   7 best_z
+--       8 number of the last move when the walk began, or when its pin was made, or ""   9 for a pinned walk the highest
+--       number of a comment that it shows, else ""   from 10 on, for the place of the cursor and those of its ancestors
+--       that the cursor has, outermost first: depth, value, number with 16 digits
+local COMMENT, REPLIES, TREE, STUBS, PINNED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[7]
+local index, is_ascending, is_backward = ARGV[2], ARGV[3] == "asc", ARGV[4] == "up"
+local moves_before = ARGV[8] ~= "" and ARGV[8] or redis.call("GET", KEYS[5]) or "0"
+local FIRST_CHUNK, LARGEST_CHUNK = 8, 512
+local best_z, newest = tonumber(ARGV[7]), tonumber(ARGV[9])
+local pin = index .. ":" .. moves_before -- its name
+local is_pinned = newest and (index == "time" or redis.call("ZSCORE", KEYS[6], pin)) and true or false
+
+local function number_of(member)
+  return string.match(member, "^0*(%d+)$")
+end
+
+local function replies_of(number)
+  return REPLIES .. number .. ":" .. index
+end
+
+local function places_at_pin(number)
+  return PINNED .. number .. ":" .. pin
+end
+
+-- The value of a sibling: as it was when the walk was pinned, or as it is.
+local function value_of(parent, member)
+  local at_pin = is_pinned and redis.call("ZSCORE", places_at_pin(parent), member)
+  return at_pin or redis.call("ZSCORE", replies_of(parent), member)
+end
+
+-- Whether a thread has no place for a comment, as it is hidden and has no visible descendants.
+local function is_bare(member)
+  return redis.call("HEXISTS", COMMENT .. number_of(member), "bare") == 1
+end
+
+-- Whether a comment was posted after a pinned walk began.
+local function is_new(number)
+  return is_pinned and tonumber(number) > newest
+end
+
+-- How many siblings precede a position in the order of the thread; with `including`, the one at the position, too.
+local function count_before(key, value, member, including)
+  local present = redis.call("ZSCORE", key, member)
+  if present and tonumber(present) == tonumber(value) then -- it has not moved
+    return redis.call(is_ascending and "ZRANK" or "ZREVRANK", key, member) + (including and 1 or 0)
+  end
+  if is_ascending then return redis.call("ZCARD", key) - rank_of(key, value, member, not including) end
+  return rank_of(key, value, member, including)
+end
+
+-- The siblings with these ranks in the order of the thread: member, value, ... A negative rank counts from the end.
+local function siblings(key, first, last)
+  if is_ascending then return redis.call("ZRANGE", key, first, last, "WITHSCORES") end
+  return redis.call("ZRANGE", key, first, last, "REV", "WITHSCORES")
+end
+
+-- A reader reads the siblings of one sorted set in the direction of the page. `beyond` is the position after which it
+-- begins; without it, it begins at the end of all.
+local UNREAD = {}
+local function new_reader(key, beyond)
+  return {key = key, beyond = beyond, buffer = UNREAD, at = 1}
+end
+
+-- Reads the next siblings into the buffer of a reader.
+local function fill(reader)
+  local chunk, found = reader.chunk or FIRST_CHUNK, nil
+  reader.chunk = math.min(chunk * 2, LARGEST_CHUNK)
+  if not reader.rank then -- behind a position, or at the end of all
+    local from = reader.beyond
+    reader.rank = from and count_before(reader.key, from.value, from.member, not is_backward) or 0
+  end
+  if not is_backward then
+    found = siblings(reader.key, reader.rank, reader.rank + chunk - 1)
+    reader.rank = reader.rank + chunk
+  elseif reader.beyond then
+    local first = math.max(reader.rank - chunk, 0)
+    found = reader.rank > 0 and siblings(reader.key, first, reader.rank - 1) or {}
+    reader.rank = first
+  else
+    found = siblings(reader.key, reader.rank - chunk, reader.rank - 1)
+    reader.rank = reader.rank - chunk
+  end
+  reader.buffer, reader.at = found, is_backward and #found - 1 or 1
+  reader.is_last = #found < 2 * chunk
+end
+
+-- The next sibling of a reader, which stays the next one: member and value; nil at the end.
+local function next_of(reader)
+  while not reader.buffer[reader.at] do
+    if reader.is_last then return nil end
+    fill(reader)
+  end
+  return reader.buffer[reader.at], reader.buffer[reader.at + 1]
+end
+
+local function skip_one(reader)
+  reader.at = reader.at + (is_backward and -2 or 2)
+end
+
+-- The greatest and the least value that a comment may have had with counts between these.
+local function value_bounds(up_low, up_high, down_low, down_high)
+  if index == "votes" then return up_high - down_low, up_low - down_high end
+  if index == "best" then
+    return best(up_high, up_high + down_low, best_z), best(up_low, up_low + down_high, best_z)
+  end
+  if up_low == up_high and down_low == down_high then
+    local value = controversial(up_low, down_low)
+    return value, value
+  end
+  return up_high + down_high, 0
+end
+
+local function is_above(value, member, from)
+  local other = tonumber(from.value)
+  return value > other or value == other and member > from.member
+end
+
+-- The value of a comment that is in no thread, as it was in the index of its siblings.
+local function value_in_hash(number)
+  local up, down, time = unpack(redis.call("HMGET", COMMENT .. number, "up", "down", "time"))
+  if not time or index == "time" then return time end
+  return string.format("%.17g", (value_bounds(tonumber(up), tonumber(up), tonumber(down), tonumber(down))))
+end
+
+-- Calls a function with the greatest and the least value of each time between two moves of a comment since the walk began,
+-- until it returns something, and returns that.
+local function find_in_moves(member, find)
+  local moves = redis.call("HGET", COMMENT .. number_of(member), "moves")
+  for move, up_low, up_high, down_low, down_high in string.gmatch(moves or "", "(%d+) (%d+) (%d+) (%d+) (%d+)") do
+    if tonumber(move) > tonumber(moves_before) then
+      local found = find(value_bounds(tonumber(up_low), tonumber(up_high), tonumber(down_low), tonumber(down_high)))
+      if found then return found end
+    end
+  end
+end
+
+-- Whether a comment has been on the other side of a position since the walk began, so that an earlier page may have had it.
+local function was_passed(member, from)
+  if member == from.member then return true end
+  if index == "time" then return false end
+  return find_in_moves(member, function(high, low)
+    if is_backward then return not is_above(low, member, from) end
+    return is_above(high, member, from)
+  end)
+end
+
+-- A frame is a reader of the replies to one comment, or to the article.
+local function new_frame(parent, depth, beyond, owner)
+  return {
+    key = replies_of(parent), beyond = beyond, buffer = UNREAD, at = 1, parent = parent, depth = depth, owner = owner,
+  }
+end
+
+-- The reader of the places that siblings had when the walk was pinned, of those that have been voted on since; nil if there
+-- are none.
+local function reader_at_pin(frame)
+  if frame.at_pin == nil then
+    local key = places_at_pin(frame.parent)
+    local has_places = index ~= "time" and (frame.beyond or next_of(frame)) and redis.call("EXISTS", key) == 1
+    frame.at_pin = has_places and new_reader(key, frame.beyond)
+  end
+  return frame.at_pin or nil
+end
+
+-- The reader that has the next sibling in the order of a pin.
+local function next_reader(frame, at_pin)
+  local member, value = next_of(frame)
+  local other, value_at_pin = next_of(at_pin)
+  if not member or not other then return member and frame or at_pin end
+  local is_higher = is_above(tonumber(value), member, {value = value_at_pin, member = other})
+  return is_higher == is_backward and at_pin or frame
+end
+
+-- The next sibling of a pinned page. A sibling that was voted on since has its place in the reader of the pin; while it is
+-- hidden, it is missing from the other one.
+local function next_pinned(frame)
+  local at_pin = reader_at_pin(frame)
+  while true do
+    local reader = at_pin and next_reader(frame, at_pin) or frame
+    local member, value = next_of(reader)
+    if not member then return nil end
+    skip_one(reader)
+    local other = at_pin and (reader == frame and at_pin or frame)
+    local is_in_other = other and redis.call("ZSCORE", other.key, member) and true or false
+    if is_in_other == (reader ~= frame) and not is_new(member) then return member, value end
+  end
+end
+
+-- The next sibling of a frame: member and value; nil at the end.
+local function next_sibling(frame)
+  if is_pinned then return next_pinned(frame) end
+  while true do
+    local member, value = next_of(frame)
+    if not member then return nil end
+    skip_one(frame)
+    if not (frame.beyond and was_passed(member, frame.beyond)) then return member, value end
+  end
+end

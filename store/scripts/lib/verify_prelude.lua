@@ -1,0 +1,106 @@
+-- Functions of the scripts that verify: they report what is wrong and, with "repair", repair it from what it is derived
+-- from, in the same step.
+-- requires: log_entry, prelude
+-- ARGV  1-6 see prelude.lua   7 "repair" or ""   8 name: what follows the tag in the key   from 9 on: see the script
+-- Reply {next cursor, or "0"; then for each finding: key with field or member, found value, expected value, "repaired"
+--       or ""}
+local repairing, name = ARGV[7] == "repair", ARGV[8]
+local MAX_DELAY = 10000 -- milliseconds that a command may take from its sender to here
+
+local reply = {"0"}
+
+local function text(value)
+  return type(value) == "number" and string.format("%.17g", value) or value or "nothing"
+end
+
+-- Adds a finding. `repair` repairs it; nil if the expected value cannot be derived.
+local function report(where, found, expected, repair)
+  if repairing and repair then repair() end
+  for _, each in ipairs({where, text(found), text(expected), repairing and repair and "repaired" or ""}) do
+    reply[#reply + 1] = each
+  end
+end
+
+-- Expects a member of a sorted set to have a value; nil: to be missing.
+local function expect_member(index, member, value)
+  local found = redis.call("ZSCORE", index, member)
+  if found and tonumber(found) == value or not found and not value then return end
+  report(index .. " " .. member, found, value, function()
+    if value then redis.call("ZADD", index, value, member) else redis.call("ZREM", index, member) end
+  end)
+end
+
+local repaired = {} -- fields and values of the entry in the log
+
+local function expect_number(hash, field, found, value)
+  if tonumber(found) == value then return end
+  report(hash .. " " .. field, found, value, function()
+    redis.call("HSET", hash, field, value)
+    repaired[#repaired + 1] = field
+    repaired[#repaired + 1] = value
+  end)
+end
+
+-- Appends an entry to the log if the record itself was repaired. What is derived from records is not in the log.
+local function log_repairs(subject)
+  if repaired[1] then log_entry(KEY.log, KEY.events, ARGV[3], "repaired", "", subject, unpack(repaired)) end
+end
+
+-- Expects a key to expire at an instant (unix milliseconds), or before.
+local function expect_expiry(key, instant)
+  local left, most = redis.call("PTTL", key), instant - now
+  if left == -2 or left ~= -1 and left <= most + MAX_DELAY then return end
+  report(key .. " TTL", left == -1 and "none" or left, "at most " .. text(math.max(most, 0)), function()
+    redis.call("PEXPIRE", key, most)
+  end)
+end
+
+local ONLY_DIGITS = "^%d+$"
+local FIELDS = {
+  "title", "poster", "time", "groups", "imported", "edited", "up", "down", "comments", "active", "state", "locked",
+}
+local OPTIONAL = {imported = true, edited = true, comments = true, active = true, state = true, locked = true}
+local HIDDEN_STATES = {pending = true, removed = true} -- of articles that are not visible
+local PATTERNS = {
+  title = ".", poster = "^[%w_-]+$", time = ONLY_DIGITS, groups = "^[%l%d_ -]*$", imported = ONLY_DIGITS,
+  edited = ONLY_DIGITS, up = ONLY_DIGITS, down = ONLY_DIGITS, locked = "^1$",
+  comments = "", active = "", -- these two are verified with the comments
+}
+
+local function is_usable(field, value)
+  if not value then return OPTIONAL[field] end
+  if field == "state" then return HIDDEN_STATES[value] end
+  return string.find(value, PATTERNS[field]) ~= nil
+end
+
+-- Counts the votes of an article by its voters: no voter is in both sets, and the poster is among the upvoters.
+local function count_voters(article)
+  local voted, downvoted = KEY.voted .. article.number, KEY.downvoted .. article.number
+  article.both = redis.call("SINTER", voted, downvoted)
+  article.lacks_poster = redis.call("SISMEMBER", voted, article.poster) == 0
+  article.up = redis.call("SCARD", voted) + (article.lacks_poster and 1 or 0) + (tonumber(article.fields.imported) or 0)
+  article.down = redis.call("SCARD", downvoted) - #article.both
+end
+
+-- Reads an article with the votes that it should have; nil if there is none. `invalid` lists fields with invalid values.
+-- While voting is open, votes are derived from the voters (`counted`); later only the hash has them.
+local function examine(number)
+  local hash, fields, invalid = KEY.article .. number, {}, {}
+  for i, found in ipairs(redis.call("HMGET", hash, unpack(FIELDS))) do fields[FIELDS[i]] = found end
+  if not fields.poster and redis.call("EXISTS", hash) == 0 then return nil end
+
+  local closes = (tonumber(fields.time) or 0) + window
+  local counted = now <= closes and redis.call("EXISTS", KEY.voted .. number) == 1
+  for _, field in ipairs(FIELDS) do
+    local is_derived = counted and (field == "up" or field == "down")
+    if not is_derived and not is_usable(field, fields[field]) then invalid[#invalid + 1] = field end
+  end
+  local article = {
+    number = number, member = string.format("%016.0f", tonumber(number)), hash = hash, fields = fields,
+    invalid = invalid, poster = fields.poster, time = tonumber(fields.time), groups = split(fields.groups or ""),
+    closes = closes, counted = counted, up = tonumber(fields.up), down = tonumber(fields.down),
+    comments = fields.comments, active = fields.active, state = fields.state or nil,
+  }
+  if counted and not invalid[1] then count_voters(article) end
+  return article
+end

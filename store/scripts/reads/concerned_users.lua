@@ -1,0 +1,12 @@
+-- Read in whose lists and inboxes some comments of an article are.
+-- KEYS  1 tree:{p}:N   2 comment:{p}: (a number is appended)
+-- ARGV  1 "-", or the member of the tree after which to go on, after "("   2 how many comments to read
+-- Reply {where to go on, or "", then of each comment: number, poster or "", `notified` or ""}
+local members = redis.call("ZRANGEBYLEX", KEYS[1], ARGV[1], "+", "LIMIT", 0, ARGV[2])
+local reply = {#members == tonumber(ARGV[2]) and "(" .. members[#members] or ""}
+for _, member in ipairs(members) do
+  local number = string.match(member, " (%d+)$")
+  local poster, notified = unpack(redis.call("HMGET", KEYS[2] .. number, "poster", "notified"))
+  for _, each in ipairs({number, poster or "", notified or ""}) do reply[#reply + 1] = each end
+end
+return reply

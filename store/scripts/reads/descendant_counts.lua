@@ -1,0 +1,11 @@
+-- Count the visible descendants of some comments of one partition.
+-- requires: branch_paths
+-- KEYS  1 comment:{p}:   2 tree:{p}:   3 stubs:{p}: (a number is appended to each)
+-- ARGV  numbers of comments
+-- Reply the number of descendants of each; 0 for a comment that is gone
+local counts = {}
+for i, number in ipairs(ARGV) do
+  local article, stored = unpack(redis.call("HMGET", KEYS[1] .. number, "article", "path"))
+  counts[i] = stored and count_descendants(KEYS[2] .. article, KEYS[3] .. article, parse_path(stored)) or 0
+end
+return counts

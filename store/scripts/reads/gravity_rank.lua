@@ -1,0 +1,85 @@
+-- One step of counting the articles of one partition above a position in the order GRAVITY.
+-- requires: gravity_index
+-- KEYS  see gravity_index.lua
+-- ARGV  1-5 see gravity_index.lua   6 value and 7 member of the position
+--       and, to continue an earlier step: 8 mark to go on from   9 articles of that mark already read   10 count so far
+-- Reply {"more", mark, articles of that mark already read, count so far}: send these as ARGV 8 to 10 of the next step
+--       | {"whole", number of articles above}
+local position = {value = tonumber(ARGV[6]), member = ARGV[7]}
+local sign, limit = position.value > 0 and 1 or -1, math.abs(position.value)
+local number = tonumber(ARGV[10] or 0) -- of articles of this part that are further from 0
+
+local function members_and_marks(sign, flat)
+  local members, marks = {}, {}
+  for i = 1, #flat / 2 do members[i], marks[i] = flat[2 * i - 1], sign * flat[2 * i] end
+  return members, marks
+end
+
+-- The exact bases of articles of a class.
+local function read_bases(sign, class, members)
+  local lowest, highest = bases_of(class)
+  local found = {}
+  if lowest == highest or not members[1] then
+    for i = 1, #members do found[i] = lowest end
+  else
+    for i, votes in ipairs(redis.call("ZMSCORE", by_votes, unpack(members))) do found[i] = sign * (votes - 1) end
+  end
+  return found
+end
+
+-- Compares each article of a class from one mark down to another, and counts those that are further from 0. Returns the
+-- reply of the step if its budget is spent, else nil.
+local function count_each(class, mark, last, ties)
+  repeat
+    local members, marks = members_and_marks(sign, read_marks(sign, false, mark, last, ties, 100))
+    for i, base in ipairs(read_bases(sign, class, members)) do
+      local other = {member = members[i], value = sign * size(sign, base, marks[i] - class * CLASS)}
+      if sign > 0 and stands_above(other, position) or sign < 0 and stands_above(position, other) then
+        number = number + 1
+      end
+      mark, ties = marks[i], marks[i] == mark and ties + 1 or 1
+    end
+    if #members < 100 then return nil end
+  until budget < 0
+  return {"more", string.format("%.0f", mark), ties, number}
+end
+
+-- Counts the articles of a class that are further from 0: by their time at once where it decides, else one by one.
+local function count_class(class, mark, ties)
+  local lowest, highest = bases_of(class)
+  local first = time_bounds(weight(sign, highest), limit) -- articles posted before are nearer to 0
+  local last = select(2, time_bounds(weight(sign, lowest), limit)) -- articles posted after are further from 0
+  local from, to = class * CLASS, class * CLASS + CLASS - 1
+  if mark == to and last < CLASS then
+    number = number + count_marks(sign, from + last + 1, to)
+  end
+  local youngest = math.min(mark, from + last)
+  return first < CLASS and count_each(class, youngest, from + first, youngest == mark and ties or 0) or nil
+end
+
+-- Counts the articles of this part that are further from 0, from the highest class on.
+local function count_further()
+  local mark, ties = tonumber(ARGV[8] or LAST_CLASS * CLASS + CLASS - 1), tonumber(ARGV[9] or 0)
+  while mark do
+    local class = math.floor(mark / CLASS)
+    local _, highest = bases_of(class)
+    if class == 0 or size(sign, highest, at) < limit * (1 - TOLERANCE) then return nil end
+    local stop = count_class(class, mark, ties)
+    if stop then return stop end
+    local next = read_marks(sign, false, class * CLASS - 1, CLASS, 0, 1)
+    mark, ties = next[2] and math.floor(sign * next[2] / CLASS) * CLASS + CLASS - 1, 0
+    if mark and budget < 0 then return {"more", string.format("%.0f", mark), 0, number} end
+  end
+end
+
+local stop = position.value ~= 0 and count_further()
+if stop then return stop end
+if position.value > 0 then return {"whole", number} end
+
+if position.value == 0 then
+  return {"whole", redis.call("ZCOUNT", by_votes, "(1", "+inf") + zeros_above(position.member)}
+end
+-- Of negative values, those further from 0 are lower.
+local found = position_of(position.member)
+local is_taken = found and found.value == position.value and 1 or 0
+return {"whole", redis.call("ZCARD", index) - number - is_taken}

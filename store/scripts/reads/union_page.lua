@@ -1,0 +1,50 @@
+-- Read the part of a page of a listing that one partition holds, if the listing has what is in any of some indexes, or what
+-- is in all of them: by value, then by member, highest first. It reads all of that: it is little.
+-- KEYS  the indexes
+-- ARGV  1 "down": the entries that follow a position; "up": those that precede it
+--       2 number of entries   3 entries to skip at the top, if there is no position
+--       4 value and 5 member of the position, or ""   6 ZUNION: what is in any of the indexes, or ZINTER: in all of them
+-- Reply as that of listing_page.lua
+local down, count, skip = ARGV[1] == "down", tonumber(ARGV[2]), tonumber(ARGV[3])
+local value, member = tonumber(ARGV[4]), ARGV[5]
+
+local arguments = {#KEYS, unpack(KEYS)}
+for _, word in ipairs({"AGGREGATE", "MIN", "WITHSCORES"}) do arguments[#arguments + 1] = word end
+local flat = redis.call(ARGV[6], unpack(arguments)) -- lowest first
+local total = #flat / 2
+
+-- The value and the member of a rank, counted from 0 at the highest value.
+local function at(rank)
+  local place = #flat - 1 - 2 * rank
+  return flat[place + 1], flat[place]
+end
+
+-- How many entries are before the position, or with `including` at it or before it.
+local function above(including)
+  local low, high = 0, total
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local found, name = at(middle)
+    found = tonumber(found)
+    local is_before = found > value or found == value and (name > member or including and name == member)
+    if is_before then low = middle + 1 else high = middle end
+  end
+  return low
+end
+
+local from, to
+if down then
+  from = value and above(true) or math.min(skip, total)
+  to = math.min(from + count, total)
+else
+  to = value and above(false) or total
+  from = math.max(0, to - count)
+end
+
+local reply = {from, total}
+for rank = from, to - 1 do
+  local found, name = at(rank)
+  reply[#reply + 1] = name
+  reply[#reply + 1] = found
+end
+return table.concat(reply, " ")

@@ -1,0 +1,17 @@
+-- Verify how many archived articles the hash `archived` counts.
+-- requires: verify_prelude
+-- ARGV  1-8 see verify_prelude.lua; the name is ""
+--       9 serial of `archived` at which the caller has counted, or ""   10 and on: field, number, ...
+-- Reply see verify_prelude.lua; {"moved"} if articles have left Redis or came back since: count again
+if (redis.call("HGET", KEY.archived, "serial") or "") ~= ARGV[9] then return {"moved"} end
+for i = 10, #ARGV, 2 do
+  local field, expected = ARGV[i], tonumber(ARGV[i + 1])
+  local found = redis.call("HGET", KEY.archived, field)
+  if tonumber(found or 0) ~= expected then
+    report(KEY.archived .. " " .. field, found, expected, function()
+      if expected == 0 then redis.call("HDEL", KEY.archived, field) end
+      if expected ~= 0 then redis.call("HSET", KEY.archived, field, expected) end
+    end)
+  end
+end
+return reply

@@ -1,0 +1,103 @@
+-- Verify an article: its hash, its voters while voting is open, its entry in every sorted set, and whether it is removed and
+-- locked as the actions of moderators say.
+-- requires: article_states, decisions, verify_prelude
+-- ARGV  1-8 see verify_prelude.lua; the name is a number
+--       9 orders whose indexes are complete even during a reindex, separated by spaces
+--       10 "links" if the index of links is complete, else ""   11 link as the caller read it, or ""   12 its digest, or ""
+--       13 number of partitions
+-- Reply see verify_prelude.lua
+partitions = tonumber(ARGV[13])
+local article = examine(name)
+if not article then return reply end
+
+for _, field in ipairs(article.invalid) do
+  report(article.hash .. " " .. field, article.fields[field], "a usable " .. field)
+end
+if article.invalid[1] then return reply end
+
+local account = KEY.user .. string.lower(article.poster)
+if redis.call("HGET", account, "name") ~= article.poster then
+  report(article.hash .. " poster", article.poster, "a user of this partition")
+end
+
+local voted, downvoted, upvoters = KEY.voted .. article.number, KEY.downvoted .. article.number, {}
+for _, voter in ipairs(article.both or {}) do
+  report(downvoted .. " " .. voter, "there", "in one set only", function()
+    redis.call("SREM", downvoted, voter)
+    upvoters[#upvoters + 1] = voter
+  end)
+end
+if article.lacks_poster then
+  report(voted .. " " .. article.poster, nil, "there", function()
+    redis.call("SADD", voted, article.poster)
+    upvoters[#upvoters + 1] = article.poster
+  end)
+end
+if upvoters[1] then repaired = {"upvoters", table.concat(upvoters, " ")} end
+if now <= article.closes and not article.counted then report(voted, nil, "there while voting is open") end
+expect_number(article.hash, "up", article.fields.up, article.up)
+expect_number(article.hash, "down", article.fields.down, article.down)
+expect_expiry(voted, article.closes + GRACE)
+expect_expiry(downvoted, article.closes + GRACE)
+
+local is_listed = not article.state
+local ranking, written, complete = read_ranking(article.groups), {}, {}
+for _, order in ipairs(ranking.orders) do written[order] = true end
+for _, order in ipairs(split(ARGV[9])) do complete[order] = true end
+local is_reindexing = redis.call("HEXISTS", KEY.ranking, "REINDEX") == 1
+
+local function expect_in_order(order)
+  local is_written = is_listed and written[order]
+  expect_member(INDEX[order], article.member, is_written and order_value(article, order, SITE_WEIGHTS))
+  for _, group in ipairs(article.groups) do
+    local value = is_written and order_value(article, order, ranking.own[group] or SITE_WEIGHTS)
+    expect_member(KEY.group .. group .. ":" .. order, article.member, value)
+  end
+end
+
+-- Without a reindex, an order that is written and not complete is a new one, which a store of an earlier version lacks.
+for _, order in ipairs(ORDERS) do
+  if written[order] and complete[order] or not written[order] and not is_reindexing then expect_in_order(order) end
+end
+for _, group in ipairs(is_listed and article.groups or {}) do expect_member(KEY.groups, group, 0) end
+local is_good = is_listed and article.up - article.down >= good_votes
+expect_member(KEY.good, article.member, is_good and article.time or nil)
+expect_member(KEY.timeline .. string.lower(article.poster), article.member, is_listed and article.time or nil)
+expect_member(KEY.held .. string.lower(article.poster), article.member, not is_listed and article.time or nil)
+
+local since = article.state == "pending" and article.time or nil
+expect_member(KEY.queue .. "pending:all", article.member, since)
+for _, group in ipairs(article.groups) do expect_member(KEY.queue .. "pending:group:" .. group, article.member, since) end
+
+local link, link_digest = unpack(redis.call("HMGET", article.hash, "link", "link_digest"))
+if ARGV[10] == "links" and (link or "") == ARGV[11] then
+  if (link_digest or "") ~= ARGV[12] then
+    report(article.hash .. " link_digest", link_digest, ARGV[12] ~= "" and ARGV[12], function()
+      if ARGV[12] == "" then redis.call("HDEL", article.hash, "link_digest") end
+      if ARGV[12] ~= "" then redis.call("HSET", article.hash, "link_digest", ARGV[12]) end
+    end)
+  end
+  if link then expect_member(KEY.links .. ARGV[12], article.member, is_listed and article.time or nil) end
+end
+local told, away = unpack(redis.call("HMGET", article.hash, "notified", "away"))
+if told and (away == "1") ~= not is_listed and not redis.call("ZSCORE", KEY.removing, name) then
+  report(article.hash .. " away", away, not is_listed and "1" or nil, function()
+    redis.call("ZADD", KEY.removing, now, name)
+  end)
+end
+log_repairs("article:" .. name)
+
+-- Last, as the repair moves the article to other indexes.
+local subject = "article:" .. name
+local state, is_locked = state_of(subject), standing_action(subject, "lock") ~= nil
+if (state == "removed") ~= (article.state == "removed") then
+  report(article.hash .. " state", article.state or "visible", state or "visible", function()
+    set_state(find_article(name), state, "")
+  end)
+end
+if is_locked ~= (article.fields.locked == "1") then
+  report(article.hash .. " locked", article.fields.locked, is_locked and "1" or nil, function()
+    set_locked(find_article(name), is_locked, "")
+  end)
+end
+return reply

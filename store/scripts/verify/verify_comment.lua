@@ -1,0 +1,126 @@
+-- Verify a comment: its hash, its voters while voting is open, its entries in the indexes of its siblings, in the tree and
+-- in `latest`, and whether it is removed as the actions of moderators say. `verify_counts.lua` verifies the number of its replies, whether a thread has a place for it, and the
+-- activity of its article.
+-- requires: comment_states, decisions, verify_prelude
+-- ARGV  1-8 see verify_prelude.lua; the name is a number   9 slot of the poster, as the caller read the poster
+--       10 number of partitions   11 how many comments above it get or lose their places in the thread at most
+-- Reply see verify_prelude.lua
+partitions = tonumber(ARGV[10])
+local comment = find_comment(name)
+if not comment then return reply end
+
+local article = KEY.article .. (comment.article or "")
+if redis.call("EXISTS", article) == 0 then
+  if not redis.call("ZSCORE", KEY.removing, comment.article or "") then
+    report(comment.hash .. " article", comment.article, "an article", comment.article and function()
+      redis.call("ZADD", KEY.removing, now, comment.article)
+    end)
+  end
+  return reply
+end
+
+local is_stub = comment.state == "deleted"
+local parent = comment.parent and find_comment(comment.parent)
+local STATES = {pending = true, removed = true, deleted = true}
+local PATTERNS_OF_COMMENT = {time = ONLY_DIGITS, up = ONLY_DIGITS, down = ONLY_DIGITS, depth = ONLY_DIGITS}
+local invalid = {}
+for field, pattern in pairs(PATTERNS_OF_COMMENT) do
+  local found = redis.call("HGET", comment.hash, field)
+  if not found or not string.find(found, pattern) then invalid[#invalid + 1] = field end
+end
+if comment.parent and not (parent and parent.article == comment.article) then invalid[#invalid + 1] = "parent" end
+if comment.state and not STATES[comment.state] then invalid[#invalid + 1] = "state" end
+for _, field in ipairs(is_stub and {} or {"poster", "content"}) do
+  if not comment[field] then invalid[#invalid + 1] = field end
+end
+for _, field in ipairs(invalid) do report(comment.hash .. " " .. field, comment[field], "a usable " .. field) end
+if invalid[1] then return reply end
+
+local function expect_field(field, expected)
+  if comment[field] == expected then return end
+  report(comment.hash .. " " .. field, comment[field], expected, function()
+    redis.call("HSET", comment.hash, field, expected)
+  end)
+end
+
+local function verify_voters()
+  comment.closes = comment.time + window
+  comment.fields = {imported = comment.imported}
+  local up, down = comment.up, comment.down
+  if now <= comment.closes and redis.call("EXISTS", KEY.voted .. name) == 1 then
+    count_voters(comment)
+    for _, voter in ipairs(comment.both) do
+      local set = KEY.downvoted .. name
+      report(set .. " " .. voter, "there", "in one set only", function() redis.call("SREM", set, voter) end)
+    end
+    if comment.lacks_poster then
+      local set = KEY.voted .. name
+      report(set .. " " .. comment.poster, nil, "there", function() redis.call("SADD", set, comment.poster) end)
+    end
+  end
+  expect_number(comment.hash, "up", up, comment.up)
+  expect_number(comment.hash, "down", down, comment.down)
+  expect_expiry(KEY.voted .. name, comment.closes + GRACE)
+  expect_expiry(KEY.downvoted .. name, comment.closes + GRACE)
+end
+
+-- Whether the path is that of a reply to the parent.
+local function is_placed(path, above)
+  if path.text == above.text then return path.index == above.index + 1 end
+  local label = label_of(above)
+  if path.index ~= 0 or string.sub(path.text, 1, #label) ~= label or #path.text == #label then return false end
+  local _, last = decode(path.text, #label + 1)
+  return last == #path.text + 1
+end
+
+local function verify_path()
+  local tree, stubs = KEY.tree .. comment.article, KEY.stubs .. comment.article
+  local above = not parent and ARTICLE_PATH or parent.path
+  if not comment.path or not above or not is_placed(comment.path, above) then
+    report(comment.hash .. " path", comment.path and label_of(comment.path), "a path below that of the parent")
+    return
+  end
+  local member = tree_member(comment.path, name)
+  expect_member(tree, member, 0)
+  expect_member(stubs, member, comment.state and 0 or nil)
+end
+
+-- Whether the comment is out of lists and inboxes because of its article, unless this is being changed.
+local function verify_lists()
+  local expected = not is_stub and redis.call("HEXISTS", article, "state") == 1 and "1" or nil
+  if comment.away == expected or redis.call("ZSCORE", KEY.removing, comment.article) then return end
+  report(comment.hash .. " away", comment.away, expected, function()
+    if is_stub then return redis.call("HDEL", comment.hash, "away") end
+    redis.call("ZADD", KEY.removing, now, comment.article)
+  end)
+end
+
+expect_field("depth", tostring(parent and parent.depth + 1 or 0))
+if not is_stub then
+  if ARGV[9] ~= "" then expect_field("slot", ARGV[9]) end
+  verify_voters()
+end
+for _, order in ipairs(REPLY_ORDERS) do
+  expect_member(KEY.replies .. (comment.parent or comment.article) .. ":" .. order, comment.member,
+    not comment.bare and order_value(comment, order, SITE_WEIGHTS) or nil)
+end
+if redis.call("EXISTS", KEY.latest .. comment.article) == 1 then
+  expect_member(KEY.latest .. comment.article, comment.member, not comment.state and comment.time or nil)
+end
+local since = comment.state == "pending" and comment.time or nil
+expect_member(KEY.queue .. "pending:all", comment.member, since)
+for _, group in ipairs(split(redis.call("HGET", article, "groups") or "")) do
+  expect_member(KEY.queue .. "pending:group:" .. group, comment.member, since)
+end
+verify_path()
+verify_lists()
+log_repairs("comment:" .. name)
+
+-- Last, as the repair moves the comment to other indexes.
+local state = state_of("comment:" .. name)
+if not is_stub and comment.path and (state == "removed") ~= (comment.state == "removed") then
+  report(comment.hash .. " state", comment.state or "visible", state or "visible", function()
+    set_comment_state(find_comment(name), state, "", tonumber(ARGV[11]))
+  end)
+end
+return reply

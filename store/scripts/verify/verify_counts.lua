@@ -1,0 +1,62 @@
+-- Verify the number of visible comments of an article and the time of the newest; or the number of visible replies to a
+-- comment, by the indexes, and whether a thread has a place for it.
+-- requires: comment_removal, verify_prelude
+-- ARGV  1-8 see verify_prelude.lua; the name is a number   9 "article" or "comment"
+-- Reply see verify_prelude.lua
+local function verify_activity(article)
+  local found = article.active
+  article.active = article.comments > 0 and newest_time(name, article.time) or article.time
+  local expected = article.active > article.time and string.format("%.0f", article.active) or nil
+  if (found or nil) ~= expected then
+    report(article.hash .. " active", found, expected, function() write_activity(article) end)
+  end
+end
+
+if ARGV[9] == "article" then
+  local article = examine(name)
+  if not article then return reply end  -- deleted meanwhile: its comments go next
+  local found = article.comments
+  article.comments = redis.call("ZCARD", KEY.tree .. name) - redis.call("ZCARD", KEY.stubs .. name)
+  expect_number(article.hash, "comments", found or 0, article.comments)
+  if article.time then verify_activity(article) end
+  if repairing and reply[2] and not article.invalid[1] then index_activity(article) end
+  return reply
+end
+
+local comment = find_comment(name)
+if not comment or not comment.path then return reply end
+if not find_home(comment.article) then return reply end -- it is being removed; verify_comment.lua reports it if not
+
+local count = redis.call("ZCARD", KEY.replies .. name .. ":time")
+local is_left = comment.state == "deleted" and count == 0 and not redis.call("ZSCORE", KEY.removing, name)
+if is_left and not has_descendants(comment) then
+  report(comment.hash, "there", "nothing, as it is deleted and has no replies", function()
+    redis.call("ZADD", KEY.removing, now, name)
+  end)
+  return reply
+end
+if count > 0 then
+  local from, to = descendants_of(comment.path)
+  for _, member in ipairs(redis.call("ZRANGEBYLEX", KEY.stubs .. comment.article, from, to)) do
+    local number = string.match(member, " (%d+)$")
+    local above, bare = unpack(redis.call("HMGET", KEY.comment .. number, "parent", "bare"))
+    if above == name and not bare then count = count - 1 end
+  end
+end
+expect_number(comment.hash, "replies", comment.replies or 0, count)
+-- Whether some comment below is hidden. Others that are not visible are deleted ones, which stay because of those below.
+local function is_above_hidden()
+  local from, to = descendants_of(comment.path)
+  for _, member in ipairs(redis.call("ZRANGEBYLEX", KEY.stubs .. comment.article, from, to)) do
+    local number = string.match(member, " (%d+)$")
+    if redis.call("HGET", KEY.comment .. number, "state") ~= "deleted" then return true end
+  end
+  return false
+end
+
+local is_placed = has_place(comment)
+local is_wrong = is_placed ~= not comment.bare and redis.call("EXISTS", KEY.removing) == 0 -- else it may be settled soon
+if is_wrong and (comment.state ~= "deleted" or is_placed or is_above_hidden()) then
+  report(comment.hash .. " bare", comment.bare, not is_placed and "1" or nil, function() set_place(comment, is_placed) end)
+end
+return reply

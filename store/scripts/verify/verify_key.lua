@@ -1,0 +1,62 @@
+-- Verify a key that is not derived from others: voter set, follows, session, idempotency key, what is written about a
+-- group, sequence of a partition.
+-- requires: verify_prelude
+-- ARGV  1-8 see verify_prelude.lua; the name may be ""   9 kind of the key
+--       10 for `sequence` the highest sequence of any post; for `posted` and `commented` the time to live (milliseconds);
+--       for `following` and `followers` the whole key
+-- Reply see verify_prelude.lua
+local CHECKS = {}
+
+local function check_voters(key)
+  if redis.call("EXISTS", KEY.article .. name, KEY.comment .. name) > 0 or redis.call("EXISTS", key) == 0 then return end
+  report(key, "there", "nothing, as there is no such article or comment", function() redis.call("DEL", key) end)
+end
+
+-- `instant` is the index of an instant (unix milliseconds) in the value, after which the key lives `lifetime`.
+local function check_string(key, pattern, instant, lifetime)
+  local found = redis.call("GET", key)
+  if not found then return end
+  if not string.find(found, pattern) then return report(key, found, "usable") end
+  expect_expiry(key, tonumber(split(found)[instant]) + lifetime)
+end
+
+local function check_owner(key)
+  if redis.call("EXISTS", KEY.user .. name) == 0 then report(key, "there", "a user's") end
+end
+
+function CHECKS.voted() check_voters(KEY.voted .. name) end
+function CHECKS.downvoted() check_voters(KEY.downvoted .. name) end
+function CHECKS.session()
+  local key = KEY.session .. name
+  check_string(key, "^[%w_-]+ %d+[%w:=_ -]*$", 2, 0)
+  local start, username, carried = string.match(redis.call("GET", key) or "", "^(([%w_-]+) %d+) ?(.*)$")
+  local expected = username and redis.call("HGET", KEY.user .. string.lower(username), "bans") or ""
+  if not start or carried == expected then return end
+  report(key .. " bans", carried, expected, function()
+    redis.call("SET", key, start .. (expected ~= "" and " " .. expected or ""), "KEEPTTL")
+  end)
+end
+function CHECKS.commented() check_string(KEY.commented .. name, "^%d+ %d+ %x+$", 2, tonumber(ARGV[10])) end
+function CHECKS.posted() check_string(KEY.posted .. name, "^%d+ %d+ %x+$", 2, tonumber(ARGV[10])) end
+
+function CHECKS.place()
+  local key, instants = KEY.place .. name, {"created", "listed"}
+  if redis.call("EXISTS", key) == 0 then return end
+  for i, found in ipairs(redis.call("HMGET", key, unpack(instants))) do
+    local is_usable = found and string.find(found, ONLY_DIGITS) or not found and instants[i] == "listed"
+    if not is_usable then report(key .. " " .. instants[i], found, "a usable " .. instants[i]) end
+  end
+  if redis.call("HEXISTS", key, "listed") == 1 then expect_member(KEY.groups, name, 0) end
+end
+
+function CHECKS.following() check_owner(ARGV[10]) end
+function CHECKS.followers() check_owner(ARGV[10]) end
+
+function CHECKS.sequence()
+  local found = redis.call("GET", KEY.sequence)
+  if (tonumber(found or 0) or -1) >= tonumber(ARGV[10]) then return end
+  report(KEY.sequence, found, "at least " .. ARGV[10], function() redis.call("SET", KEY.sequence, ARGV[10]) end)
+end
+
+CHECKS[ARGV[9]]()
+return reply

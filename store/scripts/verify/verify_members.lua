@@ -1,0 +1,71 @@
+-- Verify some members of a sorted set, from a cursor on: report those that do not belong there, or remove them, too.
+-- requires: comments, verify_prelude
+-- ARGV  1-8 see verify_prelude.lua; 8, the name, is what the key has after its kind and tag: an article, a user, a link
+--       digest, GROUP:ORDER, or "" for an index of the site   9 kind of the key   10 ZSCAN cursor
+-- Reply see verify_prelude.lua
+local kind, COUNT = ARGV[9], 500
+local PREFIXES = {
+  good = KEY.good, groups = KEY.groups, posters = KEY.posters, group = KEY.group, coming = KEY.coming,
+  timeline = KEY.timeline, links = KEY.links, replies = KEY.replies, tree = KEY.tree, stubs = KEY.stubs,
+  latest = KEY.latest, held = KEY.held,
+}
+local index = (INDEX[kind] or PREFIXES[kind]) .. name
+local group = string.match(name, "^[^:]*") -- for the kinds "group" and "coming"
+
+local function has(list, wanted)
+  for _, each in ipairs(list) do if each == wanted then return true end end
+  return false
+end
+
+local function is_in_tree(member)
+  local comment = find_comment(string.match(member, " (%d+)$") or "")
+  if not comment or comment.article ~= name or not comment.path then return false end
+  return tree_member(comment.path, comment.number) == member and (kind == "tree" or comment.state)
+end
+
+local function is_reply(number)
+  local article, parent, bare = unpack(redis.call("HMGET", KEY.comment .. number, "article", "parent", "bare"))
+  return not bare and (parent or article) == string.match(name, "^%d+")
+end
+
+local function is_visible_comment(number)
+  local article, state = unpack(redis.call("HMGET", KEY.comment .. number, "article", "state"))
+  return article == name and not state
+end
+
+-- Whether an article of the user is held.
+local function is_held(number)
+  local poster, state = unpack(redis.call("HMGET", KEY.article .. number, "poster", "state"))
+  return state and string.lower(poster or name) == name
+end
+
+-- Whether the sorted set may have this member. If the article's hash lacks the field to compare with, the member stays:
+-- it helps to repair the hash by hand.
+local function belongs(member)
+  if kind == "groups" then
+    if redis.call("EXISTS", KEY.group .. member .. ":time") == 1 then return true end
+    if redis.call("HEXISTS", KEY.place .. member, "listed") == 1 then return true end
+    return redis.call("HEXISTS", KEY.archived, "count:group:" .. member) == 1
+  end
+  if kind == "posters" then return redis.call("HGET", KEY.user .. string.lower(member), "name") == member end
+  if kind == "tree" or kind == "stubs" then return is_in_tree(member) end
+  local number = tonumber(member)
+  if not number or string.format("%016.0f", number) ~= member then return false end
+  if kind == "replies" then return is_reply(string.format("%.0f", number)) end
+  if kind == "latest" then return is_visible_comment(string.format("%.0f", number)) end
+  local hash = KEY.article .. string.format("%.0f", number)
+  if kind == "held" then return is_held(string.format("%.0f", number)) end
+  if redis.call("EXISTS", hash) == 0 or redis.call("HEXISTS", hash, "state") == 1 then return false end
+  if kind == "links" then return redis.call("HGET", hash, "link_digest") == name end
+  if kind == "timeline" then return string.lower(redis.call("HGET", hash, "poster") or name) == name end
+  if kind == "coming" and redis.call("HEXISTS", KEY.ranking, "next:" .. group) == 0 then return false end
+  if kind ~= "group" and kind ~= "coming" then return true end
+  return has(split(redis.call("HGET", hash, "groups") or group), group)
+end
+
+local cursor, found = unpack(redis.call("ZSCAN", index, ARGV[10], "COUNT", COUNT))
+for i = 1, #found, 2 do
+  if not belongs(found[i]) then expect_member(index, found[i], nil) end -- nil: it has to be missing
+end
+reply[1] = cursor
+return reply

@@ -1,0 +1,354 @@
+"""
+Moves of articles that run during reads: each step of a move, a command to Redis or a transaction of the database, runs
+at a chosen point of a read, before one of its commands or queries. Moves change no answer.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from itertools import cycle
+from typing import Any, Self
+
+from archive import article_places
+from archive.mover import HotLimits, Mover
+from archive.write_back import bring_back
+from database.database import Database
+from database.tables import ARCHIVED_BATCHES, ARCHIVERS
+from resolvers.dataloader import Reads
+from store import keys, listings
+from store.client import Command
+from store.listings import Listing, Window
+from store.ranking import standings
+from store.ranking.formulas import DAY, Order, Policy
+from store.records import Article, Position
+from store.store import Store
+from tests.conftest import Clock
+from tests.database.conftest import mirrored, opened
+from tests.store.histories import PEOPLE, history
+
+Before = Callable[[], Awaitable[None]]
+Ask = Callable[[Reads], Awaitable[Any]]
+POLICY = Policy(good_votes=1)  # most articles are good, so that days have many
+
+
+class Schedule:
+    """Lets the moves run one step at a time, after `pauses` points of the reads, which are repeated."""
+
+    def __init__(self, pauses: Sequence[int]) -> None:
+        self._pauses = cycle(pauses)
+        self._left = next(self._pauses)
+        self._continued, self._stopped, self._turn = asyncio.Semaphore(0), asyncio.Semaphore(0), asyncio.Lock()
+        self.has_ended = False
+
+    async def run(self, moves: Coroutine[Any, Any, None]) -> None:
+        try:
+            await moves
+        finally:
+            self.has_ended = True
+            self._stopped.release()
+
+    async def step(self) -> None:
+        """Called before each step of the moves."""
+        self._stopped.release()
+        await self._continued.acquire()
+
+    async def point(self) -> None:
+        """Called at each point of the reads: runs the steps that are due."""
+        async with self._turn:
+            while self._left == 0 and not self.has_ended:
+                self._continued.release()
+                await self.stopped()
+                self._left = next(self._pauses)
+            self._left -= 1
+
+    async def stopped(self) -> None:
+        """Wait until the moves wait for their next step, or have ended."""
+        await self._stopped.acquire()
+
+
+@dataclass
+class SeparateCommands:
+    """A Redis client that calls `before` each command, and sends them one by one."""
+
+    client: Any
+    before: Before
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
+
+    async def run(self, command: Command) -> Any:
+        await self.before()
+        return await self.client.run(command)
+
+    async def pipeline(self, commands: Sequence[Command]) -> list[Any]:
+        return [await self.run(command) for command in commands]
+
+    replies = pipeline
+
+
+@dataclass
+class SeparateQueries:
+    """A database that calls `before` each transaction."""
+
+    database: Database
+    before: Before
+
+    async def run(self, *call: Any) -> Any:
+        await self.before()
+        return await self.database.run(*call)
+
+    async def write(self, *call: Any) -> Any:
+        await self.before()
+        return await self.database.write(*call)
+
+    async def write_durably(self, *call: Any) -> Any:
+        await self.before()
+        return await self.database.write_durably(*call)
+
+
+@dataclass
+class World:
+    """
+    A store of which some articles are archived, and all answers, which are those from before. `saved` is what Redis
+    had then. Moves have connections of their own.
+    """
+
+    store: Store
+    database: Database
+    moving: Store
+    articles: list[Article]
+    asked: dict[str, Ask]
+    expected: dict[str, Any] = field(default_factory=dict)
+    saved: dict[str, bytes] = field(default_factory=dict)
+    archived: list[int] = field(default_factory=list)
+    compared: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.asked)
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(
+        cls, redis_url: str, database_url: str, partitions: int, size: int, hot: int
+    ) -> AsyncIterator[Self]:
+        """With so many articles, of which `hot` stay in Redis."""
+        clock = Clock()
+        async with opened(database_url) as database, AsyncExitStack() as stack:
+            stores = []
+            for _ in range(2):
+                stores.append(await Store.open(redis_url, POLICY, partitions, clock=clock))
+                stack.push_async_callback(stores[-1].close)
+            yield await cls._begin(*stores, database, clock, size, hot)
+
+    @classmethod
+    async def _begin(cls, store: Store, moving: Store, database: Database, clock: Clock, size: int, hot: int) -> Self:
+        articles = await history(store, 1, size)
+        clock.advance(8 * DAY)
+        asked = dict(every_read(store, clock.now, articles))
+        world = cls(store, database, moving, articles, asked)
+        world.expected = {name: await ask(Reads(store, None)) for name, ask in asked.items()}
+        await archived(store, database, HotLimits(hot, 1_000))
+        await mirrored(store, database)
+        await world.save()
+        return world
+
+    async def save(self) -> None:
+        redis = self.store.site.redis
+        names = [name async for some in redis.scan(1_000) for name in some if not name.startswith("lease:")]
+        dumps = await redis.pipeline([("DUMP", name) for name in names])
+        self.saved = {name: dump.encode(errors="surrogateescape") for name, dump in zip(names, dumps, strict=True)}
+        await self.moving.site.rankings.read(redis)
+        self.archived = await self.database.run(article_places.numbers, 0, len(self.articles))
+
+    async def reset(self) -> None:
+        """Undo all moves since the beginning."""
+        site, by_number = self.store.site, {each.number: each for each in self.articles}
+        await site.redis.run(("FLUSHDB",))
+        site.serials.clear()  # serials begin again, as they never do in a store
+        await site.redis.pipeline([("RESTORE", name, 0, dump) for name, dump in self.saved.items()])
+        await self.database.write(_undo, site, [by_number[number] for number in self.archived])
+
+    async def check(self, pauses: Sequence[int], plan: Sequence["Move"], chance: random.Random) -> None:
+        """Compare answers, one after the other, until all moves of the plan have run between their commands."""
+        schedule = Schedule(pauses)
+        store = replace(self.store, site=separate(self.store, schedule.point))
+        database: Any = SeparateQueries(self.database, schedule.point)
+        running = asyncio.create_task(schedule.run(self.move(schedule.step, plan)))
+        await schedule.stopped()
+        try:
+            while not schedule.has_ended:
+                await self.compare(store, database, chance)
+            await running
+        finally:
+            running.cancel()
+
+    async def compare_during(self, moving: "asyncio.Task[None]", chance: random.Random) -> None:
+        """Compare answers, one after the other, until all articles have moved."""
+        while not moving.done():
+            await self.compare(self.store, self.database, chance)
+
+    async def compare(self, store: Store, database: Database, chance: random.Random) -> None:
+        name = chance.choice(self.names)
+        found = await self.asked[name](Reads(store, None, database))
+        assert found == self.expected[name], name
+        self.compared[name] += 1
+
+    async def move(self, before: Before, plan: Sequence["Move"]) -> None:
+        store = replace(self.moving, site=separate(self.moving, before))
+        database: Any = SeparateQueries(self.database, before)
+        moving = archiver(store, database, HotLimits(0, 0))
+        for move in plan:
+            await move(moving, store, self.archived)
+
+
+Move = Callable[[Mover, Store, Sequence[int]], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A pass of the archiver with these limits."""
+
+    articles: int
+    articles_per_user: int
+
+    async def __call__(self, archiver: Mover, store: Store, archived: Sequence[int]) -> None:
+        archiver.limits = HotLimits(self.articles, self.articles_per_user)
+        await archiver.move()
+
+
+@dataclass(frozen=True)
+class BringBack:
+    """Some archived articles come back to Redis."""
+
+    places: tuple[int, ...]
+
+    async def __call__(self, archiver: Mover, store: Store, archived: Sequence[int]) -> None:
+        for place in self.places:
+            await bring_back(store, archiver.database, archived[place % len(archived)])
+
+
+def separate(store: Store, before: Before) -> Any:
+    return replace(store.site, redis=SeparateCommands(store.site.redis, before))  # type: ignore[arg-type]
+
+
+async def archived(store: Store, database: Database, limits: HotLimits) -> None:
+    """Archive what is beyond the limits, while the database follows the log."""
+    moving = asyncio.create_task(archiver(store, database, limits).move())
+    while not moving.done():
+        await mirrored(store, database)
+        await asyncio.sleep(0.02)
+    assert await moving
+
+
+def archiver(store: Store, database: Database, limits: HotLimits) -> Mover:
+    return Mover(store.site, database, limits, notice=0, removal_delay=0)
+
+
+def every_read(store: Store, now: int, articles: Sequence[Article]) -> Iterator[tuple[str, Ask]]:
+    """Reads of every kind, by name: near the newest archived articles, far from them, and of all."""
+    site, (newest, middle, oldest) = store.site, (articles[0], articles[len(articles) // 2], articles[-1])
+    for listing in every_listing(store, now, articles):
+        windows = [
+            Window(3),
+            Window(7, upwards=True),
+            Window(500),
+            Window(4, skip=len(articles) // 2),
+            Window(4, skip=3),
+        ]
+        for window in windows:
+            yield f"{listing.name} {window}", page(listing, window)
+    for group in (None, "show"):
+        for order in Order:
+            listing = listings.whole(site, order) if group is None else listings.group(site, group, order)
+            positions = [standings.position(site.policy, order, each, now) for each in (newest, middle, oldest)]
+            yield f"ranks in {listing.name}", ranks(listing, positions)
+            yield f"{listing.name} around {middle.number}", around(listing, positions[1], now)
+    last_posts = {name: max(each.posted_at for each in articles if each.poster == name) for name in PEOPLE}
+    bound = Position(middle.posted_at, keys.member(middle.number))
+    for window in (Window(4), Window(100), Window(5, beyond=bound), Window(5, True, bound)):
+        yield f"feed {window}", pull(last_posts, window, None)
+    yield "unseen", pull(last_posts, Window(100), bound)
+    for names in (PEOPLE, PEOPLE[:1]):
+        yield f"articles of {names}", count(names)
+    numbers = [each.number for each in articles]
+    yield "records", records([*numbers, numbers[0] + 2 * keys.SLOTS])
+    yield "one record", records([oldest.number])
+
+
+def every_listing(store: Store, now: int, articles: Sequence[Article]) -> Iterator[Listing]:
+    site, long_ago = store.site, now - 100 * DAY * 1000
+    for order in Order:
+        yield listings.whole(site, order)
+        yield listings.group(site, "show", order)
+    for order in (Order.TIME, Order.VOTES):
+        yield listings.posted_since(site, None, order, long_ago)
+        yield listings.posted_since(site, "ask", order, long_ago)
+    yield listings.front_page(site, None)
+    yield listings.front_page(site, articles[len(articles) // 2].posted_at // (DAY * 1000) * DAY * 1000)
+    yield listings.by_link(site, "https://example.com/")
+    for name in PEOPLE[:2]:
+        yield listings.timeline(site, name)
+
+
+def page(listing: Listing, window: Window) -> Ask:
+    """A page, and the next one in the same request."""
+
+    async def ask(reads: Reads) -> Any:
+        (first,) = await reads.pages([(listing, window)])
+        beyond = first.positions[-1:] or (None,)
+        (second,) = await reads.pages([(listing, Window(3, beyond=beyond[0], at=first.at))])
+        return [(each.positions, each.total, each.above > 0, each.below > 0) for each in (first, second)]
+
+    return ask
+
+
+def around(listing: Listing, position: Position, now: int) -> Ask:
+    """The pages above and below a position, at once."""
+    at = now if listing.decay else None
+    windows = [Window(5, upwards=upwards, beyond=position, at=at) for upwards in (False, True)]
+
+    async def ask(reads: Reads) -> Any:
+        found = await reads.pages([(listing, window) for window in windows])
+        return [(each.positions, each.total, each.above > 0, each.below > 0) for each in found]
+
+    return ask
+
+
+def ranks(listing: Listing, positions: Sequence[Position]) -> Ask:
+    async def ask(reads: Reads) -> Any:
+        return [await reads.ranks(listing, some) for some in (positions[:1], positions)]
+
+    return ask
+
+
+def pull(last_posts: dict[str, int], window: Window, floor: Position | None) -> Ask:
+    async def ask(reads: Reads) -> Any:
+        found = await reads.pull(last_posts, window, floor)
+        return list(found.positions), found.behind
+
+    return ask
+
+
+def count(names: Sequence[str]) -> Ask:
+    async def ask(reads: Reads) -> Any:
+        return await reads.count(names)
+
+    return ask
+
+
+def records(numbers: Sequence[int]) -> Ask:
+    async def ask(reads: Reads) -> Any:
+        return await reads.articles(numbers)
+
+    return ask
+
+
+def _undo(connection: Any, site: Any, archived: Sequence[Article]) -> None:
+    article_places.unarchive(connection, article_places.numbers(connection, 0, 100_000))
+    article_places.archive(connection, site, archived)
+    connection.execute(ARCHIVED_BATCHES.delete())
+    connection.execute(ARCHIVERS.delete())

@@ -1,0 +1,71 @@
+"""Bans that remove texts, of which some are archived, as clients make and revert them."""
+
+import pytest
+
+from archive import banned_texts
+from store import roles
+from store.records import Role
+from tests.archive.worlds import ERRORS, PEOPLE, Pair
+from tests.archive.worlds import LISTINGS as QUERIES
+
+pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
+
+ACTION = "changed action { id kind subjectId ban { id } }"
+BAN = f"mutation($input: BanUserInput!) {{ banUser(input: $input) {{ {ERRORS} {ACTION} }} }}"
+REVERT = f"mutation($input: RevertModerationInput!) {{ revertModeration(input: $input) {{ {ERRORS} {ACTION} }} }}"
+LOG = """query($id: ID!) { moderationLog(subjectId: $id, first: 9) {
+  nodes { kind subjectId ban { kind } group { name } } } }"""
+
+
+@pytest.fixture
+async def moderated(pair: Pair) -> Pair:
+    """Three articles of Alice and two of Bob are archived, and one of each is not; all are in groups."""
+    pair.crashes = False
+    for world in pair.worlds:
+        await roles.grant(world.store.site, roles.OPERATOR, "carol", Role.MODERATOR, None, "a good eye")
+    for poster, groups in (
+        ("alice", ["show"]),
+        ("Bob", ["show"]),
+        ("alice", ["show", "ask"]),
+        ("alice", ["ask"]),
+        ("Bob", []),
+    ):
+        await pair.mutate("post", poster, title=f"Of {poster}", content="A text.", groups=groups)
+        pair.clock.advance(30)
+    await pair.archive_all()
+    assert len(pair.archived) == 5
+    for poster in ("alice", "Bob"):
+        await pair.mutate("post", poster, title=f"New of {poster}", content="A text.", groups=["show"])
+        pair.clock.advance(30)
+    return pair
+
+
+async def shown(pair: Pair) -> list[dict]:
+    found = [await pair.ask(QUERIES["articles"], None, first=20)]
+    found += [await pair.ask(QUERIES["timeline"], None, first=20, name=name) for name in PEOPLE[:2]]
+    return found + [await pair.ask(QUERIES["group"], None, first=20, name=name) for name in ("show", "ask")]
+
+
+@pytest.mark.parametrize("group", [None, "show"])
+async def test_archived_texts_are_removed_with_a_ban_and_come_back(moderated: Pair, group) -> None:  # M2, M3
+    pair, before = moderated, await shown(moderated)
+    given = {"userId": "user:alice", "removeTexts": True, "reason": "spam"} | ({"group": group} if group else {})
+    answer = (await pair.ask(BAN, "carol", input=given))["data"]["banUser"]
+    assert (answer["changed"], answer["userErrors"]) == (True, [])
+    pages = await shown(pair)
+    left = [edge["node"]["title"] for edge in pages[0]["data"]["listing"]["edges"]]
+    in_show = [edge["node"]["title"] for edge in pages[3]["data"]["group"]["listing"]["edges"]]
+    assert left == (["New of Bob", "Of Bob", "Of Bob"] if group is None else [
+        "New of Bob", "Of Bob", "Of alice", "Of alice", "Of Bob",
+    ])  # fmt: skip
+    assert in_show == ["New of Bob", "Of Bob"]
+    logged = (await pair.ask(LOG, None, id=f"article:{min(pair.archived)}"))["data"]["moderationLog"]["nodes"]
+    assert [(each["kind"], each["ban"], each["group"]) for each in logged] == [("REMOVE", {"kind": "BAN"}, None)]
+
+    pair.clock.advance(30)
+    reverted = {"actionId": answer["action"]["id"], "reason": "a mistake"}
+    answer = (await pair.ask(REVERT, "carol", input=reverted))["data"]["revertModeration"]
+    assert (answer["changed"], answer["userErrors"]) == (True, [])
+    for world in pair.worlds:
+        await banned_texts.settle_all(world.store, world.database, 0)
+    assert await shown(pair) == before

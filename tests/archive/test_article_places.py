@@ -1,0 +1,188 @@
+"""Articles that enter and leave the archive."""
+
+import random
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from sqlalchemy import text
+
+from archive import article_places, places
+from database.order_index import reads, writes
+from store import keys, listings
+from store.listings import Window
+from store.ranking.formulas import Order
+from tests.archive.filling import archive_all, write_rows
+from tests.store.histories import PEOPLE, history
+from tests.store.reading import page
+from tests.typed import typed
+
+pytestmark = pytest.mark.parametrize("partitions", [1], indirect=True)
+TABLES = ("listings", "places", "place_counts")
+
+
+@pytest.fixture
+def small_ranges(monkeypatch):
+    """Divide listings into ranges of few places."""
+    monkeypatch.setattr(writes, "COUNTED", 4)
+    monkeypatch.setattr(writes, "MOST_COUNTED", 8)
+
+
+async def test_articles_enter_and_leave_in_any_order(store, each_database, small_ranges):
+    """Counts and sizes are those of the places after every step, and at the end nothing is left."""
+    chance = random.Random(1)
+    articles = await history(store, 1, 120)
+    await each_database.write(write_rows, articles)
+    archived = set()
+    for _ in range(30):
+        some = chance.sample(articles, chance.randrange(1, 30))
+        if chance.random() < 0.6:
+            await each_database.write(article_places.archive, store.site, some)
+            archived |= set(some)
+        else:
+            await each_database.write(article_places.unarchive, [each.number for each in some])
+            archived -= set(some)
+        await each_database.run(check_counts)
+        numbers = sorted(each.number for each in archived)
+        assert await each_database.run(article_places.numbers, 0, 1_000) == numbers
+        assert await each_database.run(article_places.check, store.site, numbers) == []
+
+    await each_database.write(article_places.unarchive, [each.number for each in articles])
+    assert await each_database.run(lambda connection: [count(connection, table) for table in TABLES]) == [0, 0, 0]
+
+
+async def test_records_are_those_of_the_store(store, each_database):
+    articles = await history(store, 2, 40)
+    await each_database.write(write_rows, articles)
+    await each_database.write(article_places.archive, store.site, articles[:20])
+    numbers = [each.number for each in articles]
+
+    found = await each_database.run(article_places.records, numbers)
+    assert typed(found) == typed([*articles[:20], *[None] * (len(articles) - 20)])
+    assert await each_database.run(article_places.records, []) == []
+    assert await each_database.run(article_places.numbers, sorted(numbers[:20])[4], 3) == sorted(numbers[:20])[5:8]
+
+
+async def test_articles_left_out_count_nowhere(store, each_database, clock, small_ranges):
+    """Answers with `without` are those of an archive that does not have these articles."""
+    chance = random.Random(4)
+    articles = await history(store, 4, 100)
+    await each_database.write(archive_all, store.site, articles)
+    hidden = {each.number for each in chance.sample(articles, 30)}
+    calls = list(calls_of(store, articles, chance))
+    found = [await each_database.run(call, *arguments, hidden) for call, *arguments in calls]
+
+    await each_database.write(article_places.unarchive, hidden)
+    assert found == [await each_database.run(call, *arguments) for call, *arguments in calls]
+
+
+def calls_of(store, articles, chance):
+    """Calls of all functions that read places."""
+    now = store.site.clock()
+    for order in Order:
+        shown = [listings.whole(store.site, order), listings.group(store.site, "show", order)]
+        if order in (Order.VOTES, Order.TIME):
+            shown.append(listings.posted_since(store.site, None, order, now - 3_600_000))
+        for listing in shown:
+            for each in chance.sample(articles, 4):
+                position = store.site.policy.value_at(order, each, now), keys.member(each.number)
+                beyond = reads.position(position[0], each.number)
+                yield places.page, listing, Window(5, chance.random() < 0.5, beyond)
+                yield places.at_rank, listing, chance.randrange(60)
+                if not listing.since:
+                    yield places.ranks, listing, [beyond]
+            yield places.page, listing, Window(9)
+            yield places.page, listing, Window(9, upwards=True)
+            yield places.page, listing, Window(3, skip=5)
+            yield places.total, listing
+    for names in (PEOPLE, PEOPLE[:2]):
+        for each in chance.sample(articles, 4):
+            beyond = reads.position(each.posted_at, each.number)
+            yield places.feed_page, names, Window(4, chance.random() < 0.5, beyond), None
+        yield places.newest_of, names[0]
+
+
+async def test_greatest_values(store, each_database):
+    articles = await history(store, 5, 50)
+    await each_database.write(archive_all, store.site, articles)
+    site, orders = store.site, [order for order in Order if order is not Order.GRAVITY]
+    listed = [listings.timeline(site, name) for name in PEOPLE] + [listings.front_page(site, None)]
+    for group in ("show", "ask"):
+        listed += [listings.whole(site, order) for order in orders]
+        listed += [listings.group(site, group, order) for order in orders]
+    highest = [(await page(store, each)).positions[0].value for each in listed]
+
+    names = [*(each.name for each in listed), "gravity", "group:nothing:score", "timeline:nobody"]
+    votes = float(max(article.votes for article in articles))
+    assert typed(await each_database.run(places.greatest, names)) == typed([*highest, votes, None, None])
+
+
+async def test_weights_of_a_listing_change_when_it_is_computed_again(store, each_database, small_ranges):
+    """Articles that are archived before have the old weights of their listings, as do those that leave."""
+    articles = await history(store, 6, 60)
+    await each_database.write(write_rows, articles)
+    await each_database.write(article_places.archive, store.site, articles[:40])
+    site = replace(
+        store.site,
+        policy=replace(store.site.policy, good_votes=3, vote_score=1000.0),
+        rankings=replace(store.site.rankings, weights={"show": {"hot_seconds": 7.0}}),
+    )
+    stale = await each_database.run(article_places.stale, site)
+    assert stale == ["good", "group:ask:score", "group:show:hot", "group:show:score", "score"]
+
+    await each_database.write(article_places.archive, site, articles[40:])
+    await each_database.write(article_places.unarchive, [each.number for each in articles[:10]])
+    assert await each_database.run(article_places.stale, site) == stale
+    for name in stale:
+        await each_database.write(article_places.recompute, site, name)
+
+    assert await each_database.run(article_places.stale, site) == []
+    await each_database.run(check_counts)
+    found = await each_database.run(contents)
+    await each_database.write(article_places.unarchive, [each.number for each in articles])
+    await each_database.write(article_places.archive, site, articles[10:])
+    assert await each_database.run(contents) == found
+
+
+async def test_damaged_places_are_found_and_written_again(store, each_database):
+    articles = await history(store, 7, 30)
+    await each_database.write(archive_all, store.site, articles)
+    numbers = [each.number for each in articles]
+    changes = [
+        f"UPDATE places SET value = value + 1 WHERE number = {numbers[0]} AND extra IS NULL",
+        f"DELETE FROM places WHERE number = {numbers[1]} AND listing = (SELECT min(listing) FROM places)",
+    ]
+    for change in changes:
+        await each_database.write(lambda connection, change=change: connection.execute(text(change)))
+
+    assert await each_database.run(article_places.check, store.site, numbers) == numbers[:2]
+
+
+def check_counts(connection):
+    """Compare sizes and counts with the places."""
+    sizes = dict(list(connection.execute(text("SELECT id, size FROM listings"))))
+    counted = text("SELECT listing, count(*) FROM places GROUP BY listing")
+    assert sizes == dict(list(connection.execute(counted)))
+    for index, size in sizes.items():
+        ranges = text("SELECT value, number, size FROM place_counts WHERE listing = :id ORDER BY value, number")
+        ends = [(row[0], row[1], row[2]) for row in connection.execute(ranges, {"id": index})]
+        found = text("SELECT value, number FROM places WHERE listing = :id ORDER BY value, number")
+        own = [(row[0], row[1]) for row in connection.execute(found, {"id": index})]
+        if not ends:
+            assert size <= writes.MOST_COUNTED
+            continue
+        assert ends[0][:2] == reads.LOWEST
+        lows = [end[:2] for end in ends] + [reads.HIGHEST]
+        for (low, high), (*_, counted_places) in zip(pairwise(lows), ends, strict=True):
+            assert counted_places == sum(low <= key < high for key in own) <= writes.MOST_COUNTED
+
+
+def contents(connection):
+    statement = text("""
+    SELECT name, votes_class, weights, value, number, extra FROM listings JOIN places ON listing = id
+    ORDER BY name, votes_class, value, number""")
+    return [tuple(row) for row in connection.execute(statement)]
+
+
+def count(connection, table):
+    return connection.execute(text(f"SELECT count(*) FROM {table}")).scalar()

@@ -1,0 +1,42 @@
+"""What is held when it is posted is pending in the database, until a moderator approves it."""
+
+import pytest
+from sqlalchemy import select
+
+from database import tables
+from store import article_moderation, comment_moderation
+from store.articles import Draft
+from store.roles import OPERATOR
+from tests.conftest import registered
+from tests.database.conftest import mirrored, rebuilt
+from tests.store.reading import post
+
+pytestmark = pytest.mark.routed
+
+
+async def states(database):
+    def read(connection):
+        found = [select(each.c.number, each.c.state) for each in (tables.ARTICLES, tables.COMMENTS)]
+        return {number: state for query in found for number, state in connection.execute(query)}
+
+    return await database.run(read)
+
+
+async def test_state_of_what_is_held_is_in_the_database(store, database):  # M2
+    for name in ("alice", "bob"):
+        await registered(store, name)
+    article = await post(store, "alice")
+    held = (await store.articles.post("bob", Draft("held", "", "@alice"), is_held=True)).article
+    comment = (await store.comments.post(article.number, None, "bob", "@alice", is_held=True)).comment
+    await mirrored(store, database)
+    pending = await states(database)
+    await rebuilt(store, database)
+    assert await states(database) == pending
+    await article_moderation.approve(store.site, OPERATOR, held.number)
+    await comment_moderation.approve(store.site, OPERATOR, comment.number)
+    await mirrored(store, database)
+    shown = await states(database)
+
+    numbers = (article.number, held.number, comment.number)
+    assert [pending[number] for number in numbers] == ["VISIBLE", "PENDING", "PENDING"]
+    assert [shown[number] for number in numbers] == ["VISIBLE"] * 3

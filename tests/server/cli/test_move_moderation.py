@@ -1,0 +1,108 @@
+"""A moved store answers about moderation what it answered before, to moderators and to strangers."""
+
+import asyncio
+
+import pytest
+
+from resolvers.context import Context
+from schema.schema import SCHEMA
+from server.cli.move import move
+from server.cli.verify import verify
+from server.settings import Settings
+from store import appeals, article_moderation, bans, comment_moderation, flags, reverts, roles
+from store.articles import Draft
+from store.errors import Banned, Locked
+from store.flags import FlagReason
+from store.records import Role, Vote
+from store.roles import OPERATOR
+from store.store import Store
+from tests.conftest import registered
+from tests.store.reading import post
+
+pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # the destination is another database of the same server
+
+ACTION = """id kind at reason note role expiresAt subjectId subject { id } group { name } moderator { username }
+  reverts { id } revertedBy { id } appeal { id text at answer answeredBy { username } answeredAt }"""
+ARTICLE = "title state isLocked groups { name } votes commentCount"
+COMMENT = "content state votes poster { username }"
+THING = f"id ... on Article {{ {ARTICLE} }} ... on Comment {{ {COMMENT} }}"
+READ = f"""query($ids: [ID!]!) {{
+  nodes(ids: $ids) {{ {THING} ... on User {{ username karma isBanned bannedUntil roles {{ role group {{ name }} }} }} }}
+  articles(order: TIME) {{ totalCount nodes {{ id {ARTICLE} thread {{ totalCount nodes {{ id {COMMENT} }} }} }} }}
+  flagged: moderationQueue(kind: FLAGGED) {{ totalCount edges {{
+    since node {{ {THING} }} flagReasons flags {{ reason note at by {{ username }} }} }} }}
+  pending: moderationQueue(kind: PENDING) {{ totalCount edges {{ since node {{ {THING} }} }} }}
+  ours: moderationQueue(kind: FLAGGED, group: "go") {{ totalCount }}
+  appeals {{ totalCount nodes {{ {ACTION} }} }}
+  moderationLog {{ totalCount nodes {{ {ACTION} }} }}
+  inGroup: moderationLog(group: "go") {{ totalCount nodes {{ id }} }}
+  held {{ totalCount nodes {{ {THING} }} }}
+  inbox {{ unseenCount notifications {{ nodes {{ kind at isSeen subject {{ id }} }} }} }}
+  group(name: "go") {{ moderators {{ nodes {{ username }} }} viewerCanModerate }}
+}}"""
+
+
+@pytest.fixture
+async def moderated(redis_url, partitions):
+    """A store in which moderators have acted, the ids of what they have acted upon, and the tokens of readers."""
+    store = await Store.open(redis_url, partitions=partitions)
+    for name in ("alice", "bob", "carol", "dave", "sam", "gus"):
+        await registered(store, name)
+    site = store.site
+    await roles.grant(site, OPERATOR, "sam", Role.MODERATOR, None, "a good eye")
+    await roles.grant(site, OPERATOR, "gus", Role.MODERATOR, "go", "a good memory")
+    removed, locked, taken_out, shown = [await post(store, "alice", f"title {n}", ["go"]) for n in range(4)]
+    first = (await store.comments.post(shown.number, None, "bob", "a first text")).comment
+    below = (await store.comments.post(shown.number, first.number, "carol", "an answer, @dave")).comment
+    pending = (await store.comments.post(shown.number, None, "bob", "@dave, held", is_held=True)).comment
+    held = (await store.articles.post("bob", Draft("held", "", "@dave", ("go",)), is_held=True)).article
+    removal = (await article_moderation.remove(site, "sam", removed.number, None, "spam", "seen before")).action
+    await article_moderation.lock(site, "sam", locked.number, None, "heated")
+    out = (await article_moderation.remove(site, "gus", taken_out.number, "go", "off topic")).action
+    hidden = (await comment_moderation.remove(site, "gus", first.number, None, "rude", "again")).action
+    await flags.flag(site, "carol", "article", shown.number, FlagReason.SPAM, "it sells shoes")
+    await flags.flag(site, "dave", "comment", below.number, FlagReason.ABUSE)
+    banned = (await bans.ban(site, "sam", "dave", None, None, "noise")).action
+    of_group = (await bans.ban(site, "gus", "carol", "go", site.clock() + 10**9, "noise", "mild")).action
+    for who, action in (("alice", removal), ("alice", out), ("bob", hidden), ("dave", banned), ("carol", of_group)):
+        await appeals.submit(site, who, action.number, "I did not")
+    await appeals.answer(site, "sam", out.number, "You did")
+    await reverts.revert(site, "sam", of_group.number, "an error")
+    things = (removed, locked, taken_out, shown, first, below, pending, held)
+    ids = [each.id for each in things] + [f"user:{name}" for name in ("alice", "bob", "carol", "dave")]
+    tokens = {name: (await store.sessions.open(name)).token for name in ("sam", "gus", "alice", "bob", "carol", "dave")}
+    yield store, ids, tokens | {"": None}
+    await store.close()
+
+
+async def answers(store, ids, tokens):
+    """What each reader is answered, moderators first."""
+    found = {}
+    for name, token in tokens.items():
+        result = await SCHEMA.execute(READ, {"ids": ids}, Context(store, token))
+        assert result.errors is None
+        found[name] = result.data
+    return found
+
+
+async def test_moved_store_answers_the_same_about_moderation(moderated, redis_url, empty):  # M2, M4, M5, M6, M9
+    store, ids, tokens = moderated
+    before = await answers(store, ids, tokens)
+    assert await asyncio.to_thread(move, Settings(redis_url=redis_url), empty.redis_url, 4) == 0
+    moved = await Store.open(empty.redis_url)
+    after = await answers(moved, ids, tokens)
+
+    assert after == before
+    assert before["sam"]["appeals"]["totalCount"] == 3 and before["gus"]["appeals"]["totalCount"] == 2
+    assert before["sam"]["flagged"]["totalCount"] == before["sam"]["pending"]["totalCount"] == 2
+    assert before["alice"]["held"]["totalCount"] == 1 and before["bob"]["held"]["totalCount"] == 3
+    assert before[""]["flagged"] is before[""]["pending"] is before[""]["appeals"] is before[""]["held"] is None
+    with pytest.raises(Locked):
+        await moved.articles.vote(int(ids[1].partition(":")[2]), "bob", Vote.UP)
+    with pytest.raises(Banned):
+        await moved.articles.vote(int(ids[3].partition(":")[2]), "dave", Vote.UP)
+    await comment_moderation.approve(moved.site, OPERATOR, int(ids[6].partition(":")[2]))
+    inbox = (await answers(moved, ids, {"dave": tokens["dave"]}))["dave"]["inbox"]["notifications"]["nodes"]
+    assert inbox[0]["subject"] == {"id": ids[6]}  # it was not announced before the move
+    await moved.close()
+    assert await asyncio.to_thread(verify, empty, repair=False) == 0

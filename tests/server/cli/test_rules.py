@@ -1,0 +1,70 @@
+"""The setting UPVOTE_RULES, and the command that prints an example."""
+
+from pathlib import Path
+
+import pytest
+
+from server.cli.rules import EXAMPLE
+from store import rules
+from store.rules import FlagRules, Rules
+from tests.server.commands import run
+from tests.server.conftest import serving
+
+ROOT = Path(__file__).parents[3]
+HIDING = "[flags]\nhide_at = 2\nleast_age_days = 0\nleast_karma = 0\nleast_voters = 0\nlast_flags = 0\n"
+POST = 'mutation { post(input: {title: "a title", content: "a text"}) { article { id } } }'
+FLAG = "mutation($id: ID!) { flag(input: {subjectId: $id, reason: SPAM}) { changed subject { id } } }"
+TITLE = "query($id: ID!) { article(id: $id) { title } }"
+REGISTER = """mutation($name: String!) {
+  register(input: {username: $name, password: "correct horse battery"}) { token } }"""
+
+
+def asked(live, query, token=None, **variables):
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return live.post({"query": query, "variables": variables}, headers=headers).json()["data"]
+
+
+def test_example_is_the_default_of_deploy():
+    printed = run("rules", "example")
+
+    assert (printed.returncode, printed.stderr, printed.stdout) == (0, "", EXAMPLE)
+    assert (ROOT / "deploy" / "rules.toml").read_text() == EXAMPLE
+    assert rules.read(ROOT / "deploy" / "rules.toml") == Rules(FlagRules(3))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [(None, "No such file or directory"), ("[flags]\nhide_at = 0", "[flags] hide_at is 0, but must be from 1 to 1000")],
+)
+def test_wrong_rules_stop_the_start(tmp_path, text, reason):
+    file = tmp_path / "rules.toml"
+    if text is not None:
+        file.write_text(text)
+
+    started = run("serve", port=0, data_dir=tmp_path / "data", rules=file)
+
+    assert (started.returncode, started.stdout) == (2, "")
+    assert started.stderr == f"upvote: UPVOTE_RULES={file}: {reason}\n"
+
+
+def test_flags_hide_in_all_processes_also_after_a_restart(tmp_path):  # M5
+    file, data = tmp_path / "rules.toml", tmp_path / "data"
+    file.write_text(HIDING)
+    with serving(data, rules=file, workers=2, partitions=8) as live:
+        alice, *others = [
+            asked(live, REGISTER, name=name)["register"]["token"] for name in ("alice", "bob", "carol", "dave")
+        ]
+        hidden, waiting = [
+            asked(live, POST.replace("a title", title), alice)["post"]["article"] for title in ("a", "b")
+        ]
+        first = [asked(live, FLAG, token, id=hidden["id"])["flag"] for token in others[:2]]
+        asked(live, FLAG, others[0], id=waiting["id"])
+        assert first == [{"changed": True, "subject": hidden}, {"changed": True, "subject": None}]
+        assert [asked(live, TITLE, id=hidden["id"])["article"] for _ in range(10)] == [None] * 10
+        assert asked(live, TITLE, alice, id=hidden["id"])["article"] == {"title": "a"}
+    with serving(data, rules=file, workers=2, partitions=8) as live:
+        assert asked(live, TITLE, id=waiting["id"])["article"] == {"title": "b"}
+        second = asked(live, FLAG, others[2], id=waiting["id"])["flag"]
+
+        assert second == {"changed": True, "subject": None}
+        assert [asked(live, TITLE, id=each["id"])["article"] for each in (hidden, waiting)] == [None, None]

@@ -1,0 +1,114 @@
+"""Bans in a server of two processes: both refuse who is banned, and close their sockets and streams."""
+
+import asyncio
+import json
+from contextlib import AsyncExitStack
+
+import httpx
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from tests.server.commands import run
+from tests.server.conftest import REGISTER, serving
+from tests.servers import PATIENCE
+
+CONNECTIONS = 8  # of each user: some to each process
+VOTE = "mutation($id: ID!) { vote(input: {articleId: $id}) { userErrors { code } } }"
+POST = 'mutation { post(input: {title: "A title", content: "text"}) { article { id } userErrors { code } } }'
+BAN = 'mutation { banUser(input: {userId: "user:alice", reason: "spam"}) { changed userErrors { code message } } }'
+LOG_IN = 'mutation { logIn(input: {username: "alice", password: "correct horse"}) { token } }'
+SUBSCRIPTION = "subscription { articlePosted { id } }"
+ENDED = {"code": "UNAUTHENTICATED", "session": "ended"}
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """A server of two processes, and the tokens of alice, bob and the moderator mona."""
+    with serving(tmp_path_factory.mktemp("bans"), workers=2, partitions=4) as live:
+        names = ("alice", "bob", "mona")
+        tokens = {name: live.ask(REGISTER.replace("alice", name))["data"]["register"]["token"] for name in names}
+        data_dir = live.printed[-1].split(maxsplit=1)[1]  # the last line is "data", and the folder
+        granted = run("role", "grant", "mona", "MODERATOR", data_dir=data_dir)
+        assert granted.returncode == 0, granted.stderr
+        yield live, tokens
+
+
+async def opened_socket(live, token):
+    socket = await connect(f"{live.url.replace('http', 'ws')}/graphql", subprotocols=["graphql-transport-ws"])
+    await socket.send(json.dumps({"type": "connection_init", "payload": {"Authorization": f"Bearer {token}"}}))
+    assert json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))["type"] == "connection_ack"
+    await socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": {"query": SUBSCRIPTION}}))
+    viewer = await asked(socket, "{ viewer { username isBanned } }")
+    return socket, viewer
+
+
+async def asked(socket, query):
+    """The data of the answer to a query over a socket, which comes after the subscription has begun."""
+    await socket.send(json.dumps({"type": "subscribe", "id": "2", "payload": {"query": query}}))
+    answer, complete = [json.loads(await asyncio.wait_for(socket.recv(), PATIENCE)) for _ in range(2)]
+    assert (answer["id"], complete["type"]) == ("2", "complete")
+    return answer["payload"]["data"]
+
+
+async def close_code(socket):
+    with pytest.raises(ConnectionClosed) as closed:
+        await asyncio.wait_for(socket.recv(), PATIENCE)
+    return closed.value.rcvd.code
+
+
+async def last_event(response):
+    """What a stream of events ends with."""
+    lines = [line async for line in response.aiter_lines() if line.startswith(("event: ", "data: {"))]
+    return lines[-2:]
+
+
+async def test_ban_is_known_to_all_processes_once_it_is_answered(two):  # M1, M6
+    live, tokens = two
+    loop = asyncio.get_running_loop()
+
+    async def ask(query, token, **variables):
+        return await loop.run_in_executor(None, lambda: live.ask(query, token, **variables))
+
+    id = (await ask(POST, tokens["bob"]))["data"]["post"]["article"]["id"]
+    async with AsyncExitStack() as stack:
+        sockets = {
+            name: [(await opened_socket(live, tokens[name]))[0] for _ in range(CONNECTIONS)]
+            for name in ("alice", "bob")
+        }
+        for socket in (*sockets["alice"], *sockets["bob"]):
+            stack.push_async_callback(socket.close)
+        http = await stack.enter_async_context(httpx.AsyncClient(timeout=PATIENCE))
+        headers = {"accept": "text/event-stream", "authorization": f"Bearer {tokens['alice']}"}
+        streams = [
+            await stack.enter_async_context(
+                http.stream("POST", f"{live.url}/graphql", json={"query": SUBSCRIPTION}, headers=headers)
+            )
+            for _ in range(CONNECTIONS)
+        ]
+
+        assert (await ask(BAN, tokens["mona"]))["data"]["banUser"] == {"changed": True, "userErrors": []}
+        before = [await ask(VOTE, tokens["alice"], id=id) for _ in range(CONNECTIONS)]
+        token = (await ask(LOG_IN, None))["data"]["logIn"]["token"]
+        after = [await ask(query, token, id=id) for query in (VOTE, POST) for _ in range(CONNECTIONS)]
+        codes = await asyncio.gather(*map(close_code, sockets["alice"]))
+        ends = await asyncio.gather(*map(last_event, streams))
+
+        assert [answer["data"]["vote"]["userErrors"] for answer in before] == [[{"code": "UNAUTHENTICATED"}]] * 8
+        refused = [
+            error["code"] for answer in after for each in answer["data"].values() for error in each["userErrors"]
+        ]
+        assert refused == ["BANNED"] * 2 * CONNECTIONS
+        assert codes == [4401] * CONNECTIONS
+        for data, complete in ends:
+            assert (json.loads(data.removeprefix("data: "))["errors"][0]["extensions"], complete) == (
+                ENDED,
+                "event: complete",
+            )
+        posted = (await ask(POST.replace("A title", "Another"), tokens["bob"]))["data"]["post"]["article"]["id"]
+        for socket in sockets["bob"]:
+            message = json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))
+            assert message["payload"]["data"] == {"articlePosted": {"id": posted}}
+        socket, viewer = await opened_socket(live, token)
+        await socket.close()
+        assert viewer == {"viewer": {"username": "alice", "isBanned": True}}

@@ -1,0 +1,83 @@
+"""The log of moderation as HTML, for those who run no scripts."""
+
+import pytest
+
+from store import article_moderation, bans, reverts
+from store.articles import Draft
+from store.roles import OPERATOR
+from tests.server.pages import HOSTILE, canonical, metas, read, serving
+
+
+@pytest.fixture
+async def http(redis_url, store):
+    async with serving(redis_url) as http:
+        yield http
+
+
+@pytest.fixture
+async def number(store, alice):
+    return (await store.articles.post(alice, Draft("A title", "", "text", ["show"]))).article.number
+
+
+def texts(page):
+    return [" ".join(item.get_text(" ").split()) for item in page.noscript.find_all("li")]
+
+
+async def test_log_says_who_did_what_why_and_what_reverted_it(http, store, number, alice, clock):  # M9
+    banned = await bans.ban(store.site, OPERATOR, alice, None, clock() + 86_400_000, "Threats", "a secret note")
+    clock.advance(1)
+    removed = await article_moderation.remove(store.site, OPERATOR, number, None, "Advertising", "a secret note")
+    clock.advance(1)
+    out = await article_moderation.lock(store.site, OPERATOR, number, None, "Heated")
+    clock.advance(1)
+    await reverts.revert(store.site, OPERATOR, removed.action.number, "A mistake")
+
+    page = await read(http, "/log")
+
+    assert page.title.text == "Log of moderation · Votes & Co"
+    assert (metas(page)["robots"], canonical(page)) == ("noindex", [])
+    assert page.noscript.h1.text == "Log of moderation"
+    revert, lock, removal, ban = texts(page)
+    assert revert.startswith("operator restored A title 2016-08-04") and "A mistake" in revert
+    assert lock.startswith("operator locked A title") and "Heated" in lock
+    assert removal.startswith("operator removed A title") and "Reverted by operator" in removal
+    assert "banned user alice from this site until 2016-08-05 " in ban and "Threats" in ban
+    assert page.noscript.find("a", href=f"article/{number}").text == "A title"
+    assert "secret" not in str(page)
+    assert banned.changed and out.changed
+
+
+async def test_log_of_a_subject_or_a_group_has_pages(http, store, number, alice, clock):
+    for turn in range(13):
+        clock.advance(1)
+        removed = await article_moderation.remove(store.site, OPERATOR, number, "show", f"reason {turn}")
+        clock.advance(1)
+        await reverts.revert(store.site, OPERATOR, removed.action.number, "a mistake")
+
+    first = await read(http, "/log?group=show")
+    second = await read(http, f"/{first.noscript.find('a', rel='next')['href']}")
+    other = await read(http, "/log?subject=user:alice")
+
+    assert (len(texts(first)), len(texts(second)), texts(other)) == (25, 1, [])
+    assert "operator took A title out of the group show" in texts(second)[0]
+    assert second.noscript.find("a", rel="next") is None
+    assert other.noscript.find("a", href="log").text == "All of the log"
+    assert "Moderators have done nothing here yet." in other.noscript.text
+
+
+async def test_removed_article_is_named_by_its_id(http, store, number):  # M2
+    await article_moderation.remove(store.site, OPERATOR, number, None, HOSTILE)
+
+    page = await read(http, f"/log?subject=article:{number}")
+
+    assert f"operator removed article {number}" in texts(page)[0]
+    assert page.noscript.q.text == HOSTILE
+    assert "A title" not in str(page)
+
+
+@pytest.mark.parametrize("query", ["subject=group:show", "after=nonsense"])
+async def test_malformed_address_is_a_wrong_request(http, number, query):
+    page = await read(http, f"/log?{query}", status=400)
+
+    assert page.title.text == "Log of moderation · Votes & Co"
+    assert page.find(id="root")

@@ -1,0 +1,32 @@
+"""The templates of the pages."""
+
+import re
+
+import pytest
+from jinja2 import UndefinedError
+
+from server.reader.rendering import ENVIRONMENT, TEMPLATES, render_template
+from tests.server.pages import HOSTILE
+
+
+def test_templates_escape_texts_and_keep_html():
+    html = render_template("without_scripts.html", site=HOSTILE, text="<p>a text</p>", note="<b>")
+
+    assert "<main><p>a text</p><p>&lt;b&gt;</p></main>" in html
+    assert html.count("</noscript>") == 1
+    assert "<script" not in html
+    assert "\"'>" not in html
+
+
+def test_missing_value_is_an_error():
+    with pytest.raises(UndefinedError, match="'note' is undefined"):
+        render_template("without_scripts.html", site="", text="")
+
+
+def test_only_the_html_of_texts_is_not_escaped():
+    sources = {path.name: path.read_text(encoding="utf-8") for path in TEMPLATES.iterdir()}
+    unescaped = {(name, value) for name, text in sources.items() for value in re.findall(r"(\w+) \| safe\b", text)}
+
+    assert unescaped == {("parts.html", "html"), ("without_scripts.html", "text")}
+    assert [name for name, text in sources.items() if re.search(r"autoescape|\|safe", text)] == []
+    assert ENVIRONMENT.autoescape is True

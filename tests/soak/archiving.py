@@ -1,0 +1,104 @@
+"""The process that moves articles out of Redis when the soak says so, and the stories that are imported before."""
+
+import asyncio
+import csv
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+PATIENCE = 60.0  # seconds
+HOUR = 3_600_000  # milliseconds
+COLUMNS = ("id", "title", "url", "points", "author", "created_at")
+SHARED = 16  # of so many stories one has a link that is posted as well; 20 stories of a host would become a group
+
+
+class Stay(NamedTuple):
+    """How many articles may stay in Redis, in all and of each user, and how many leave it at once."""
+
+    articles: int
+    of_each: int
+    at_once: int
+
+
+class Story(NamedTuple):
+    """A story to import, with votes of unknown voters. Its title names it, and its first word may be its group."""
+
+    title: str
+    link: str
+    poster: str
+    posted_at: int
+    votes: int
+
+    @property
+    def groups(self) -> set[str]:
+        return {"ask"} if self.title.startswith("Ask HN") else set()
+
+
+class EagerArchiver:
+    """Runs `clock/eager_archiver.py` from a source tree, with the settings of a server."""
+
+    def __init__(self, root: Path, environment: Mapping[str, str], log: Path) -> None:
+        self._root, self._environment, self._log = root, environment, log
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def archive(self, stay: Stay) -> list[int] | str:
+        """Let articles leave Redis. Returns the numbers of all archived articles, or why none could leave."""
+        if self._process is None:
+            self._process = await asyncio.create_subprocess_exec(
+                "sh", "-c", 'exec "$0" -m eager_archiver 2>>"$1"', sys.executable, str(self._log), cwd=self._root,
+                env=self._environment, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=2**20,
+            )  # fmt: skip
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin and stdout
+        try:
+            stdin.write(f"{' '.join(map(str, stay))}\n".encode())
+            async with asyncio.timeout(PATIENCE):
+                line = await stdout.readline()
+        except (OSError, TimeoutError) as error:
+            await self.kill()
+            return repr(error)
+        answered: list[int] | str = json.loads(line) if line else "it was killed"
+        return answered
+
+    async def kill(self) -> None:
+        if self._process is not None:
+            if self._process.returncode is None:
+                self._process.kill()
+            await self._process.wait()
+            self._process = None
+
+
+async def import_stories(root: Path, environment: Mapping[str, str], file: Path, stories: Sequence[Story]) -> None:
+    """Run `upvote import`. Raises ChildProcessError if it fails."""
+    with file.open("w", newline="") as opened:
+        writer = csv.writer(opened)
+        writer.writerow(COLUMNS)
+        for place, story in enumerate(stories):
+            at = datetime.fromtimestamp(story.posted_at / 1000, UTC).isoformat()
+            writer.writerow((place, story.title, story.link, story.votes, story.poster, at))
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "server", "import", str(file), cwd=root, env=environment,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    printed, _ = await process.communicate()
+    if process.returncode != 0 or "bad lines 0" not in printed.decode():
+        raise ChildProcessError(printed.decode())
+
+
+def stories(random: Random, posters: Sequence[str], before: int, count: int) -> tuple[Story, ...]:
+    """Stories whose voting is closed long before an instant. Many have equal votes, some equal times."""
+    titles = ("Ask HN: imported", "Imported from elsewhere")
+    return tuple(
+        Story(
+            f"{random.choice(titles)} {place}",
+            f"https://example.com/{place % 9}" if place % SHARED == 0 else f"https://b{place}.example/",
+            random.choice(posters),
+            before - (24 + random.randint(0, 2 * count)) * HOUR,
+            random.choice((1, 1, 1, 2, 2, 3, 5, 8)),
+        )
+        for place in range(count)
+    )

@@ -1,0 +1,46 @@
+"""
+Moves articles out of Redis whenever a line on standard input says so, with the settings of the environment, as another
+process of the server does. A line has how many may stay, in all and of each user, and how many leave at once.
+
+Each line is answered by the numbers of all archived articles, or by why none could leave.
+"""
+
+import asyncio
+import json
+import sys
+
+from archive import article_places, mover, steps
+from archive.mover import HotLimits, Mover
+from database.database import Database, DatabaseUnavailable
+from server.cli import session
+from server.settings import read_settings
+from store.errors import StoreUnavailable
+from store.store import Store
+
+NOTICE = 1.0  # seconds in which all processes learn that the store has an archive
+MOST = 10_000  # archived articles
+
+
+async def move(store: Store) -> None:
+    database = Database(read_settings().database or "")
+    await database.open()
+    eager = Mover(store.site, database, HotLimits(0, 0), notice=NOTICE)
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        articles, of_each, mover.BATCH = map(int, line.split())
+        eager.limits = HotLimits(articles, of_each)
+        try:
+            print(json.dumps(await _moved(store, database, eager)), flush=True)
+        except (StoreUnavailable, DatabaseUnavailable) as error:
+            print(json.dumps(str(error)), flush=True)
+    await database.close()
+
+
+async def _moved(store: Store, database: Database, eager: Mover) -> list[int]:
+    for p in range(store.site.partitions):
+        await steps.lease(store.site, p, eager.token).take_over()
+    await eager.move()
+    return await database.run(article_places.numbers, 0, MOST)
+
+
+if __name__ == "__main__":
+    session.run(read_settings(), move, strict=False)

@@ -1,0 +1,128 @@
+"""Flags in the model, as docs/moderation.md describes them, and the queue of what they are about."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tests.soak.model import Model, Refused, check, is_id, number_of
+from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
+from tests.soak.records import Article, Comment, Flag, User, standing
+
+LONGEST_NOTE = 5_000  # characters
+
+
+class QueueEdge(NamedTuple):
+    """`flags` are those that the viewer sees; `by` is whether they see who has set them."""
+
+    cursor: Position
+    node: Article | Comment
+    flags: list[tuple[User, Flag]]
+    by: bool
+
+    @property
+    def since(self) -> int:
+        return int(self.cursor.key[0])
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The groups whose things wait in a queue; None for the whole site."""
+
+    groups: frozenset[str] | None
+
+    @property
+    def name(self) -> tuple[str, ...]:
+        """Of its cursors, which all that are of several groups share."""
+        if self.groups is None:
+            return ("all",)
+        return tuple(self.groups) if len(self.groups) == 1 else ("moderated", "")
+
+    def has(self, flag: Flag) -> bool:
+        return self.groups is None or bool(self.groups & flag.groups)
+
+
+def flag(
+    model: Model, token: str | None, given: Mapping[str, Any], reason: str | None
+) -> tuple[Article | Comment, bool]:
+    """Flag an article or a comment; without a reason, withdraw the flag. Returns it, and whether anything changed."""
+    id = given["subjectId"]
+    check(is_id("article", id) or is_id("comment", id), "subjectId")
+    if token is None:
+        raise Refused("UNAUTHENTICATED")
+    note = (given.get("note") or "").strip()
+    check(len(note) <= LONGEST_NOTE, "note")
+    user, subject = model.writer(token), _subject(model, id)
+    is_shown = subject.is_visible if isinstance(subject, Article) else subject.is_shown
+    if not is_shown or subject.poster is user:
+        raise Refused("FORBIDDEN", "subjectId")
+    model.require_not_banned(user, _article(subject).groups)
+    before = subject.flags.get(user)
+    if before is not None and before.cleared_by is not None:
+        model.reached.count("flags that were cleared")
+        return subject, False
+    if (before and (before.reason, before.note) == (reason, note or None)) or (before is None and reason is None):
+        return subject, False
+    if reason is None:
+        del subject.flags[user]
+        model.reached.count("flags withdrawn")
+    else:
+        at = before.at if before else model.now
+        subject.flags[user] = Flag(at, reason, note or None, frozenset(_article(subject).groups))
+        model.reached.count("flags replaced" if before else "flags")
+    model.version += 1
+    return subject, True
+
+
+def queue(model: Model, viewer: User, kind: str, group: str | None, paging: PageArguments) -> Page | None:
+    """What is flagged and visible, by its first flag; None for who does not moderate there. Nothing is pending."""
+    chosen = chosen_queue(viewer, group)
+    if chosen is None:
+        return None
+    paging.check()
+    waiting = _waiting(model, chosen) if kind == "FLAGGED" else []
+    entries = descending([ListingEntry((at, each.number), each) for at, each in waiting])
+    listing = ("queue", kind, *chosen.name)
+    page = cut("Queue", listing, entries, paging, paging.position(listing))
+    page.edges = page.ends = [
+        QueueEdge(edge.cursor, edge.node, _shown(edge.node, viewer, chosen), viewer.moderates_site)
+        for edge in page.edges
+    ]
+    model.reached.count(f"queues of {'the site' if viewer.moderates_site else 'groups'}", bool(entries))
+    return page
+
+
+def chosen_queue(viewer: User, group: str | None) -> Queue | None:
+    """What a moderator asks for; None for who does not moderate there."""
+    if group is not None:
+        return Queue(frozenset({group})) if viewer.moderates([group]) else None
+    if viewer.moderates_site:
+        return Queue(None)
+    own = frozenset(of for _, of in viewer.roles if of)
+    return Queue(own) if own else None
+
+
+def _waiting(model: Model, chosen: Queue) -> Iterable[tuple[int, Article | Comment]]:
+    comments = (each for each in model.comments.values() if each.is_shown)
+    subjects: list[Article | Comment] = [*model.visible(), *comments]
+    for each in subjects:
+        flags = [flag for _, flag in standing(each.flags)]
+        if any(map(chosen.has, flags)):
+            yield flags[0].at, each
+
+
+def _shown(subject: Article | Comment, viewer: User, chosen: Queue) -> list[tuple[User, Flag]]:
+    is_all = viewer.moderates_site
+    return [(user, flag) for user, flag in standing(subject.flags) if is_all or chosen.has(flag)]
+
+
+def _subject(model: Model, id: str) -> Article | Comment:
+    kind = id.partition(":")[0]
+    number = number_of(id, kind)
+    subject: Article | Comment | None = (model.articles if kind == "article" else model.comments).get(number)
+    if subject is None or subject.poster is None:
+        raise Refused("NOT_FOUND", "subjectId")
+    return subject
+
+
+def _article(subject: Article | Comment) -> Article:
+    return subject.article if isinstance(subject, Comment) else subject

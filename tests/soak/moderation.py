@@ -1,0 +1,339 @@
+"""What moderators do in the model, as docs/moderation.md describes it: roles, and actions on articles and comments."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from tests.soak import inboxes
+from tests.soak.model import (
+    GROUP,
+    GROUPS_OF_AN_ARTICLE,
+    USERNAME,
+    Model,
+    Refused,
+    check,
+    is_id,
+    number_of,
+)
+from tests.soak.records import Action, Article, Comment, User, newest, standing
+
+LONGEST_REASON, LONGEST_NOTE = 1_000, 5_000  # characters
+NewNumber = Callable[[User], int]  # gives the number of an action of a moderator
+Done = tuple[Action | None, bool]  # the action, or the standing one, and whether anything has changed
+
+
+class Texts(NamedTuple):
+    group: str | None
+    reason: str
+    note: str | None
+
+
+def remove(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+    """An article with a group is taken out of that group only."""
+    kind = _kind(given["subjectId"], "subjectId")
+    actor, texts = model.actor(token), checked_texts(given)
+    subject = _subject(model, actor, kind, given["subjectId"])
+    of_group = isinstance(subject, Article) and texts.group is not None
+    _require_rank(actor, subject, texts.group, of_group=of_group)
+    if isinstance(subject, Article) and texts.group is not None:
+        return _take_out(model, actor, subject, texts, number)
+    check(texts.group is None or texts.group in _article(subject).groups, "group")
+    decision = subject.decision
+    if decision is not None and decision.kind == "REMOVE":
+        return decision, False
+    return _decide(model, actor, subject, "REMOVE", texts, number), True
+
+
+def approve(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+    kind, texts = _kind(given["subjectId"], "subjectId", token), checked_texts(given, is_optional=True)
+    actor = model.actor(token)
+    subject = _subject(model, actor, kind, given["subjectId"])
+    _require_rank(actor, subject, None)
+    decision = subject.decision
+    if decision is not None and decision.kind == "APPROVE" and not standing(subject.flags):
+        return decision, False
+    action = _decide(model, actor, subject, "APPROVE", texts, number)
+    _clear_flags(model, subject, None, action)
+    return action, True
+
+
+def lock(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+    number_of(given["articleId"])
+    require_token(token)
+    texts = checked_texts(given)
+    actor = model.actor(token)
+    article = _subject(model, actor, "article", given["articleId"], "articleId")
+    _require_rank(actor, article, None)
+    known = newest(article.actions, "LOCK")
+    if known is not None:
+        return known, False
+    return record(model, number, "LOCK", article, actor, texts), True
+
+
+def grant(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+    return _set_role(model, token, "GRANT_ROLE", given, number)
+
+
+def revoke(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+    return _set_role(model, token, "REVOKE_ROLE", given, number)
+
+
+def grant_at_shell(model: Model, username: str, number: int) -> None:
+    """`upvote role grant NAME ADMIN`. `number` is that of the action."""
+    user, texts = model.users[username.lower()], Texts(None, "by a command of the shell", None)
+    record(model, lambda moderator: number, "GRANT_ROLE", user, model.operator, texts, role="ADMIN")
+    _write_role(user, "ADMIN", None)
+
+
+def username(id: str) -> str:
+    """The name in the input `userId`, in lower case."""
+    name = id.removeprefix("user:")
+    check(id.startswith("user:") and USERNAME.fullmatch(name), "userId")
+    return name.lower()
+
+
+def is_group(name: str) -> bool:
+    return GROUP.fullmatch(name) is not None
+
+
+def record(
+    model: Model,
+    number: NewNumber,
+    kind: str,
+    subject: Article | Comment | User,
+    moderator: User,
+    texts: Texts,
+    *,
+    notifies: bool = True,
+    **more: Any,
+) -> Action:
+    """A new action. It notifies the user, or the poster, whom it is about."""
+    new = model.new_number(number(moderator))
+    action = Action(new, kind, model.now, moderator, subject, texts.group, texts.reason, texts.note, **more)
+    concerned = subject if isinstance(subject, User) else subject.poster
+    if notifies and concerned is not None and concerned is not moderator:
+        action.notified = concerned, inboxes.unseen_time(model, concerned)
+        model.reached.count("notifications MODERATION")
+    subject.actions.append(action)
+    model.actions[new] = action
+    model.version += 1
+    model.reached.count(f"actions {kind}")
+    return action
+
+
+def _decide(
+    model: Model, actor: User, subject: Article | Comment, kind: str, texts: Texts, number: NewNumber
+) -> Action:
+    """An approval of what was shown notifies nobody."""
+    before = _listed(model, subject)
+    notifies = kind == "REMOVE" or not subject.is_visible
+    action = record(model, number, kind, subject, actor, texts, notifies=notifies)
+    _put_back(model, subject, before)
+    _count_reach(model, subject, kind)
+    return action
+
+
+def _take_out(model: Model, actor: User, article: Article, texts: Texts, number: NewNumber) -> Done:
+    if texts.group not in article.groups:
+        known = newest((each for each in article.actions if each.group == texts.group), "REMOVE")
+        check(known, "group")
+        return known, False
+    action = record(model, number, "REMOVE", article, actor, texts)
+    article.groups = article.groups - {texts.group}
+    model.reached.count("articles taken out of a group")
+    return action, True
+
+
+def revert_content(model: Model, actor: User, action: Action, texts: Texts, number: NewNumber) -> Action:
+    subject = action.subject
+    assert not isinstance(subject, User)
+    is_gone = subject.number not in (model.articles if isinstance(subject, Article) else model.comments)
+    if isinstance(subject, Article) or not (is_gone or subject.poster is None):
+        model.require_not_banned(actor)
+    if is_gone or subject.poster is None:
+        raise Refused("NOT_FOUND", "actionId")
+    require_unreverted(action)
+    of_group = isinstance(subject, Article) and action.kind == "REMOVE" and action.group is not None
+    _require_rank(actor, subject, action.group, of_group=of_group)
+    if isinstance(subject, Article) and of_group:
+        check(action.group in subject.groups or len(subject.groups) < GROUPS_OF_AN_ARTICLE, "actionId")
+    before = _listed(model, subject)
+    reverted = record_revert(model, actor, action, texts, number)
+    if isinstance(subject, Article) and of_group:
+        subject.groups = subject.groups | {str(action.group)}
+    _put_back(model, subject, before)
+    if action.kind == "APPROVE":
+        _clear_flags(model, subject, action, subject.decision)
+    model.reached.count(f"reverts of {action.kind} of {type(subject).__name__.lower()}s")
+    return reverted
+
+
+def revert_role(model: Model, actor: User, action: Action, texts: Texts, number: NewNumber) -> Action:
+    user = action.subject
+    assert isinstance(user, User) and action.role
+    if action.kind == "GRANT_ROLE":
+        _require_another_admin(model, actor, user, action.role)
+    model.require_not_banned(actor)
+    _require_admin(actor)
+    require_unreverted(action)
+    reverted = record_revert(model, actor, action, texts, number, role=action.role)
+    _write_role(user, action.role, action.group)
+    model.reached.count("reverts of roles")
+    return reverted
+
+
+def record_revert(model: Model, actor: User, action: Action, texts: Texts, number: NewNumber, **more: Any) -> Action:
+    """Its group is that of the action which it reverts."""
+    texts = texts._replace(group=action.group)
+    reverted = record(model, number, "REVERT", action.subject, actor, texts, reverts=action, **more)
+    action.reverted_by = reverted
+    if action.appeal and action.appeal.answered_by is None:
+        action.appeal.answered_by, action.appeal.answered_at = actor, model.now
+        model.reached.count("appeals answered by a revert")
+    return reverted
+
+
+def _set_role(model: Model, token: str | None, kind: str, given: Mapping[str, Any], number: NewNumber) -> Done:
+    name, role = username(given["userId"]), given["role"]
+    require_token(token)
+    check(role != "ADMIN" or given.get("group") is None, "group")
+    group, user = _group(given), model.users.get(name)
+    texts = checked_texts({**given, "group": group})
+    actor = model.actor(token)
+    if kind == "REVOKE_ROLE" and user is not None:
+        _require_another_admin(model, actor, user, role)
+    model.require_not_banned(actor)
+    _require_admin(actor)
+    if user is None:
+        raise Refused("NOT_FOUND", "userId")
+    if ((role, group) in user.roles) == (kind == "GRANT_ROLE"):
+        model.reached.count("roles that are so already")
+        return newest(_about_role(user, role, group), kind), False
+    action = record(model, number, kind, user, actor, texts, role=role)
+    _write_role(user, role, group)
+    return action, True
+
+
+def _write_role(user: User, role: str, group: str | None) -> None:
+    """Give the role, or take it, as the newest action says. It is then the last of all roles."""
+    user.roles.pop((role, group), None)
+    decision = newest(_about_role(user, role, group), "GRANT_ROLE", "REVOKE_ROLE")
+    if decision is not None and decision.kind == "GRANT_ROLE":
+        user.roles[role, group] = decision.at
+
+
+def _about_role(user: User, role: str, group: str | None) -> list[Action]:
+    return [each for each in user.actions if (each.role, each.group) == (role, group)]
+
+
+def _require_another_admin(model: Model, actor: User, user: User, role: str) -> None:
+    if role == "ADMIN" and actor.is_admin and [each for each in model.users.values() if each.is_admin] == [user]:
+        model.reached.count("the last admin")
+        raise Refused("INVALID", "userId")
+
+
+def _require_admin(actor: User) -> None:
+    if not actor.is_admin:
+        raise Refused("NOT_A_MODERATOR")
+
+
+def require_token(token: str | None) -> None:
+    if token is None:
+        raise Refused("UNAUTHENTICATED")
+
+
+def require_unreverted(action: Action) -> None:
+    if action.reverted_by is not None:
+        raise Refused("ALREADY_REVERTED", "actionId")
+
+
+def _require_rank(actor: User, subject: Article | Comment, group: str | None, *, of_group: bool = False) -> None:
+    if not may_act(actor, subject, group, of_group=of_group):
+        raise Refused("NOT_A_MODERATOR")
+
+
+def may_act(actor: User, subject: Article | Comment, group: str | None, *, of_group: bool = False) -> bool:
+    """
+    The whole article is for moderators of the site, and of all of its groups; `of_group`, for those of the group. A
+    comment is for moderators of any group of its article. Only admins act on their own.
+    """
+    poster, groups = subject.poster, _article(subject).groups
+    assert poster is not None
+    if actor.is_admin:
+        return True
+    if poster is actor:
+        return False
+    if isinstance(subject, Comment) or of_group:
+        return actor.outranks(poster, groups if group is None else {group})
+    is_of_all = bool(groups) and all(actor.moderates([each]) for each in groups)
+    return (actor.moderates_site or is_of_all) and actor.outranks(poster, groups)
+
+
+def _kind(id: str, field: str, token: str | None = "") -> str:
+    """Whether an id is one of an article or of a comment."""
+    check(is_id("article", id) or is_id("comment", id), field)
+    require_token(token)
+    return id.partition(":")[0]
+
+
+def _subject(model: Model, actor: User, kind: str, id: str, field: str = "subjectId") -> Any:
+    """What a moderator who is not banned acts on."""
+    if not actor.roles:
+        raise Refused("NOT_A_MODERATOR")
+    number = number_of(id, kind)
+    subject: Article | Comment | None = (model.articles if kind == "article" else model.comments).get(number)
+    is_there = subject is not None and subject.poster is not None
+    if is_there or kind == "article":
+        model.require_not_banned(actor)
+    if not is_there:
+        raise Refused("NOT_FOUND", field)
+    return subject
+
+
+def checked_texts(given: Mapping[str, Any], *, is_optional: bool = False) -> Texts:
+    """The group, the reason and the note. The reason of an approval is optional."""
+    reason, note = (given.get("reason") or "").strip(), (given.get("note") or "").strip()
+    check(len(reason) <= LONGEST_REASON and (reason or (is_optional and not given.get("reason"))), "reason")
+    group = _group(given)
+    check(len(note) <= LONGEST_NOTE, "note")
+    return Texts(group, reason, note or None)
+
+
+def _group(given: Mapping[str, Any]) -> str | None:
+    name = given.get("group")
+    check(name is None or GROUP.fullmatch(name), "group")
+    return None if name is None else str(name).lower()
+
+
+def _article(subject: Article | Comment) -> Article:
+    return subject.article if isinstance(subject, Comment) else subject
+
+
+def _listed(model: Model, subject: Article | Comment) -> set[Article | Comment]:
+    """Of what is about a subject, the texts that are in lists and inboxes."""
+    if isinstance(subject, Comment):
+        return {subject} if subject.is_shown else set()
+    comments = {each for each in model.comments.values() if each.article is subject and each.is_shown}
+    return {subject, *comments} if subject.is_visible else set()
+
+
+def _put_back(model: Model, subject: Article | Comment, before: set[Article | Comment]) -> None:
+    for text in _listed(model, subject) - before:
+        inboxes.put_back(model, text)
+
+
+def _clear_flags(model: Model, subject: Article | Comment, before: Action | None, decision: Action | None) -> None:
+    """Flags that count, or that an approval had cleared before, are now cleared by the decision, if it is one."""
+    action = decision if decision is not None and decision.kind == "APPROVE" else None
+    for user, flag in subject.flags.items():
+        if flag.cleared_by is before:
+            subject.flags[user] = flag._replace(cleared_by=action)
+            model.reached.count("flags cleared" if action else "flags that count again")
+
+
+def _count_reach(model: Model, subject: Article | Comment, kind: str) -> None:
+    name = type(subject).__name__.lower()
+    model.reached.count(f"{kind} of {name}s")
+    is_archived = isinstance(subject, Article) and subject.number in model.archived
+    model.reached.count("archived articles moderated", is_archived)
+    replies = [each for each in model.comments.values() if each.parent is subject and each.is_visible]
+    model.reached.count("comments removed above others", kind == "REMOVE" and bool(replies))

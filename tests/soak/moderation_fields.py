@@ -1,0 +1,227 @@
+"""Fields about moderation, as the model has them: actions and their log, roles, and what of the viewer's is held."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from tests.soak import appeals, flags
+from tests.soak.model import GROUP, USERNAME, BadInput, is_id
+from tests.soak.pages import ListingEntry, Page, cut, descending
+from tests.soak.records import Action, Article, Comment, Flag, Reading, User, standing
+from tests.soak.requests import Request
+
+NO_GROUP = "-"
+
+
+class RoleGrant(NamedTuple):
+    role: str
+    group: str | None
+    granted_at: int
+
+
+def log(request: Request, parent: Any, **given: Any) -> Page:
+    """The actions of all, in a group or about a subject, newest first."""
+    paging = request.paging(given)
+    paging.check()
+    group, subject = given.get("group"), given.get("subjectId")
+    if group is not None and subject is not None:
+        raise BadInput
+    if subject is not None and not _is_subject(subject):
+        raise BadInput
+    scope = group.lower() if group is not None else subject.lower() if subject is not None else None
+    listing = ("log", "group" if group is not None else "subject" if subject is not None else "all", scope)
+    chosen = [
+        each for each in request.model.actions.values()
+        if scope is None or scope == (each.group if group is not None else subject_id(each))
+    ]  # fmt: skip
+    request.model.reached.count("pages of the log of moderation", bool(chosen))
+    request.model.reached.count("logs of one subject", subject is not None and bool(chosen))
+    request.model.reached.count("logs of a group", group is not None and bool(chosen))
+    return _by_time("ModerationAction", listing, ((each.at, each) for each in chosen), request, paging)
+
+
+def held(request: Request, parent: Any, **given: Any) -> Page | None:
+    """The viewer's own articles and comments that were removed, newest first; each is read as by its id."""
+    viewer, paging = request.viewer(), request.paging(given)
+    if viewer is None:
+        return None
+    paging.check()
+    model = request.model
+    articles = [each for each in model.articles.values() if each.poster is viewer and not each.is_visible]
+    comments = [each for each in model.comments.values() if each.poster is viewer and each.is_removed]
+    chosen: list[Article | Comment] = [*articles, *comments]
+    model.reached.count("pages of what is held", bool(chosen))
+    listing = ("held", viewer.lower)
+    page = _by_time("Votable", listing, ((each.posted_at, each) for each in chosen), request, paging)
+    page.edges = [edge._replace(node=_read(request, viewer, edge.node)) for edge in page.edges]
+    return page
+
+
+def queue(request: Request, parent: Any, **given: Any) -> Page | None:
+    viewer, group = request.viewer(), given.get("group")
+    name = None if group is None else group.lower() if GROUP.fullmatch(group) else NO_GROUP
+    kind, paging = given.get("kind") or "FLAGGED", request.paging(given)
+    return None if viewer is None else flags.queue(request.model, viewer, kind, name, paging)
+
+
+def flags_on(request: Request, subject: Article | Comment | Reading) -> list[tuple[User, Flag]] | None:
+    """For moderators of the site."""
+    viewer, thing = request.poster(), subject.comment if isinstance(subject, Reading) else subject
+    return standing(thing.flags) if viewer is not None and viewer.moderates_site else None
+
+
+def flag_reasons(request: Request, subject: Article | Comment | Reading) -> list[str] | None:
+    """For all who have a role, of flags in their groups."""
+    viewer, thing = request.poster(), subject.comment if isinstance(subject, Reading) else subject
+    if viewer is None or not viewer.roles:
+        return None
+    return [flag.reason for _, flag in standing(thing.flags) if viewer.moderates(flag.groups)]
+
+
+def appeals_queue(request: Request, parent: Any, **given: Any) -> Page | None:
+    viewer, group = request.viewer(), given.get("group")
+    name = None if group is None else group.lower() if GROUP.fullmatch(group) else NO_GROUP
+    return None if viewer is None else appeals.queue(request.model, viewer, name, request.paging(given))
+
+
+def _queue_flags(request: Request, edge: flags.QueueEdge) -> list[tuple[User, Flag]]:
+    request.model.reached.count("flags with names" if edge.by else "flags without names", len(edge.flags))
+    return edge.flags if edge.by else []
+
+
+def banned_until(request: Request, user: User) -> int | None:
+    """For the user, and for all who have a role."""
+    viewer, ban = request.viewer(), request.model.ban_of(user, None)
+    is_told = viewer is not None and (viewer is user or bool(viewer.roles))
+    request.model.reached.count("ends of bans that are told", is_told and ban is not None)
+    request.model.reached.count("ends of bans that are not told", not is_told and ban is not None)
+    return ban.until if ban and is_told else None
+
+
+def subject_id(action: Action) -> str:
+    subject = action.subject
+    return f"user:{subject.lower}" if isinstance(subject, User) else repr(subject)
+
+
+def _is_subject(id: str) -> bool:
+    kind, _, name = id.partition(":")
+    return is_id("article", id) or is_id("comment", id) or (kind == "user" and bool(USERNAME.fullmatch(name)))
+
+
+def _by_time(
+    kind: str, listing: tuple[Any, ...], items: Iterable[tuple[int, Any]], request: Request, paging: Any
+) -> Page:
+    entries = descending([ListingEntry((at, each.number), each) for at, each in items])
+    return cut(kind, listing, entries, paging, paging.position(listing))
+
+
+def _read(request: Request, viewer: User | None, subject: Article | Comment) -> Any:
+    if isinstance(subject, Comment):
+        return request.threads.read(viewer, subject)
+    return subject if request.model.may_read(viewer, subject) else None
+
+
+def _subject(request: Request, action: Action) -> Any:
+    """What the viewer reads by the id of the subject; None once it is gone."""
+    subject, model = action.subject, request.model
+    if isinstance(subject, User):
+        return subject
+    is_there = subject.number in (model.articles if isinstance(subject, Article) else model.comments)
+    if not is_there or subject.poster is None:
+        return None
+    return _read(request, request.poster(), subject)
+
+
+def _note(request: Request, action: Action) -> str | None:
+    viewer = request.poster()
+    may_read = viewer is not None and _moderates_place(request, viewer, action)
+    request.model.reached.count("notes for moderators", may_read and action.note is not None)
+    is_of_elsewhere = viewer is not None and bool(viewer.roles) and not may_read
+    request.model.reached.count("notes kept from moderators of elsewhere", is_of_elsewhere and action.note is not None)
+    return action.note if may_read else None
+
+
+def _moderates_place(request: Request, viewer: User, action: Action) -> bool:
+    """The place is the group of the action, or those of what it is about, if everybody may read that."""
+    found, groups = _subject(request, action), frozenset({action.group} - {None})
+    if action.group is None and isinstance(found, Article):
+        groups = frozenset(found.groups)
+    elif action.group is None and found is not None and isinstance(action.subject, Comment):
+        article = action.subject.article
+        groups = frozenset(article.groups if article.is_visible else ())
+    return viewer.moderates(filter(None, groups)) and bool(viewer.roles)
+
+
+def _appeal(request: Request, action: Action) -> Action | None:
+    """The action with its appeal, for who has appealed and for moderators of the place."""
+    viewer = request.viewer()
+    if viewer is None or action.appeal is None:
+        return None
+    may_read = action.appeal.author is viewer or _moderates_place(request, viewer, action)
+    request.model.reached.count("appeals read" if may_read else "appeals kept from others")
+    return action if may_read else None
+
+
+def roles(request: Request, user: User) -> list[RoleGrant]:
+    request.model.reached.count("roles of users", bool(user.roles))
+    return [RoleGrant(role, group, at) for (role, group), at in user.roles.items()]
+
+
+def can_moderate(request: Request, name: str) -> bool:
+    viewer = request.poster()
+    return viewer is not None and viewer.moderates([name])
+
+
+def _moderators(request: Request, name: str, **given: Any) -> Page:
+    return request.listings.moderators(name, request.paging(given))
+
+
+VOTABLE_FIELDS: Mapping[str, Callable[..., Any]] = {"flags": flags_on, "flagReasons": flag_reasons}
+GROUP_FIELDS: Mapping[str, Callable[..., Any]] = {
+    "viewerCanModerate": can_moderate,
+    "moderators": _moderators,
+}
+FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
+    "ModerationAction": {
+        "id": lambda request, action: f"action:{action.number}",
+        "kind": lambda request, action: action.kind,
+        "at": lambda request, action: action.at,
+        "moderator": lambda request, action: action.moderator,
+        "subjectId": lambda request, action: subject_id(action),
+        "subject": _subject,
+        "group": lambda request, action: action.group,
+        "reason": lambda request, action: action.reason,
+        "note": _note,
+        "appeal": _appeal,
+        "ban": lambda request, action: None,  # nobody is banned with `removeTexts` here
+        "expiresAt": lambda request, action: action.until,
+        "role": lambda request, action: action.role if action.kind != "REVERT" else None,
+        "reverts": lambda request, action: action.reverts,
+        "revertedBy": lambda request, action: action.reverted_by,
+    },
+    "Flag": {
+        "by": lambda request, flagged: flagged[0],
+        "reason": lambda request, flagged: flagged[1].reason,
+        "note": lambda request, flagged: flagged[1].note,
+        "at": lambda request, flagged: flagged[1].at,
+    },
+    "QueueEdge": {
+        "cursor": lambda request, edge: edge.cursor,
+        "node": lambda request, edge: edge.node,
+        "flags": _queue_flags,
+        "flagReasons": lambda request, edge: [flag.reason for _, flag in edge.flags],
+        "since": lambda request, edge: edge.since,
+    },
+    "Appeal": {
+        "id": lambda request, action: f"appeal:{action.number}",
+        "text": lambda request, action: action.appeal.text,
+        "at": lambda request, action: action.appeal.at,
+        "answer": lambda request, action: action.appeal.answer,
+        "answeredBy": lambda request, action: action.appeal.answered_by,
+        "answeredAt": lambda request, action: action.appeal.answered_at,
+    },
+    "RoleGrant": {
+        "role": lambda request, grant: grant.role,
+        "group": lambda request, grant: grant.group,
+        "grantedAt": lambda request, grant: grant.granted_at,
+    },
+}

@@ -1,0 +1,36 @@
+"""Reverts in the model: what each kind of action needs for it is in the module of the kind."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests.soak import bans
+from tests.soak.model import Model, Refused, check, is_id
+from tests.soak.moderation import Done, NewNumber, Texts, checked_texts, require_token, revert_content, revert_role
+from tests.soak.records import Action, User
+
+Reverter = Callable[[Model, User, Action, Texts, NewNumber], Action]
+
+REVERTERS: Mapping[str, Reverter] = {
+    "REMOVE": revert_content,
+    "APPROVE": revert_content,
+    "LOCK": revert_content,
+    "GRANT_ROLE": revert_role,
+    "REVOKE_ROLE": revert_role,
+    "BAN": bans.revert,
+}
+
+
+def revert(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+    id = given["actionId"]
+    check(is_id("action", id), "actionId")
+    require_token(token)
+    texts = checked_texts(given)
+    actor, action = model.actor(token), model.actions.get(int(id.partition(":")[2]))
+    if not actor.roles:
+        raise Refused("NOT_A_MODERATOR")
+    if action is None:
+        raise Refused("NOT_FOUND", "actionId")
+    check(action.kind != "REVERT", "actionId")
+    if action.kind == "BAN":
+        model.require_not_banned(actor)
+    return REVERTERS[action.kind](model, actor, action, texts, number), True

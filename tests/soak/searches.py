@@ -1,0 +1,243 @@
+"""
+Search in the model, as docs/search.md describes it: all words and phrases of a query have to be in a text.
+
+What is a word is simpler than for the server, as the generator writes only such texts. The order of relevance is not
+modelled: of it the model knows what is found, and how many.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+from tests.soak.model import GROUP, USERNAME, BadInput, Mirror, Model
+from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
+from tests.soak.records import Article, Comment, User
+
+LONGEST_QUERY = 500  # characters
+LONGEST_WORD = 100
+WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\U0001f389]|[a-z0-9]+")
+KINDS: dict[str, type] = {"ARTICLE": Article, "COMMENT": Comment, "USER": User}
+USUAL_SIZE = 25
+
+Phrase = tuple[str, ...]
+Match = Article | Comment | User
+
+
+class Unordered(list[Any]):
+    """Items of which an answer has different ones in any order: so many."""
+
+    def __init__(self, items: Sequence[Any], count: "int | Between") -> None:
+        super().__init__(items)
+        self.count_shown = count
+
+
+@dataclass(frozen=True)
+class Between:
+    """Equal to each number between two, and from 0 to 1 to each flag."""
+
+    low: int
+    high: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int) and self.low <= other <= self.high
+
+
+class AnyText:
+    """Equal to any non-empty text, for texts that the contract does not define."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and bool(other)
+
+    def __repr__(self) -> str:
+        return "<any text>"
+
+
+class AnyTextOrNull(AnyText):
+    """Equal to null, too."""
+
+    def __eq__(self, other: object) -> bool:
+        return other is None or super().__eq__(other)
+
+
+ANY_TEXT, ANY_TEXT_OR_NULL = AnyText(), AnyTextOrNull()
+ANY_FLAG = Between(0, 1)
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """Equal to each passage of a text in which all that is marked are words of the query, and something is."""
+
+    texts: tuple[str, ...]
+    words: frozenset[str]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, str):
+            return False
+        passage = re.sub("[\ue000\ue001]", "", other).strip("…")
+        marked = re.findall("\ue000(.*?)\ue001", other)
+        is_there = any(passage in " ".join(text.split()) for text in self.texts)
+        return is_there and bool(marked) and all(set(words(each)) <= self.words for each in marked)
+
+
+class SearchEdge(NamedTuple):
+    cursor: Any
+    node: Match
+    excerpt: Excerpt
+
+
+class Search(NamedTuple):
+    """`group` and `poster` are in lower case."""
+
+    phrases: tuple[Phrase, ...]
+    kinds: tuple[str, ...]
+    group: str | None
+    poster: str | None
+    order: str
+
+    @property
+    def listing(self) -> tuple[Any, ...]:
+        return ("search", *self)
+
+
+def search(query: str, kinds: Sequence[str] | None, group: str | None, poster: str | None, order: str | None) -> Search:
+    """Raises BadInput if the query is too long."""
+    if len(query) > LONGEST_QUERY:
+        raise BadInput
+    if group is not None:
+        group = group.lower() if GROUP.fullmatch(group) else "-"
+    if poster is not None:
+        poster = poster.lower() if USERNAME.fullmatch(poster) else "-"
+    chosen = tuple(sorted(set(KINDS if kinds is None else kinds)))
+    return Search(phrases(query), chosen, group, poster, order or "RELEVANCE")
+
+
+def words(text: str) -> list[str]:
+    """Runs of letters and digits without case and accents, and each Chinese or Japanese character and emoji."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(each for each in decomposed if not unicodedata.combining(each))
+    return [word[:LONGEST_WORD] for word in WORD.findall(plain)]
+
+
+def phrases(query: str) -> tuple[Phrase, ...]:
+    """The texts in quotation marks, and the others between spaces, as words."""
+    parts = query.split('"')
+    if len(parts) % 2 == 0:  # the last quotation mark opens nothing
+        parts[-2:] = [" ".join(parts[-2:])]
+    texts = [text for place, part in enumerate(parts) for text in ([part] if place % 2 else part.split())]
+    return tuple(dict.fromkeys(phrase for phrase in (tuple(words(text)) for text in texts) if phrase))
+
+
+def snapshot(model: Model) -> dict[Match, Match]:
+    """What is searched, as it is now: a copy of each article, comment and user."""
+    subjects: list[Match] = [*model.articles.values(), *model.comments.values(), *model.users.values()]
+    copies = {each: copy(each) for each in subjects}
+    for copied in copies.values():
+        if isinstance(copied, Article):
+            copied.groups = set(copied.groups)
+        elif isinstance(copied, Comment):
+            copied.article = cast(Article, copies[copied.article])
+    return copies
+
+
+def matches(model: Model, wanted: Search) -> list[Match]:
+    subjects: list[Match] = [*model.articles.values(), *model.comments.values(), *model.users.values()]
+    return [each for each in subjects if type(each).__name__.upper() in wanted.kinds and is_match(each, wanted)]
+
+
+def is_match(subject: Match, wanted: Search) -> bool:
+    """Whether a subject is found. Comments are in the groups of their articles; users are in none."""
+    if isinstance(subject, User) and (wanted.group is not None or wanted.poster is not None):
+        return False
+    if not isinstance(subject, User):
+        article = subject if isinstance(subject, Article) else subject.article
+        is_shown = subject.is_visible if isinstance(subject, Article) else subject.is_shown
+        if not is_shown or subject.poster is None or wanted.poster not in (None, subject.poster.lower):
+            return False
+        if wanted.group is not None and wanted.group not in article.groups:
+            return False
+    found = [words(text) for text in texts(subject)]
+    return bool(wanted.phrases) and all(any(_has(each, phrase) for each in found) for phrase in wanted.phrases)
+
+
+def texts(subject: Match) -> tuple[str, ...]:
+    if isinstance(subject, User):
+        return (subject.name,)
+    if isinstance(subject, Article):
+        return subject.title, subject.content or ""
+    return (subject.content or "",)
+
+
+def page(model: Model, wanted: Search, paging: PageArguments) -> Page:
+    paging.check()
+    position = paging.position(wanted.listing)
+    found = matches(model, wanted)
+    if model.mirror is Mirror.BEHIND:
+        return _page_of_before(model, wanted, found, paging, position)
+    model.reached.count("searches that find something", bool(found))
+    model.reached.count("searches that find several kinds", len({type(each) for each in found}) > 1)
+    if wanted.order == "RELEVANCE" or sum(isinstance(each, User) for each in found) > 1:
+        return _unordered_page(wanted, found, paging, position)
+    entries = descending([ListingEntry(_key(model, each, wanted.order), each) for each in found])
+    is_there = position is not None and any(each.node is position.key[-1] for each in entries)
+    if position is not None and is_there:  # it goes on where the match of the cursor is now
+        position = position._replace(key=_key(model, position.key[-1], wanted.order))
+    model.reached.count("pages of searches after a cursor", position is not None)
+    model.reached.count("cursors of what is found no more", position is not None and not is_there)
+    result = cut("Search", wanted.listing, entries, paging, position)
+    edges = [SearchEdge(edge.cursor, edge.node, _excerpt(edge.node, wanted)) for edge in result.edges]
+    result.edges = result.ends = edges
+    return result
+
+
+def _unordered_page(wanted: Search, found: Sequence[Match], paging: PageArguments, position: Position | None) -> Page:
+    """A first page; the server's places of users among each other, and those by relevance, are not modelled."""
+    size = paging.first or paging.last or USUAL_SIZE
+    has_more = len(found) > size
+    edges = [SearchEdge(ANY_TEXT, each, _excerpt(each, wanted)) for each in found]
+    unordered = Unordered(edges, min(size, len(found)))
+    ends = [SearchEdge(ANY_TEXT, found[0], _excerpt(found[0], wanted))] if found else []
+    return Page("Search", unordered, has_more and bool(paging.last), has_more and not paging.last, len(found), ends)
+
+
+def _page_of_before(
+    model: Model, wanted: Search, found: Sequence[Match], paging: PageArguments, position: Position | None
+) -> Page:
+    """
+    A page while the database is behind: of what it had, what is there and still matches. What was changed so that it
+    does not match any more may be counted.
+    """
+    known = [each for each in found if each in model.indexed and is_match(model.indexed[each], wanted)]
+    counted = [each for each, before in model.indexed.items() if is_match(before, wanted) and _is_there(model, each)]
+    model.reached.count("searches of what the database has not", len(known) < len(found))
+    size, is_whole = paging.first or paging.last or USUAL_SIZE, position is None
+    edges = [SearchEdge(ANY_TEXT, each, _excerpt(each, wanted)) for each in known]
+    shown = Between(min(size, len(known)) if is_whole else 0, min(size, len(known)))
+    ends = [SearchEdge(ANY_TEXT_OR_NULL, each, Excerpt((), frozenset())) for each in [*model.users.values()][:1]]
+    total = Between(len(known), len(counted))
+    return Page("Search", Unordered(edges, shown), ANY_FLAG, ANY_FLAG, total, ends)
+
+
+def _is_there(model: Model, subject: Match) -> bool:
+    if isinstance(subject, User):
+        return True
+    kept = model.articles if isinstance(subject, Article) else model.comments
+    return subject.number in kept and subject.poster is not None
+
+
+def _key(model: Model, subject: Match, order: str) -> tuple[Any, ...]:
+    """By value; of equal ones users come first, then those with higher numbers."""
+    if isinstance(subject, User):
+        return (subject.joined_at if order == "NEWEST" else model.karma(subject), 1, 0, subject)
+    return (subject.posted_at if order == "NEWEST" else subject.votes, 0, subject.number, subject)
+
+
+def _excerpt(subject: Match, wanted: Search) -> Excerpt:
+    return Excerpt(texts(subject), frozenset(word for phrase in wanted.phrases for word in phrase))
+
+
+def _has(text: Sequence[str], phrase: Phrase) -> bool:
+    starts = range(len(text) - len(phrase) + 1)
+    return any(tuple(text[start : start + len(phrase)]) == phrase for start in starts)

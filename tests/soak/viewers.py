@@ -1,0 +1,118 @@
+"""Who reads the same: strangers, posters, moderators of this group and of another, admins, and others."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from tests.soak.documents import Document, DocumentGenerator
+from tests.soak.history import Ref
+from tests.soak.inputs import VariableGenerator
+from tests.soak.model import Model
+from tests.soak.records import Article, Comment, User
+from tests.soak.variables import KnownValues
+
+READ = ("article", "article", "comment", "node", "nodes", "articles", "held", "moderationLog", "moderationQueue")
+HIDDEN = 0.75  # share of the reads that are about what is not visible, where there is any
+
+
+@dataclass(frozen=True)
+class Viewing:
+    """A document about an article or a comment, with its variables, and who reads it: who may read most comes first."""
+
+    document: Document
+    variables: dict[str, Any]
+    viewers: list[User | None]
+
+
+@dataclass(frozen=True)
+class Subscribing:
+    """A mutation with its input, beside subscriptions to an article; those who may read least are the first."""
+
+    mutation: str
+    given: dict[str, Any]
+    article: Ref
+    viewers: list[User | None]
+
+
+def viewing(random: Random, model: Model, known: KnownValues) -> Viewing | None:
+    subject = _subject(random, model)
+    if subject is None:
+        return None
+    article = subject.article if isinstance(subject, Comment) else subject
+    document = DocumentGenerator(random).query(random.choices(READ, k=random.choice((1, 1, 2))))
+    generator = VariableGenerator(random, model, known, subject.poster)
+    values = generator.variables(document)
+    ids = {"articleId": known.articles[article.number]}
+    if isinstance(subject, Comment):
+        ids |= {"commentId": known.comments[subject.number], "under": known.comments[subject.number]}
+    about = [*ids.values()][:2]
+    for slot in document.slots:
+        if slot.kind in ids:
+            values[slot.name] = ids[slot.kind]
+        elif slot.kind == "nodeId":
+            values[slot.name] = random.choice(about)
+        elif slot.kind == "nodeIds":
+            values[slot.name] = [*about, *(values.get(slot.name) or ())]
+        elif slot.kind == "cursor":
+            values[slot.name] = None
+    return Viewing(document, values, list(viewers(random, model, subject)))
+
+
+def subscribing(random: Random, model: Model, known: KnownValues) -> Subscribing | None:
+    """A write about a visible article that has comments, mostly what a moderator does."""
+    articles = [each for each in model.articles.values() if each.is_visible and not each.is_locked]
+    comments = [each for each in model.comments.values() if each.article in articles and not each.is_stub]
+    article = random.choice(comments).article if comments else random.choice(articles) if articles else None
+    if article is None:
+        return None
+    own = [each for each in comments if each.article is article]
+    id, reason = known.articles[article.number], "out of place"
+    writes = [
+        ("removeContent", {"subjectId": id, "reason": reason}),
+        ("lockArticle", {"articleId": id, "reason": reason}),
+        ("vote", {"articleId": id, "value": random.choice(("UP", "DOWN", "NONE"))}),
+        ("comment", {"articleId": id, "content": f"anew {random.randint(1, 999)}"}),
+        *(("removeContent", {"subjectId": known.comments[each.number], "reason": reason}) for each in own[-2:]),
+        *(
+            ("revertModeration", {"actionId": known.actions[number], "reason": reason})
+            for number in _undone(model, own)
+        ),
+    ]
+    name, given = random.choice(writes)
+    return Subscribing(name, given, id, list(viewers(random, model, article))[::-1])
+
+
+def _undone(model: Model, comments: Iterable[Comment]) -> list[int]:
+    """Some actions about comments that stand."""
+    actions = [
+        each for comment in comments for each in comment.actions if each.kind == "REMOVE" and not each.reverted_by
+    ]
+    return [each.number for each in actions[-2:]]
+
+
+def viewers(random: Random, model: Model, subject: Article | Comment) -> Iterator[User | None]:
+    """One of each kind, if there is one."""
+    groups = subject.article.groups if isinstance(subject, Comment) else subject.groups
+    users = random.sample(list(model.users.values()), len(model.users))
+    others = [each for each in users if each is not subject.poster]
+    kinds = [
+        [each for each in others if each.is_admin],
+        [each for each in others if each.moderates_site and not each.is_admin],
+        [each for each in others if each.moderates(groups) and not each.moderates_site],
+        [each for each in users if each is subject.poster],
+        [each for each in others if each.roles and not each.moderates(groups)],
+        [each for each in others if not each.roles],
+    ]
+    yield from (kind[0] for kind in kinds if kind)
+    yield None
+
+
+def _subject(random: Random, model: Model) -> Article | Comment | None:
+    comments = [each for each in model.comments.values() if not each.is_stub]
+    subjects: list[Article | Comment] = [*model.articles.values(), *comments]
+    hidden: list[Article | Comment] = [each for each in model.articles.values() if not each.is_visible]
+    if not hidden or random.random() < 0.5:
+        hidden = [each for each in comments if not each.is_shown]
+    chosen = hidden if hidden and random.random() < HIDDEN else subjects
+    return random.choice(chosen) if chosen else None

@@ -1,0 +1,101 @@
+"""How scripts refuse what a banned user may not do: by words in sessions, or words that come with a name."""
+
+import pytest
+
+from store import keys
+from store.errors import Banned, Unauthenticated
+from store.records import Vote
+from store.scripts import registry
+from store.scripts.registry import Script
+from store.sessions import parse_token
+from store.site import actor_slot
+from tests.store.reading import everything, post
+
+pytestmark = pytest.mark.routed
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """A function that makes a script which requires the prelude, of its last lines."""
+
+    def make(text: str) -> Script:
+        path = tmp_path / "commands" / "odd.lua"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"-- Tests bans.\n-- requires: prelude\n{text}\n")
+        monkeypatch.setitem(registry.FILES, "odd", path)
+        return Script("odd")
+
+    return make
+
+
+async def session_with(store, redis, username, bans):
+    """A session of a user with the words of bans."""
+    redis.hset(keys.user(store.site.home_of_user(username), username), "bans", bans)
+    return parse_token((await store.sessions.open(username)).token)
+
+
+@pytest.mark.parametrize("is_home", [True, False])
+async def test_script_refuses_a_user_who_is_banned_from_the_site(store, redis, alice, clock, script, is_home):  # M6
+    until = clock.now + 60_000
+    session = await session_with(store, redis, alice, f"site={until}")
+    p = (actor_slot(session) + (not is_home)) % store.site.partitions
+    acts, reads = script("return actor()"), script("return reader()")
+
+    with pytest.raises(Banned) as refused:
+        await store.site.run(acts, p, session)
+    assert (refused.value.until, refused.value.group) == (until, None)
+    assert await store.site.run(reads, p, session) == alice
+    clock.advance(59.999)
+    with pytest.raises(Banned):
+        await store.site.run(acts, p, session)
+    clock.advance(0.001)
+    assert await store.site.run(acts, p, session) == alice
+
+
+@pytest.mark.parametrize("is_home", [True, False])
+async def test_script_refuses_a_user_who_is_banned_from_a_group(store, redis, alice, clock, script, is_home):  # M6
+    session = await session_with(store, redis, alice, f"site=1 group:a=1 group:show=0 group:ask={clock.now + 9}")
+    p = (actor_slot(session) + (not is_home)) % store.site.partitions
+
+    def checked(*groups):
+        listed = ", ".join(f'"{each}"' for each in groups)
+        return store.site.run(
+            script(f"local name = actor()\nrequire_not_banned({{{listed}}})\nreturn name"), p, session
+        )
+
+    assert await checked() == await checked("a") == await checked("sho", "show2", "video") == alice
+    with pytest.raises(Banned, match="you are banned from the group show for good") as refused:
+        await checked("video", "show")
+    assert (refused.value.until, refused.value.group) == (None, "show")
+    with pytest.raises(Banned, match=r"you are banned from the group ask$") as refused:
+        await checked("ask")
+    assert (refused.value.until, refused.value.group) == (clock.now + 9, "ask")
+
+
+async def test_ban_stays_in_a_session_that_is_renewed(store, redis, alice, clock):
+    session = await session_with(store, redis, alice, "group:lua=0 site=0")
+    login = await store.site.login(session)
+    clock.advance(7_200)
+    renewed = await store.sessions.renew(session, login)
+
+    assert await store.site.login(session) == renewed
+    assert (renewed.username, renewed.bans) == (alice, "group:lua=0 site=0")
+    assert renewed.expires_at == login.expires_at + 7_200_000
+
+
+async def test_session_of_a_banned_user_ends(store, redis, alice):
+    session = await session_with(store, redis, alice, "site=0")
+    await store.sessions.close(session)
+
+    with pytest.raises(Unauthenticated):
+        await store.site.login(session)
+
+
+async def test_banned_user_changes_nothing(store, redis, alice, bob):  # M6
+    article = await post(store, bob)
+    session = await session_with(store, redis, alice, "site=0")
+    before = everything(redis)
+
+    with pytest.raises(Banned, match="you are banned from this site for good"):
+        await store.articles.vote(article.number, session, Vote.UP)
+    assert everything(redis) == before

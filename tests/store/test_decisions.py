@@ -1,0 +1,210 @@
+"""What state articles and comments have after chains of removals, approvals and reverts, and how `verify` finds it."""
+
+import asyncio
+import random
+from dataclasses import dataclass, field
+
+import pytest
+
+from store import article_moderation, comment_moderation, keys, purges, reverts
+from store.maintenance import dump
+from store.maintenance.restore import Restoration
+from store.maintenance.verify import Finding
+from store.records import ContentState
+from store.roles import OPERATOR
+from store.store import Store
+from tests.store import held
+from tests.store.held import set_comment_state
+from tests.store.reading import contents, post, verified
+
+pytestmark = pytest.mark.routed
+VISIBLE, PENDING, REMOVED, _ = ContentState
+KINDS = ("article", "comment")
+
+
+@dataclass
+class Subject:
+    """An article or a comment, and the numbers of the actions on it that were not reverted, by name."""
+
+    store: Store
+    kind: str
+    number: int
+    actions: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}:{{{self.store.site.home_of_article(self.number)}}}:{self.number}"
+
+    async def state(self) -> ContentState:
+        return ContentState(await self.store.site.redis.run(("HGET", self.key, "state")) or "visible")
+
+    async def act(self, word: str) -> None:
+        """`hold` as a rule would, `remove A`, `approve A`, or `revert A`, where A is a name for the action."""
+        name, _, action = word.partition(" ")
+        module = article_moderation if self.kind == "article" else comment_moderation
+        if name == "hold" and self.kind == "article":
+            await held.set_state(self.store, self.number, '"pending"')
+        elif name == "hold":
+            await set_comment_state(self.store, self.number, PENDING)
+        elif name == "revert":
+            await reverts.revert(self.store.site, OPERATOR, self.actions.pop(action), "a reason")
+        elif name == "remove":
+            done = await module.remove(self.store.site, OPERATOR, self.number, None, "a reason")
+            self.actions[action] = done.action.number
+        else:
+            self.actions[action] = (await module.approve(self.store.site, OPERATOR, self.number)).action.number
+
+
+@pytest.fixture(params=KINDS)
+async def subject(store, alice, bob, request) -> Subject:
+    article = (await post(store, alice, groups=["show"])).number
+    if request.param == "article":
+        return Subject(store, "article", article)
+    comment = (await store.comments.post(article, None, bob, "a text")).comment
+    return Subject(store, "comment", comment.number)
+
+
+async def findings(store: Store) -> list[Finding]:
+    """What `verify` finds, except late expiries: the clock of the test is ahead of that of Valkey."""
+    return [each for each in await verified(store) if not each.where.endswith("TTL")]
+
+
+@pytest.mark.parametrize(
+    ("chain", "expected"),
+    [
+        ("hold, remove A, revert A", [PENDING, REMOVED, PENDING]),
+        ("hold, remove A, approve B, revert B, revert A", [PENDING, REMOVED, VISIBLE, REMOVED, PENDING]),
+        ("hold, remove A, approve B, revert A, revert B", [PENDING, REMOVED, VISIBLE, VISIBLE, PENDING]),
+        ("hold, approve A, remove B, revert A, revert B", [PENDING, VISIBLE, REMOVED, REMOVED, PENDING]),
+        ("hold, approve A, remove B, revert B, revert A", [PENDING, VISIBLE, REMOVED, VISIBLE, PENDING]),
+        ("approve A, hold, remove B, revert B", [VISIBLE, PENDING, REMOVED, PENDING]),
+        ("approve A, hold, remove B, approve C, revert C, revert B, revert A", [
+            VISIBLE, PENDING, REMOVED, VISIBLE, REMOVED, PENDING, PENDING,
+        ]),
+        ("remove A, revert A, hold, remove B, revert B", [REMOVED, VISIBLE, PENDING, REMOVED, PENDING]),
+        ("hold, remove A, revert A, approve B, remove C, revert C", [
+            PENDING, REMOVED, PENDING, VISIBLE, REMOVED, VISIBLE,
+        ]),
+        ("remove A, approve B, remove C, revert B, revert A, revert C", [
+            REMOVED, VISIBLE, REMOVED, REMOVED, REMOVED, VISIBLE,
+        ]),
+    ],
+)  # fmt: skip
+async def test_revert_brings_back_the_state_that_the_action_has_found(subject, chain, expected):  # M3, M9
+    seen = []
+    for word in chain.split(", "):
+        await subject.act(word)
+        seen.append(await subject.state())
+
+    assert seen == expected
+    assert await findings(subject.store) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_reverting_everything_brings_back_the_first_state(subject, seed):  # M3
+    chance, is_held = random.Random(seed), seed % 2
+    if is_held:
+        await subject.act("hold")
+    for name in range(8):
+        await subject.act(chance.choice(("remove", "approve")) + f" {name}")
+        if chance.random() < 0.4:
+            await subject.act(f"revert {chance.choice(list(subject.actions))}")
+            subject.actions = {key: each for key, each in subject.actions.items() if await _stands(subject, each)}
+    for action in {subject.actions[each]: each for each in chance.sample(list(subject.actions), len(subject.actions))}:
+        name = next(each for each, number in subject.actions.items() if number == action)
+        await subject.act(f"revert {name}")
+
+    assert await subject.state() is (PENDING if is_held else VISIBLE)
+    assert await findings(subject.store) == []
+
+
+async def _stands(subject: Subject, number: int) -> bool:
+    action = await reverts.read(subject.store.site, number)
+    return action is not None and action.reverted_by is None
+
+
+@pytest.mark.parametrize("wrong", ["removed", "visible", "pending"])
+async def test_verify_repairs_a_state_that_the_actions_do_not_say(subject, redis, wrong):  # M2
+    store = subject.store
+    if wrong != "removed":
+        await subject.act("remove A")
+    expected = _without_log(redis)
+    if wrong == "visible":
+        redis.hdel(subject.key, "state")
+    else:
+        redis.hset(subject.key, "state", wrong)
+    found = {each.where: (each.found, each.expected) for each in await verified(store)}
+    repaired = await verified(store, repair=True)
+
+    right = "visible" if wrong == "removed" else "removed"
+    assert found[f"{subject.key} state"] == (wrong, right)
+    assert repaired and all(each.repaired for each in repaired)
+    assert await findings(store) == []
+    assert _without_log(redis) == expected
+
+
+@pytest.mark.parametrize("is_locked", [True, False])
+async def test_verify_repairs_a_lock_that_the_actions_do_not_say(store, alice, redis, is_locked):  # M4
+    number = (await post(store, alice)).number
+    key = keys.article(store.site.home_of_article(number), number)
+    if is_locked:
+        await article_moderation.lock(store.site, OPERATOR, number, None, "a reason")
+        redis.hdel(key, "locked")
+    else:
+        redis.hset(key, "locked", "1")
+    (found,) = await verified(store)
+    (repaired,) = await verified(store, repair=True)
+
+    values = ("nothing", "1") if is_locked else ("1", "nothing")
+    assert (found.where, found.found, found.expected) == (f"{key} locked", *values)
+    assert repaired.repaired
+    assert redis.hget(key, "locked") == ("1" if is_locked else None)
+    assert await findings(store) == []
+
+
+async def test_changes_meanwhile_are_neither_reported_nor_undone(subject):
+    """The script that repairs a state compares it with the actions in the same step."""
+    found: list[Finding] = []
+
+    async def change() -> None:
+        for name in range(20):
+            await subject.act(f"{('remove', 'approve')[name % 2]} {name}")
+
+    async def repair() -> None:
+        for _ in range(4):
+            found.extend(await verified(subject.store, repair=True))
+
+    await asyncio.gather(change(), repair())
+    assert [each for each in found if each.where.endswith(" state")] == []
+    assert await subject.state() is VISIBLE
+
+
+@pytest.mark.one_server
+async def test_restored_texts_have_the_states_that_later_actions_say(subject, redis_url, clock):  # M2
+    """A backup reads actions after what they are about: what is removed or purged meanwhile is so after a restore."""
+    store = subject.store
+    records = [each async for some in dump.records_of(store.site, lambda count: None, print) for each in some]
+    await subject.act("remove A")
+    for later in ("removed", "purged"):
+        if later == "purged":
+            await purges.purge(store.site, OPERATOR, subject.number, "a reason")
+        actions = [each async for some in dump.records_of(store.site, lambda count: None, print) for each in some]
+        restoration = await Restoration.begin(
+            f"{redis_url}?db={1 + (later == 'purged')}", later, 4, store.site.policy, clock
+        )
+        await restoration.put([*records, *(each for each in actions if each.kind in ("action", "sequences"))])
+        await restoration.end()
+        await restoration.close()
+        copy = await Store.open(f"{redis_url}?db={1 + (later == 'purged')}", store.site.policy, clock=clock)
+        other = Subject(copy, subject.kind, subject.number)
+        text = await copy.site.redis.run(("HGET", other.key, "title" if subject.kind == "article" else "content"))
+        assert await other.state() is REMOVED
+        assert (text == purges.PURGED) == (later == "purged")
+        assert await findings(copy) == []
+        await copy.close()
+
+
+def _without_log(redis) -> dict[str, object]:
+    """The contents but for what changes with any change of a state."""
+    left_out = ("moves", "removing", "effects", "applied", "logged", "latest")
+    return {key: value for key, value in contents(redis).items() if not key.startswith(left_out)}

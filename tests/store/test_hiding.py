@@ -1,0 +1,443 @@
+"""Hiding by flags: things that users whose flags count have flagged wait for a moderator."""
+
+import asyncio
+import random
+
+import pytest
+
+from store import article_moderation, comment_moderation, effects, flaggers, flags, keys, listings
+from store.errors import Forbidden, Unauthenticated
+from store.flags import FlagReason, Queue
+from store.ranking.formulas import Order
+from store.records import ContentState, Vote
+from store.roles import OPERATOR
+from store.rules import FlagRules, Rules
+from store.sessions import parse_token
+from store.site import Session
+from store.store import Store
+from tests.conftest import registered
+from tests.store.reading import article, everything, numbers, post, profile, read, verified
+
+pytestmark = pytest.mark.routed
+
+RULE = FlagRules(hide_at=3, least_karma=0)
+WEEK = 7 * 86_400_000
+
+
+@pytest.fixture
+async def opened(redis_url, partitions, policy, clock):
+    """`await opened(rule)` opens the store with a rule for flags, or without any."""
+    stores = []
+
+    async def opened(rule):
+        stores.append(await Store.open(redis_url, policy, partitions, clock=clock, rules=Rules(rule)))
+        return stores[-1]
+
+    yield opened
+    for each in stores:
+        await each.close()
+
+
+@pytest.fixture
+async def store(opened):
+    return await opened(RULE)
+
+
+def account(store, username):
+    return keys.user(store.site.home_of_user(username), username)
+
+
+async def trusted(store, redis, *usernames, **fields):
+    """Users whose flags count, but for some fields."""
+    given = {"joined": store.site.clock() - WEEK, "upvoters": "a1 a2 a3 a4 a5"}
+    for username in usernames:
+        await registered(store, username)
+        redis.hset(account(store, username), mapping=given | {"flag_outcomes": "1024+ 2048- 3072+"} | fields)
+    return usernames
+
+
+async def flag(store, username, thing, reason=FlagReason.SPAM):
+    return await flags.flag(store.site, username, thing.id.split(":")[0], thing.number, reason)
+
+
+async def flag_all(store, usernames, thing):
+    return [await flag(store, username, thing) for username in usernames]
+
+
+async def unflag(store, username, thing):
+    return await flags.unflag(store.site, username, thing.id.split(":")[0], thing.number)
+
+
+async def commented(store, article, poster):
+    return (await store.comments.post(article.number, None, poster, "a text")).comment
+
+
+def state(store, redis, thing):
+    kind = keys.article if thing.id.startswith("article") else keys.comment
+    return redis.hget(kind(store.site.home_of_article(thing.number), thing.number), "state")
+
+
+def moderation(thing):
+    return article_moderation if thing.id.startswith("article") else comment_moderation
+
+
+def outcomes(store, redis, username):
+    return redis.hget(account(store, username), "flag_outcomes")
+
+
+async def queued(store, queue, *groups):
+    return await numbers(store, flags.listing(store.site, queue, groups or None))
+
+
+async def listed(store):
+    """The numbers of all articles by two orders."""
+    return [await numbers(store, listings.whole(store.site, order)) for order in (Order.TIME, Order.HOT)]
+
+
+@pytest.fixture(params=["article", "comment"])
+async def thing(request, store, alice, bob):
+    """Of alice, in the group `go`."""
+    if request.param == "article":
+        return await post(store, alice, groups=["go"])
+    return await commented(store, await post(store, bob, groups=["go"]), alice)
+
+
+@pytest.fixture
+async def three(store, redis):
+    return await trusted(store, redis, "carol", "dave", "erin")
+
+
+async def test_thing_is_pending_at_the_threshold(store, redis, thing, three):  # M5
+    shown = await flag_all(store, three[:2], thing)
+    assert [each.subject.id for each in shown] == [thing.id] * 2
+    assert (state(store, redis, thing), await queued(store, Queue.FLAGGED)) == (None, [thing.number])
+    hidden = await flag(store, three[2], thing)
+
+    assert (hidden.username, hidden.subject, hidden.changed) == ("erin", None, True)
+    assert state(store, redis, thing) == "pending"
+    assert await queued(store, Queue.FLAGGED) == await queued(store, Queue.FLAGGED, "go") == []
+    assert [each.username for each in (await read(store, flags.standing(store.site, thing.number)))[0]] == list(three)
+    assert await verified(store) == []
+
+
+async def test_log_says_that_nobody_has_hidden_it(store, redis, thing, three):
+    await flag_all(store, three, thing)
+
+    p = store.site.home_of_article(thing.number)
+    changes = [entry for _, entry in redis.xrange(keys.log(p)) if entry["kind"].endswith("state_changed")]
+    assert [(each["actor"], each["subject"], each["state"]) for each in changes] == [("", thing.id, "pending")]
+
+
+async def test_hidden_article_is_where_pending_ones_are(store, redis, alice, three, clock):  # M2
+    hidden = await post(store, alice, groups=["go"])
+    comment = await commented(store, hidden, alice)
+    clock.advance(1)
+    await flag_all(store, three, hidden)
+
+    assert (await article(store, hidden.number)).state is ContentState.PENDING
+    assert await queued(store, Queue.PENDING) == await queued(store, Queue.PENDING, "go") == [hidden.number]
+    p = store.site.home_of_user(alice)
+    assert await listed(store) == [[], []]
+    assert redis.zscore(keys.comments(p, "alice"), keys.member(comment.number)) is None
+    assert redis.zscore(keys.held(p, "alice"), keys.member(hidden.number)) == hidden.posted_at
+    assert not redis.exists(keys.removing(p))
+    assert await verified(store) == []
+
+
+async def test_approval_ends_it_and_the_same_people_hide_nothing(store, redis, thing, three):  # M3, M5
+    before = await listed(store)
+    await flag_all(store, three, thing)
+    approved = await moderation(thing).approve(store.site, OPERATOR, thing.number)
+    assert (approved.changed, state(store, redis, thing)) == (True, None)
+    again = await flag_all(store, three, thing)
+
+    assert [each.changed for each in again] == [False] * 3
+    assert (state(store, redis, thing), await queued(store, Queue.PENDING)) == (None, [])
+    assert await listed(store) == before
+    assert await verified(store) == []
+
+
+async def test_approved_thing_is_not_hidden_until_it_is_edited(store, redis, alice, thing, three, clock):
+    await moderation(thing).approve(store.site, OPERATOR, thing.number)
+    await flag_all(store, three, thing)
+    assert state(store, redis, thing) is None
+    assert await queued(store, Queue.FLAGGED) == [thing.number]
+    clock.advance(1)
+    if thing.id.startswith("article"):
+        await store.articles.edit(thing.number, alice, {"content": "another text"})
+    else:
+        await store.comments.edit(thing.number, alice, "another text")
+    assert state(store, redis, thing) is None
+    assert (await flag(store, three[0], thing, FlagReason.ABUSE)).subject is None
+
+    assert state(store, redis, thing) == "pending"
+
+
+async def test_reverted_approval_hides_it_again(store, redis, thing, three):  # M3
+    await flag_all(store, three, thing)
+    approved = await moderation(thing).approve(store.site, OPERATOR, thing.number)
+    await moderation(thing).revert(store.site, OPERATOR, approved.action, "too quick")
+
+    assert state(store, redis, thing) == "pending"
+    assert [each.counts for each in (await read(store, flags.standing(store.site, thing.number)))[0]] == [True] * 3
+    assert await verified(store) == []
+
+
+async def test_revert_of_an_approval_does_not_show_what_was_hidden_since(store, redis, alice, thing, three, clock):
+    approved = await moderation(thing).approve(store.site, OPERATOR, thing.number)
+    clock.advance(1)
+    if thing.id.startswith("article"):
+        await store.articles.edit(thing.number, alice, {"content": "another text"})
+    else:
+        await store.comments.edit(thing.number, alice, "another text")
+    await flag_all(store, three, thing)
+    assert state(store, redis, thing) == "pending"
+    await moderation(thing).revert(store.site, OPERATOR, approved.action, "too quick")
+
+    assert state(store, redis, thing) == "pending"
+
+
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        {"joined": 1_470_311_520_000 - WEEK + 1},
+        {"upvoters": "a1 a2 a3 a4"},
+        {"upvoters": ""},
+        {"flag_outcomes": "1024+ 2048-"},
+        {"flag_outcomes": ""},
+        {"bans": "group:lua=0"},
+        {"bans": "site=1470311520001"},
+    ],
+    ids=lambda fields: "".join(fields),
+)
+async def test_flag_of_an_untrusted_user_only_waits(store, redis, thing, three, lacking):
+    await trusted(store, redis, "frank", **lacking)
+    await flag_all(store, three[:2], thing)
+    if "site=" not in lacking.get("bans", ""):
+        assert (await flag(store, "frank", thing)).changed
+
+    assert state(store, redis, thing) is None
+    found = (await read(store, flags.standing(store.site, thing.number)))[0]
+    assert [each.username for each in found if each.counts] == ["carol", "dave"]
+    assert await queued(store, Queue.FLAGGED) == [thing.number]
+
+
+@pytest.mark.parametrize("outcomes", ["1024+", "1024- 2048- 3072+ 4096+ 5120+"])
+def test_flag_counts_if_more_were_upheld_than_overruled(outcomes, clock):
+    found, rule = (str(clock.now - WEEK), "15", "5", "a1 a2 a3 a4 a5", outcomes, "group:lua=1"), FlagRules(3)
+
+    assert flaggers.counts(rule, found, clock.now)
+    assert not flaggers.counts(rule, (None, *found[1:]), clock.now)
+    assert not flaggers.counts(rule, (found[0], "14", *found[2:]), clock.now)
+
+
+def test_rule_may_ask_for_less(clock):
+    found = (str(clock.now), "0", None, None, None, None)
+
+    assert not flaggers.counts(FlagRules(1), found, clock.now)
+    assert flaggers.counts(FlagRules(1, 1, 0, 0, 0, 0), found, clock.now)
+
+
+async def test_thing_with_many_votes_needs_more_flags(store, redis, thing, three):
+    kind = keys.article if thing.id.startswith("article") else keys.comment
+    hash = kind(store.site.home_of_article(thing.number), thing.number)
+    redis.hset(hash, mapping={"up": 71, "down": 10})
+    more = await trusted(store, redis, "frank")
+    assert (await flag_all(store, three, thing))[-1].subject
+    redis.hset(hash, mapping={"up": 91})
+
+    assert (await flag(store, more[0], thing)).subject
+    redis.hset(hash, mapping={"up": 90})
+    assert (await flag(store, more[0], thing, FlagReason.ABUSE)).subject is None
+
+
+@pytest.mark.parametrize("roles", ["admin=1", "moderator=1", "moderator:lua=1"])
+async def test_text_of_a_moderator_is_not_hidden(store, redis, thing, three, roles):
+    redis.hset(account(store, "alice"), "roles", roles)
+    await flag_all(store, three, thing)
+
+    assert state(store, redis, thing) is None
+    assert await queued(store, Queue.FLAGGED) == [thing.number]
+
+
+async def test_withdrawn_flag_does_not_count(store, redis, thing, three):
+    await flag_all(store, three[:2], thing)
+    await unflag(store, three[0], thing)
+    await flag(store, three[2], thing)
+    assert state(store, redis, thing) is None
+
+    await flag(store, three[0], thing)
+    assert state(store, redis, thing) == "pending"
+
+
+async def test_site_without_the_rule_hides_nothing(opened, redis, store, thing, three):
+    await flag_all(await opened(None), three, thing)
+
+    assert state(store, redis, thing) is None
+
+
+async def test_flags_at_once_hide_a_thing_once(store, redis, alice, bob, clock):  # M5
+    """Each flag is set at any time around the third, in any order."""
+    many = await trusted(store, redis, *(f"flagger-{n}" for n in range(12)))
+    for kind in ("article", "comment"):
+        thing = await post(store, alice, groups=["go"])
+        if kind == "comment":
+            thing = await commented(store, thing, alice)
+        order = random.sample(many, len(many))
+        answers = await asyncio.gather(*(flag(store, each, thing) for each in order), return_exceptions=True)
+        p = store.site.home_of_article(thing.number)
+        entries = [entry for _, entry in redis.xrange(keys.log(p)) if entry.get("subject") == thing.id]
+
+        assert [each.changed for each in answers if not isinstance(each, Exception)] == [True] * 3
+        assert {type(each).__name__ for each in answers if isinstance(each, Exception)} == {"Forbidden"}
+        assert sum(each.subject is None for each in answers if not isinstance(each, Exception)) == 1
+        assert [entry["kind"] for entry in entries].count("flagged") == 3
+        assert redis.hlen(flags.FLAGS(p, thing.number)) == 3
+        assert state(store, redis, thing) == "pending"
+    assert await verified(store) == []
+
+
+@pytest.mark.parametrize("partitions", [1, 16], indirect=True, ids=["1 partition", "16 partitions"])
+async def test_session_of_any_partition_flags(store, redis, thing, three):
+    for username in three:
+        session = parse_token((await store.sessions.open(username)).token)
+        await flag(store, session, thing)
+    assert state(store, redis, thing) == "pending"
+
+    with pytest.raises(Unauthenticated):
+        await flag(store, Session("0" * 64, 5), thing)
+
+
+async def test_upvoters_are_known_by_name_up_to_ten(store, redis, alice):
+    posted, names = await post(store, alice), [f"voter-{n}" for n in range(14)]
+    answer = await commented(store, await post(store, await registered(store, "zoe")), alice)
+    for n, name in enumerate(names):
+        await registered(store, name)
+        thing = (store.articles, posted) if n % 2 else (store.comments, answer)
+        await thing[0].vote(thing[1].number, name, Vote.DOWN if n in (2, 3) else Vote.UP)
+        await thing[0].vote(thing[1].number, name, Vote.NONE if n in (2, 3) else Vote.UP)
+    await store.articles.vote(posted.number, names[0], Vote.UP)
+
+    known = redis.hget(account(store, alice), "upvoters").split()
+    assert known == [name for n, name in enumerate(names) if n not in (2, 3)][:10]
+    assert (await profile(store, alice)).karma == 13
+    assert redis.hget(account(store, "zoe"), "upvoters") is None
+
+
+async def test_removal_upholds_flags_and_its_revert_takes_that_back(store, redis, thing, three):
+    await flag_all(store, three[:2], thing)
+    await unflag(store, three[0], thing)
+    removed = await moderation(thing).remove(store.site, OPERATOR, thing.number, None, "an advertisement")
+    await effects.complete(store.site)
+    assert outcomes(store, redis, "dave") == f"1024+ 2048- 3072+ {thing.number}+"
+    assert outcomes(store, redis, "carol") == "1024+ 2048- 3072+"
+    await moderation(thing).revert(store.site, OPERATOR, removed.action, "it was none")
+    await effects.complete(store.site)
+
+    assert outcomes(store, redis, "dave") == "1024+ 2048- 3072+"
+    assert await verified(store) == []
+
+
+async def test_approval_overrules_flags_and_its_revert_takes_that_back(store, redis, thing, three):
+    await flag_all(store, three, thing)
+    approved = await moderation(thing).approve(store.site, OPERATOR, thing.number)
+    await effects.complete(store.site)
+    assert {outcomes(store, redis, name) for name in three} == {f"1024+ 2048- 3072+ {thing.number}-"}
+    await moderation(thing).revert(store.site, OPERATOR, approved.action, "too quick")
+    await effects.complete(store.site)
+    assert {outcomes(store, redis, name) for name in three} == {"1024+ 2048- 3072+"}
+    await moderation(thing).remove(store.site, OPERATOR, thing.number, None, "an advertisement")
+    approved = await moderation(thing).approve(store.site, OPERATOR, thing.number)
+    await effects.complete(store.site)
+    assert {outcomes(store, redis, name) for name in three} == {f"1024+ 2048- 3072+ {thing.number}-"}
+    await moderation(thing).revert(store.site, OPERATOR, approved.action, "too quick")
+    await effects.complete(store.site)
+
+    assert {outcomes(store, redis, name) for name in three} == {f"1024+ 2048- 3072+ {thing.number}+"}
+    assert await verified(store) == []
+
+
+async def test_last_ten_outcomes_are_kept(store, redis, alice, three):
+    redis.hdel(account(store, "carol"), "flag_outcomes")
+    posted = [await post(store, alice) for _ in range(12)]
+    for n, each in enumerate(posted):
+        await flag(store, "carol", each)
+        if n % 3:
+            await article_moderation.remove(store.site, OPERATOR, each.number, None, "an advertisement")
+        else:
+            await article_moderation.approve(store.site, OPERATOR, each.number)
+    await effects.complete(store.site)
+
+    assert outcomes(store, redis, "carol") == " ".join(
+        f"{each.number}{'+' if n % 3 else '-'}" for n, each in enumerate(posted) if n > 1
+    )
+
+
+async def test_deletion_and_edit_leave_outcomes(store, redis, alice, three, clock):
+    removed, approved = [await post(store, alice) for _ in range(2)]
+    for each in (removed, approved):
+        await flag(store, "carol", each)
+    await article_moderation.remove(store.site, OPERATOR, removed.number, None, "an advertisement")
+    await article_moderation.approve(store.site, OPERATOR, approved.number)
+    await store.articles.delete(removed.number, alice)
+    await store.articles.edit(approved.number, alice, {"content": "another text"})
+    await effects.complete(store.site)
+
+    assert outcomes(store, redis, "carol") == f"1024+ 2048- 3072+ {removed.number}+ {approved.number}-"
+
+
+async def test_users_who_are_gone_get_no_outcomes(store, redis, alice, three):
+    posted = await post(store, alice)
+    await flag(store, "carol", posted)
+    redis.delete(account(store, "carol"))
+    await article_moderation.approve(store.site, OPERATOR, posted.number)
+    await effects.complete(store.site)
+
+    assert not redis.exists(account(store, "carol"))
+
+
+async def test_damaged_fields_of_users_are_repaired(store, redis, three):
+    carol = account(store, "carol")
+    redis.hset(carol, mapping={"upvoters": "bob odd! dave", "flag_outcomes": "odd"})
+    found = {each.where: (each.found, each.expected) for each in await verified(store, repair=True)}
+
+    assert found[f"{carol} upvoters"] == ("bob odd! dave", "bob dave")
+    assert found[f"{carol} flag_outcomes"] == ("odd", "nothing")
+    assert redis.hget(carol, "upvoters") == "bob dave"
+    assert redis.hget(carol, "flag_outcomes") is None
+
+
+async def test_refused_flag_changes_nothing(store, redis, thing, three):
+    await flag_all(store, three, thing)
+    await trusted(store, redis, "frank")
+    before = everything(redis)
+    for who in ("frank", "carol"):
+        with pytest.raises(Forbidden, match="not visible"):
+            await flag(store, who, thing)
+
+    assert everything(redis) == before
+
+
+async def test_flags_of_users_who_were_upvoted_by_several_others_hide(opened, redis, clock):
+    """All of it by commands: karma, upvoters, age, and a flag that was upheld."""
+    site = await opened(FlagRules(hide_at=2, least_karma=4, least_voters=2, last_flags=3))
+    users = [await registered(site, name) for name in ("alice", "bob", "carol", "dave", "erin")]
+    for poster in users[1:]:
+        posted = await post(site, poster)
+        answer = await commented(site, posted, poster)
+        for voter in [each for each in users if each != poster][:2]:
+            await site.articles.vote(posted.number, voter, Vote.UP)
+            await site.comments.vote(answer.number, voter, Vote.UP)
+    bad, other = [await post(site, "alice") for _ in range(2)]
+    for thing in (bad, other):
+        await flag_all(site, ["bob", "carol"], thing)
+    await article_moderation.remove(site.site, OPERATOR, bad.number, None, "an advertisement")
+    await effects.complete(site.site)
+    clock.advance(WEEK / 1000 - 1)
+    await flag_all(site, ["bob", "carol"], fresh := await post(site, "alice"))
+    assert state(site, redis, fresh) is state(site, redis, other) is None
+    clock.advance(1)
+    await flag_all(site, ["bob", "dave"], later := await post(site, "alice"))
+    assert state(site, redis, later) is None
+
+    assert (await flag(site, "carol", later)).subject is None

@@ -1,0 +1,118 @@
+import pytest
+
+from store import flags, keys, kinds
+from store.ranking.formulas import Policy
+from tests.store import scene as scenes
+
+pytestmark = pytest.mark.routed
+
+DIGEST = "0" * 64
+AT = 1_470_311_520_000
+EXAMPLES: dict[kinds.Text, int | str] = {
+    keys.NUMBER: 1024,
+    keys.USERNAME: "Alice",
+    keys.OWNER: "Alice",
+    keys.GROUP: "show",
+    keys.SCOPE: "group:show",
+    keys.ROLE_SCOPE: "site",
+    keys.PLACE: "show",
+    flags.QUEUE_NAME: "flagged",
+    flags.QUEUE_SCOPE: "group:show",
+    keys.DIGEST: DIGEST,
+    keys.LINK_DIGEST: DIGEST[:32],
+    keys.ORDER: "votes",
+    keys.REPLY_ORDER: "votes",
+    keys.PINNED_ORDER: "votes",
+    keys.LISTING: "group:show:votes",
+    keys.TIME: AT,
+    keys.MOVES: 7,
+    keys.LEASE: "archiver",
+}
+
+
+NEVER_EXPIRING = (
+    "group",
+    "coming",
+    "links",
+    "log",
+    "logged",
+    "replies",
+    "inbox",
+    "unlisted",
+    "heldcomments",
+    "tree",
+    "latest",
+    "deleted",
+    "stubs",
+    "held",
+    "comments",
+    "removing",
+    "cleaning",
+    "moving",
+    "moderators",
+    "flags",
+    "queue",
+)
+
+
+@pytest.fixture
+def policy() -> Policy:
+    return Policy(good_votes=2)
+
+
+@pytest.mark.parametrize("name", kinds.by_name())
+def test_key_of_each_kind_is_parsed(store, name):
+    kind, partitions = kinds.by_name()[name], store.site.partitions
+    texts = [kind(p, *(EXAMPLES[part] for part in kind.parts)) for p in range(partitions)]
+    found = [key for text in texts if (key := kinds.parse(text, partitions))]
+
+    assert found and all(key.kind is kind and key.text in texts for key in found)
+    assert len(found) in (1, partitions)
+
+
+def test_pin_of_a_listing_since_an_instant_is_parsed(store):
+    for listing in ("votes:since:0", "group:show:time:since:1470311520000"):
+        assert kinds.parse(keys.pin(0, listing, AT), store.site.partitions)
+    for listing in ("votes:since:", "votes:since:01", "since:1", "votes:since:-1"):
+        assert kinds.parse(keys.pin(0, listing, AT), store.site.partitions) is None
+
+
+async def test_scene_has_keys_of_every_kind(store, redis, clock):
+    """Declarations are tested with the keys of the scene, so a new kind has to be added there."""
+    scene = await scenes.opened(store, redis, clock)
+    await scenes.fill_other_kinds(scene)
+    await scenes.fill_kinds_of_operations(scene)
+    found = [kinds.parse(text, store.site.partitions) for text in redis.scan_iter() if text != keys.store()]
+
+    assert {key.name for key in found} == kinds.by_name().keys()
+    assert [key.text for key in found if redis.type(key.text) != key.kind.type] == []
+    assert [key.text for key in found if (redis.pttl(key.text) < 0) != (lifetime_of(key) == "-")] == []
+
+
+def lifetime_of(key: kinds.Key) -> str:
+    """Keys of these kinds are deleted instead of expiring."""
+    return "-" if key.name in NEVER_EXPIRING else key.kind.lifetime
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "store:{0}",
+        "odd:{0}",
+        "article:0:1024",
+        "article:{0}",
+        "article:{0}:01024",
+        "article:{00}:1024",
+        "time:{0}:1",
+    ],
+)
+def test_other_text_is_not_a_key(store, text):
+    assert kinds.parse(text, store.site.partitions) is None
+
+
+def test_key_in_a_wrong_partition_is_not_a_key(store):
+    homes = {p for p in range(16) if kinds.parse(keys.user(p, "alice"), store.site.partitions)}
+
+    assert homes == {store.site.home_of_user("alice")}
+    assert kinds.parse(keys.good_articles(store.site.partitions), store.site.partitions) is None

@@ -1,0 +1,350 @@
+"""What is written about groups, which are listed, and which take articles."""
+
+import asyncio
+
+import pytest
+
+from resolvers.dataloader import Reads
+from store import keys, log, roles
+from store.articles import Draft
+from store.client.client import RedisUsage, current_usage
+from store.errors import Banned, Invalid, NotAModerator, StoreUnavailable, Unauthenticated
+from store.maintenance.write_lock import WriteLock
+from store.records import GroupPlace, Role
+from store.roles import OPERATOR
+from store.sessions import parse_token
+from store.site import Session
+from store.store import Store
+from tests.conftest import registered
+from tests.store.reading import article, everything, post, verified
+
+pytestmark = pytest.mark.routed
+
+NAMES = ["ask", "show", "graphics", "lua", "music"]  # in several of 8 partitions
+
+
+@pytest.fixture
+async def listed(redis_url, store, clock):
+    """The same store in a process with UPVOTE_GROUPS=listed."""
+    other = await Store.open(redis_url, store.site.policy, store.site.partitions, clock=clock, only_listed_groups=True)
+    yield other
+    await other.close()
+
+
+async def granted(store, username, role, group=None):
+    await roles.grant(store.site, OPERATOR, username, role, group, "a reason")
+
+
+async def session_of(store, username):
+    return parse_token((await store.sessions.open(username)).token)
+
+
+async def place(store, name):
+    return (await Reads(store, None).places([name]))[0]
+
+
+async def test_texts_of_a_group_are_added_changed_and_removed(store, clock):
+    listed_at = clock.now
+    assert await store.places.add("Lua", {"title": " Lua and its kin ", "about": "Small *languages*.\nAll of them."})
+    assert await place(store, "lua") == GroupPlace(
+        "Lua and its kin", "Small *languages*.\nAll of them.", listed_at, listed_at
+    )
+
+    clock.advance(5)
+    assert await store.places.add("lua", {"title": ""})
+    assert await place(store, "lua") == GroupPlace(None, "Small *languages*.\nAll of them.", listed_at, listed_at)
+    assert await place(store, "show") is None
+
+
+async def test_equal_edit_changes_nothing(store, redis):
+    await store.places.add("lua", {"title": "Lua"})
+    before = everything(redis)
+
+    assert not await store.places.add("LUA", {"title": "Lua"})
+    assert not await store.places.add("lua")
+    assert not await store.places.remove("show")
+    assert everything(redis) == before
+
+
+@pytest.mark.parametrize(
+    ("group", "changes", "fields"),
+    [
+        ("-lua", {}, ["group"]),
+        ("lua", {"title": "x" * 101}, ["title"]),
+        ("lua", {"title": "\u200b"}, ["title"]),
+        ("lua", {"title": "a\u202eb"}, ["title"]),
+        ("lua", {"title": "a\x07b"}, ["title"]),
+        ("lua", {"about": "x" * 5_001}, ["about"]),
+        ("lua", {"about": " \n"}, ["about"]),
+        ("lua", {"about": "\x00"}, ["about"]),
+        ("", {"title": "x" * 101, "about": "\x00"}, ["group", "title", "about"]),
+    ],
+)
+async def test_malformed_texts_are_refused(store, redis, group, changes, fields):
+    before = everything(redis)
+
+    with pytest.raises(Invalid) as refusal:
+        await store.places.add(group, changes)
+
+    assert [each.field[0] for each in (refusal.value, *refusal.value.others)] == fields
+    assert everything(redis) == before
+
+
+async def test_longest_texts_are_kept(store):
+    await store.places.add("lua", {"title": "x" * 100, "about": "x" * 5_000})
+
+    found = await place(store, "lua")
+    assert (found.title, found.about) == ("x" * 100, "x" * 5_000)
+
+
+async def test_each_edit_is_an_entry_with_all_values(store, clock):
+    first = str(clock.now)
+    await store.places.add("lua", {"title": "Lua", "about": "What?"})
+    clock.advance(1)
+    await store.places.remove("lua")
+
+    site = store.site
+    entries = await log.read(site, site.home_of_group("lua"), log.START, 10)
+    found = [(entry.kind, entry.actor, entry.subject, entry.values) for entry in entries]
+    texts = {"created": first, "title": "Lua", "about": "What?"}
+    assert found == [
+        ("group_edited", "operator", "group:lua", {**texts, "listed": first}),
+        ("group_edited", "operator", "group:lua", {**texts, "listed": ""}),
+    ]
+
+
+async def test_listed_groups_are_found_without_articles(store, alice):
+    for name in ("music", "lua"):
+        await store.places.add(name)
+    await post(store, alice, groups=["show", "lua"])
+
+    assert list(await store.places.listed()) == ["lua", "music"]
+    assert await Reads(store, None).groups() == ["lua", "music", "show"]
+
+
+async def test_group_stays_as_long_as_it_has_articles_or_is_listed(store, alice):
+    """Whatever ends first, and where the articles and the place of a group are."""
+    for name in NAMES:
+        await store.places.add(name)
+    number = (await post(store, alice, groups=NAMES)).number
+
+    await store.places.remove("ask")
+    await store.articles.regroup(number, alice, [], ["show", "ask"])
+    await store.places.remove("lua")
+    assert await Reads(store, None).groups() == ["graphics", "lua", "music", "show"]
+
+    await store.places.remove("music")
+    await store.articles.delete(number, alice)
+    assert await Reads(store, None).groups() == ["graphics", "show"]
+    assert await verified(store) == []
+
+
+async def test_places_of_many_groups_are_one_round_trip_and_then_cached(store):
+    for name in NAMES:
+        await store.places.add(name, {"title": name.upper()})
+    usage = RedisUsage()
+    current_usage.set(usage)
+    reads = Reads(store, None)
+
+    both = await asyncio.gather(reads.places(NAMES), reads.places(NAMES[:2]))
+    assert [each.title for each in both[0]] == [name.upper() for name in NAMES]
+    assert both[1] == both[0][:2]
+    assert (usage.round_trips, usage.commands) == (1, len(NAMES))
+
+    await store.places.add("lua", {"title": "changed"})
+    assert (await Reads(store, None).places(["lua"]))[0].title == "changed"
+
+
+async def test_moderators_edit_their_group_and_do_not_list_it(store, alice, bob, clock):
+    await granted(store, alice, Role.MODERATOR, "lua")
+    await granted(store, bob, Role.MODERATOR)
+
+    assert await store.places.edit(alice, "LUA", {"title": "Lua"}) == "lua"
+    assert await store.places.edit(await session_of(store, bob), "lua", {"about": "Languages."}) == "lua"
+    assert await place(store, "lua") == GroupPlace("Lua", "Languages.", clock.now, None)
+    assert await Reads(store, None).groups() == []
+    entries = await log.read(store.site, store.site.home_of_group("lua"), log.START, 100)
+    assert [entry.actor for entry in entries if entry.kind == "group_edited"] == ["Alice", "bob"]
+
+
+async def test_edit_by_an_admin_lists_the_group(store, alice, bob, clock):
+    await granted(store, bob, Role.MODERATOR, "lua")
+    await store.places.edit(bob, "lua", {"title": "Lua"})
+    clock.advance(7)
+    await granted(store, alice, Role.ADMIN)
+    await store.places.edit(await session_of(store, alice), "lua", {})
+    await store.places.edit(alice, "admin", {"title": "The desk"})
+
+    assert await place(store, "lua") == GroupPlace("Lua", None, clock.now - 7_000, clock.now)
+    assert await Reads(store, None).groups() == ["admin", "lua"]
+    assert await verified(store) == []
+
+
+async def test_others_may_not_edit_a_group(store, alice, bob, redis):
+    await store.places.add("lua", {"title": "Lua"})
+    await granted(store, alice, Role.MODERATOR, "show")
+    ended = Session("0" * 64, 7)
+    before = everything(redis)
+
+    for editor in (alice, bob):
+        with pytest.raises(NotAModerator, match="only moderators of the group lua and admins"):
+            await store.places.edit(editor, "lua", {"title": "mine"})
+    with pytest.raises(Unauthenticated):
+        await store.places.edit(ended, "lua", {"title": "mine"})
+    with pytest.raises(Invalid):
+        await store.places.edit(alice, "show", {"title": "x" * 101})
+    assert everything(redis) == before
+
+
+async def test_edit_after_a_revocation_is_refused_in_every_process(store, listed, alice, redis):  # M1
+    """Also in a process whose cache has the roles from before, and with a session from before."""
+    await granted(store, alice, Role.MODERATOR, "lua")
+    session = await session_of(store, alice)
+    await Reads(listed, None).profiles([alice])
+    await listed.places.edit(session, "lua", {"title": "Lua"})
+
+    await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, "lua", "a reason")
+    before = everything(redis)
+    with pytest.raises(NotAModerator):
+        await listed.places.edit(session, "lua", {"title": "mine"})
+    assert everything(redis) == before
+
+
+async def test_revocation_while_an_edit_is_under_way_is_seen_by_the_script(store, alice, redis):  # M1
+    """Where the editor's home is the partition of the group, as it always is with one partition."""
+    site = store.site
+    name = next(each for each in (*NAMES, *"abcdefghijklm") if site.home_of_group(each) == site.home_of_user(alice))
+    await granted(store, alice, Role.MODERATOR, name)
+    read_before = await roles.read_authority(site, alice)
+    await roles.revoke(site, OPERATOR, alice, Role.MODERATOR, name, "a reason")
+    before = everything(redis)
+
+    with pytest.raises(NotAModerator):
+        await store.places.edit(read_before, name, {"title": "mine"})
+    assert everything(redis) == before
+
+
+async def test_banned_moderator_may_not_edit(store, alice, redis):  # M1
+    await granted(store, alice, Role.MODERATOR, "lua")
+    p = store.site.home_of_user(alice)
+    redis.hset(keys.user(p, alice), "bans", "site=0")
+    before = everything(redis)
+
+    with pytest.raises(Banned):
+        await store.places.edit(alice, "lua", {"title": "mine"})
+    assert everything(redis) == before
+
+
+async def test_closed_store_takes_no_edits(store):
+    await WriteLock(store.site).acquire()
+
+    with pytest.raises(StoreUnavailable):
+        await store.places.add("lua")
+
+
+async def test_post_to_a_group_that_is_not_listed_is_refused(listed, alice, redis):
+    await listed.places.add("lua")
+    before = everything(redis)
+
+    with pytest.raises(Invalid) as refusal:
+        await listed.articles.post(alice, Draft("a title", "", "text", ("show", "lua", "ask")))
+
+    refused = [refusal.value, *refusal.value.others]
+    assert [(each.field, each.message.partition(":")[0]) for each in refused] == [
+        (("groups",), "the group ask is not listed"),
+        (("groups",), "the group show is not listed"),
+    ]
+    assert everything(redis) == before
+    assert (await post(listed, alice, groups=["lua"])).groups == ("lua",)
+
+
+async def test_regroup_to_a_group_that_is_not_listed_is_refused(store, listed, alice, redis):
+    await listed.places.add("lua")
+    number = (await post(store, alice, groups=["show"])).number
+    before = everything(redis)
+
+    with pytest.raises(Invalid) as refusal:
+        await listed.articles.regroup(number, alice, ["lua", "ask"], [])
+
+    assert (refusal.value.field, refusal.value.others) == (("add",), [])
+    assert everything(redis) == before
+    assert (await listed.articles.regroup(number, alice, ["lua", "show"], [])).groups == ("lua", "show")
+    assert (await listed.articles.regroup(number, alice, ["ask"], ["ask", "show"])).groups == ("lua",)
+
+
+async def test_every_process_knows_a_listed_group_at_once(store, listed, alice):
+    """Also one whose cache has read the place before."""
+    with pytest.raises(Invalid):
+        await post(listed, alice, groups=["lua"])
+    await Reads(listed, None).places(["lua"])
+
+    await store.places.add("lua")
+    assert (await post(listed, alice, groups=["lua"])).groups == ("lua",)
+    await Reads(listed, None).places(["lua"])
+    await store.places.remove("lua")
+    with pytest.raises(Invalid):
+        await post(listed, alice, groups=["lua"])
+
+
+async def test_post_is_replayed_after_its_group_left_the_list(listed, alice):
+    await listed.places.add("lua")
+    draft = Draft("a title", "", "text", ("lua",))
+    first = await listed.articles.post(alice, draft, "a key")
+    await listed.places.remove("lua")
+
+    again = await listed.articles.post(alice, draft, "a key")
+    assert (again.replayed, again.number) == (True, first.number)
+
+
+@pytest.mark.parametrize("name", ["admin", "mod_erators", "security"])
+async def test_new_group_with_a_reserved_name_is_refused(store, alice, redis, name):
+    number = (await post(store, alice, groups=["show"])).number
+    before = everything(redis)
+
+    with pytest.raises(Invalid, match=f"the name {name} is reserved") as posting:
+        await post(store, alice, groups=["show", name])
+    with pytest.raises(Invalid, match=f"the name {name} is reserved") as regrouping:
+        await store.articles.regroup(number, alice, [name], [])
+
+    assert (posting.value.field, regrouping.value.field) == (("groups",), ("add",))
+    assert everything(redis) == before
+
+
+async def test_group_with_a_reserved_name_that_is_there_takes_articles(store, alice, redis_url, clock):
+    """An admin has made it, or it is older than the reservation, and its articles are in any partition."""
+    await store.places.add("security")
+    assert (await post(store, alice, groups=["security"])).groups == ("security",)
+
+    await post(store, await registered(store, "bob"), groups=["lobby"])
+    site = store.site
+    later = await Store.open(
+        redis_url, site.policy, site.partitions, clock=clock, reserved_names=["The Lobby", "lobby"]
+    )
+    assert (await post(later, alice, groups=["lobby"])).groups == ("lobby",)
+    with pytest.raises(Invalid):
+        await post(later, alice, groups=["the-lobby"])
+    await later.close()
+
+
+async def test_groups_are_checked_without_a_further_round_trip_where_the_script_sees_them(store, listed, alice):
+    """With several partitions one more reads them all; nothing is read for usual names of an open site."""
+    for name in NAMES:
+        await listed.places.add(name)
+    trips = []
+    for each in (store, listed):
+        usage = RedisUsage()
+        current_usage.set(usage)
+        await post(each, alice, groups=NAMES)
+        trips.append(usage.round_trips)
+
+    assert trips[1] - trips[0] == (store.site.partitions > 1)
+
+
+async def test_article_in_a_group_that_left_the_list_stays(listed, alice):
+    await listed.places.add("lua")
+    number = (await post(listed, alice, groups=["lua"])).number
+    await listed.places.remove("lua")
+
+    assert (await article(listed, number)).groups == ("lua",)
+    assert (await listed.articles.regroup(number, alice, ["lua"], [])).groups == ("lua",)
+    assert await Reads(listed, None).groups() == ["lua"]

@@ -1,0 +1,212 @@
+"""Roles: who grants and revokes them, and what is kept of it."""
+
+import asyncio
+
+import pytest
+
+from store import keys, moderation, roles
+from store.errors import Banned, Invalid, NotAModerator, NotFound, Unauthenticated
+from store.moderation import Moderated
+from store.records import ModerationKind, Role, RoleGrant
+from store.roles import OPERATOR
+from store.sessions import parse_token
+from tests.conftest import registered
+from tests.store.reading import everything, numbers, page, profile
+
+pytestmark = pytest.mark.routed
+
+
+async def granted(store, username, role=Role.ADMIN, group=None):
+    return (await roles.grant(store.site, OPERATOR, username, role, group, "a reason")).action
+
+
+async def session_of(store, username):
+    return parse_token((await store.sessions.open(username)).token)
+
+
+def ban(store, redis, username, words):
+    """Writes bans as the command does: to the user and to all sessions."""
+    site = store.site
+    p = site.home_of_user(username)
+    redis.hset(keys.user(p, username), "bans", words)
+    for digest in redis.zrange(keys.sessions(p, username), 0, -1):
+        redis.set(keys.session(p, digest), f"{redis.get(keys.session(p, digest))} {words}")
+
+
+async def test_role_is_granted_and_recorded(store, alice, bob, clock):
+    first = await granted(store, alice)
+    clock.advance(1)
+    second = (await roles.grant(store.site, alice, "BOB", Role.MODERATOR, "Show", " a good eye ")).action
+
+    assert (first.moderator, first.kind, first.subject_id) == ("operator", ModerationKind.GRANT_ROLE, "user:alice")
+    assert second._replace(number=0) == (
+        *(0, ModerationKind.GRANT_ROLE, clock.now, "Alice", "user:bob", "show", "a good eye"),
+        *(None, None, Role.MODERATOR, None, None, None, False),
+    )
+    assert second.number % keys.SLOTS == keys.slot("bob")
+    assert (await profile(store, "bob")).roles == (RoleGrant(Role.MODERATOR, "show", clock.now),)
+    assert [each.member for each in (await page(store, roles.moderators(store.site, "show"))).positions] == ["bob"]
+    assert await roles.admins(store.site) == ["Alice"]
+
+
+async def test_actions_are_listed_by_scope_newest_first(store, alice, bob, clock):
+    made = []
+    for username, group in ((alice, None), (bob, "show"), (bob, "ask")):
+        clock.advance(1)
+        made.append((await granted(store, username, Role.MODERATOR, group)).number)
+
+    for scope, expected in (("all", made[::-1]), ("group:show", made[1:2]), ("user:bob", [made[2], made[1]])):
+        assert await numbers(store, moderation.log(store.site, scope)) == expected
+
+
+async def test_role_that_is_held_is_not_granted_again(store, redis, alice):
+    action = await granted(store, alice)
+    before = everything(redis)
+
+    assert await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, None, "again") == (action, False)
+    assert everything(redis) == before
+
+
+async def test_role_that_is_not_held_is_not_revoked(store, redis, alice):
+    before = everything(redis)
+
+    assert await roles.revoke(store.site, OPERATOR, alice, Role.MODERATOR, None, "a reason") == (None, False)
+    assert everything(redis) == before
+
+
+async def test_revoked_role_is_gone_and_others_stay(store, redis, alice, bob):
+    await granted(store, alice)
+    for group in (None, "show", "ask"):
+        await granted(store, bob, Role.MODERATOR, group)
+    revoked = await roles.revoke(store.site, alice, bob, Role.MODERATOR, "show", "a reason")
+
+    assert revoked.changed
+    assert revoked.action.kind is ModerationKind.REVOKE_ROLE
+    assert [(each.role, each.group) for each in (await profile(store, bob)).roles] == [
+        (Role.MODERATOR, None),
+        (Role.MODERATOR, "ask"),
+    ]
+    assert await roles.granted(store.site, "show") == []
+
+
+@pytest.mark.parametrize("role", [None, Role.MODERATOR])
+async def test_only_admins_grant_and_revoke(store, redis, alice, bob, role):
+    if role:
+        await granted(store, bob, role)
+    before = everything(redis)
+
+    for command in (roles.grant, roles.revoke):
+        for username in (alice, bob):
+            with pytest.raises(NotAModerator):
+                await command(store.site, bob, username, Role.MODERATOR, None, "a reason")
+    assert everything(redis) == before
+
+
+async def test_revoked_admin_is_refused_at_once(store, redis, alice, bob):  # M1
+    await granted(store, alice)
+    await granted(store, bob)
+    session = await session_of(store, bob)
+    await roles.revoke(store.site, alice, bob, Role.ADMIN, None, "a reason")
+    before = everything(redis)
+
+    with pytest.raises(NotAModerator):
+        await roles.grant(store.site, session, bob, Role.ADMIN, None, "a reason")
+    assert everything(redis) == before
+
+
+async def test_role_that_was_revoked_after_it_was_read_is_refused_in_the_home_partition(store, redis, alice, bob):  # M1
+    await granted(store, alice)
+    await granted(store, bob)
+    authority = await roles.read_authority(store.site, bob)
+    await roles.revoke(store.site, alice, bob, Role.ADMIN, None, "a reason")
+
+    with pytest.raises(NotAModerator):
+        await roles.grant(store.site, authority, bob, Role.MODERATOR, None, "a reason")
+
+
+async def test_last_admin_is_not_revoked(store, redis, alice):
+    await granted(store, alice)
+    before = everything(redis)
+
+    for actor in (alice, OPERATOR):
+        with pytest.raises(Invalid, match="Alice is the last admin"):
+            await roles.revoke(store.site, actor, alice, Role.ADMIN, None, "a reason")
+    assert everything(redis) == before
+
+
+async def test_one_of_two_admins_stays_who_revoke_each_other(store, alice, bob):
+    for _ in range(5):
+        for each in (alice, bob):
+            await granted(store, each)
+        done = await asyncio.gather(
+            roles.revoke(store.site, alice, bob, Role.ADMIN, None, "a reason"),
+            roles.revoke(store.site, bob, alice, Role.ADMIN, None, "a reason"),
+            return_exceptions=True,
+        )
+
+        assert len(await roles.admins(store.site)) == 1
+        assert sorted(isinstance(each, Moderated) for each in done) == [False, True]
+
+
+async def test_wrong_input_changes_nothing(store, redis, alice):
+    before = everything(redis)
+
+    with pytest.raises(NotFound, match="there is no user:nobody"):
+        await roles.grant(store.site, OPERATOR, "Nobody", Role.ADMIN, None, "a reason")
+    with pytest.raises(Invalid, match="an admin is one of the whole site"):
+        await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, "show", "a reason")
+    with pytest.raises(Invalid, match="a group's name"):
+        await roles.grant(store.site, OPERATOR, alice, Role.MODERATOR, "no group", "a reason")
+    for reason in ("", "  ", "x" * 1_001, "a\x00b"):
+        with pytest.raises(Invalid) as refused:
+            await roles.grant(store.site, OPERATOR, alice, Role.ADMIN, None, reason)
+        assert refused.value.field == ("reason",)
+    assert everything(redis) == before
+
+
+async def test_ended_session_and_banned_admin_are_refused(store, redis, alice, bob, clock):  # M1, M6
+    await granted(store, alice)
+    await granted(store, bob)
+    session = await session_of(store, alice)
+    ban(store, redis, alice, f"group:show=0 site={clock.now + 1000}")
+    before = everything(redis)
+
+    for actor in (alice, session):
+        with pytest.raises(Banned) as refused:
+            await roles.grant(store.site, actor, alice, Role.MODERATOR, None, "a reason")
+        assert (refused.value.until, refused.value.group) == (clock.now + 1000, None)
+    assert everything(redis) == before
+    clock.advance(1)
+    assert (await roles.grant(store.site, session, alice, Role.MODERATOR, None, "a reason")).changed
+    clock.advance(store.site.session_lifetime + 1)
+    with pytest.raises(Unauthenticated):
+        await roles.grant(store.site, session, alice, Role.MODERATOR, None, "a reason")
+
+
+async def test_grant_is_published_with_its_entry(store, alice, published):
+    action = await granted(store, alice, Role.MODERATOR, "show")
+
+    message, notified = published()
+
+    assert notified == f"notified {action.number} {alice}"
+    kind, number, moderator, id, group = message.split()
+    p = store.site.home_of_user(alice)
+    ((found, entry),) = await store.site.redis.run(("XREVRANGE", keys.log(p), "+", "-", "COUNT", 1))
+    assert (kind, number, moderator, id, group) == ("moderated", str(action.number), "operator", found, "show")
+    assert dict(zip(entry[::2], entry[1::2], strict=True)) == {
+        "kind": "moderated", "at": str(action.at), "actor": "operator", "subject": action.id,
+        "action": "grant_role", "subject_id": "user:alice", "group": "show", "reason": "a reason", "role": "moderator",
+        "notified": f"moderation:alice:{keys.slot(alice)}:{action.at}",
+    }  # fmt: skip
+
+
+async def test_operator_cannot_be_registered(store):
+    with pytest.raises(Invalid, match="the username operator is reserved"):
+        await store.users.register("operator", "correct horse")
+
+
+async def test_imported_user_with_the_name_of_the_operator_is_no_admin(store, alice):
+    await registered(store, "operator")
+
+    with pytest.raises(NotAModerator):
+        await roles.grant(store.site, "operator", alice, Role.ADMIN, None, "a reason")

@@ -1,0 +1,13 @@
+"""What an endpoint answers, and when it has stopped working."""
+
+from tests.engine.sample import until
+
+
+def code(response):
+    return response.json()["errors"][0]["extensions"]["code"]
+
+
+async def stable(measure):
+    """Wait until a measure has had the same value 30 times in a row."""
+    seen = []
+    await until(lambda: seen.append(measure()) or (len(seen) > 30 and len(set(seen[-30:])) == 1))

@@ -1,0 +1,56 @@
+"""Receiving events, and losing the connection that they come on."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from store import event_connection, events, keys, log
+from store.client.pubsub import Subscriber, SubscriberConnection
+from store.events import Events
+from store.store import Store
+
+
+class Disconnection:
+    """Closes the pub/sub connection of this process, and keeps it from being opened again."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._is_over = asyncio.Event()
+        self._is_over.set()
+        connect = Subscriber.connect
+
+        async def connect_when_over(subscriber: Subscriber) -> SubscriberConnection:
+            await self._is_over.wait()
+            self._connection = await connect(subscriber)
+            return self._connection
+
+        monkeypatch.setattr(Subscriber, "connect", connect_when_over)
+        monkeypatch.setattr(event_connection, "RECONNECT_PAUSE", 0.01)
+
+    async def begin(self) -> None:
+        self._is_over.clear()
+        self._connection.close()
+        await self._connection.wait_until_lost()
+
+    async def finish(self, store: Store, received: Events) -> None:
+        """Return when everything that was missed is dispatched."""
+        self._is_over.set()
+        await receive_all(store, received)
+
+
+async def receive_all(store: Store, received: Events) -> None:
+    """
+    Wait until all events published by now, by any server, are received.
+
+    Each server publishes a message with the id of the newest entry. It is published again, because it is lost if there
+    is no connection, and dropped if this entry has just been read from the log.
+    """
+    connection = store.site.redis
+    for number, server in enumerate(await connection._server.primaries()):
+        with received.mailbox(events.of_listing("last")) as last:
+            seen = -1
+            while seen != number:
+                message = f"imported {number} nobody {(await log.newest(store.site))[0]} last"
+                await connection.pipeline([("PUBLISH", keys.events(0), message)], server)
+                with suppress(TimeoutError):
+                    seen = (await asyncio.wait_for(anext(last), 0.1)).number

@@ -1,0 +1,49 @@
+"""Made-up articles, written to indexes without posting them."""
+
+import random
+from collections.abc import Callable, Sequence
+
+from store import keys
+from store.ranking import since
+from store.ranking.formulas import DAY, ORDERS
+from store.records import Article
+from tests.store.histories import YEAR
+
+MINUTE = 60_000
+CROWDS: dict[str, Callable[[random.Random], int]] = {  # votes of each article
+    "two values": lambda chance: chance.choice([1, 1, 1, -5]),
+    "similar": lambda chance: round(chance.gauss(110, 8)),
+    "similar, below zero": lambda chance: -round(chance.gauss(110, 8)),
+    "many votes": lambda chance: chance.randrange(2_000_000, 2_000_300),
+    "unlike": lambda chance: int(chance.paretovariate(0.7)) - chance.randrange(4),
+}
+
+
+def made_up(
+    chance: random.Random, size: int, votes: Callable[[random.Random], int], numbers: str, now: int
+) -> list[Article]:
+    """Articles of a year, many of equal times. Numbers are by time, or some are ahead of it, or some count from 1."""
+    articles = {}
+    for each in range(size):
+        posted_at = now - YEAR + (each + 1) * (YEAR // size) // MINUTE * MINUTE
+        sequence = 2 * posted_at + 2 * (each % 50)
+        if numbers == "ahead of the clock" and each % 3 == 0:
+            sequence += 2 * chance.randrange(90 * DAY * 1000)
+        if numbers == "of early versions" and each < 0.7 * size:
+            sequence = size - each if each % 5 == 0 else each + size
+        number = sequence * keys.SLOTS + chance.randrange(keys.SLOTS)
+        up = votes(chance)
+        articles[number] = Article(number, "", None, None, "", posted_at, None, max(up, 0), max(-up, 0), 0, ())
+    return list(articles.values())
+
+
+async def write(store, articles: Sequence[Article]) -> None:
+    """Only to the indexes that such a listing is read from."""
+    pairs: dict[str, list[str | float]] = {}
+    for article in articles:
+        p = store.site.home_of_article(article.number)
+        for order in since.INDEXES:
+            key = keys.index(p, order.value)
+            pairs.setdefault(key, []).extend((store.site.policy.value(order, article), keys.member(article.number)))
+    assert set(ORDERS) >= {order.value for order in since.INDEXES}
+    await store.site.redis.pipeline([("ZADD", key, *flat) for key, flat in pairs.items()])
