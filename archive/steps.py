@@ -72,10 +72,12 @@ async def oldest_closed(site: Site, index: str, skip: int, count: int) -> list[i
 
 async def archivable(site: Site, p: int, numbers: Sequence[int]) -> list[Archivable]:
     """
-    Those of some articles that Redis has, without damaged ones, and without those that have comments, have notified
-    users, are locked, are not visible or have flags. One round trip.
+    Those of some articles that Redis has, without damaged ones, and without those that have comments, also ones that
+    are not shown, have notified users, are locked, are not visible or have flags. One round trip.
     """
-    replies = await site.redis.run(ARCHIVABLE_ARTICLES.command([keys.article(p, ""), FLAGS(p, "")], *numbers))
+    replies = await site.redis.run(
+        ARCHIVABLE_ARTICLES.command([keys.article(p, ""), FLAGS(p, ""), keys.tree(p, "")], *numbers)
+    )
     found = []
     for number, reply in zip(numbers, replies, strict=True):
         if reply:

@@ -26,11 +26,13 @@ from store.maintenance import verify
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.verify import Finding
 from store.ranking.formulas import ORDERS
-from store.records import Role, article_number
+from store.records import ContentState, Role, article_number
 from store.site import Site, unix_milliseconds
 from tests.archive.worlds import LISTINGS as QUERIES
 from tests.archive.worlds import MUTATIONS, PEOPLE, POLICY, WINDOW, Pair, World
 from tests.conftest import client
+from tests.store.discussions import commented
+from tests.store.held import set_comment_state
 from tests.store.reading import contents, verified
 
 pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
@@ -206,6 +208,43 @@ async def test_an_article_that_is_changed_on_its_way_stays(calm: Pair, monkeypat
 
     assert not calm.archived
     await calm.compare()
+
+
+@pytest.mark.parametrize("state", [ContentState.REMOVED, ContentState.PENDING])
+async def test_an_article_of_which_no_comment_is_shown_stays(calm: Pair, state: ContentState) -> None:
+    """With its article gone, a moderator could not find the comment to approve it."""
+    store, number = calm.archiving.store, await posted(calm)
+    comment = await commented(store, number, "Bob")
+    await set_comment_state(store, comment.number, state)
+    await calm.archive_all()
+    assert not calm.archived
+
+    await set_comment_state(store, comment.number, ContentState.VISIBLE)
+    answer = await calm.archiving.ask(
+        "query($id: ID!) { article(id: $id) { commentCount } }", None, {"id": f"article:{number}"}
+    )
+    assert answer["data"] == {"article": {"commentCount": 1}}
+
+
+async def test_an_article_that_gets_a_comment_which_is_removed_on_its_way_stays(
+    calm: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its hash is as it was, as a deleted comment has left its count of comments there."""
+    store, number = calm.archiving.store, await posted(calm)
+    await store.comments.delete((await commented(store, number, "Bob")).number, "Bob")
+    calm.clock.advance(WINDOW + 70)
+    remove = steps.remove
+
+    async def comment_before(*arguments: Any) -> int:
+        comment = await commented(store, number, "Bob")
+        await set_comment_state(store, comment.number, ContentState.REMOVED)
+        return await remove(*arguments)
+
+    monkeypatch.setattr(steps, "remove", comment_before)
+    await calm.run_mover(0, 0)
+    await calm.find_archived()
+
+    assert not calm.archived
 
 
 async def test_a_process_that_has_lost_its_lease_moves_nothing(calm: Pair, redis: "Redis") -> None:

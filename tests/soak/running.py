@@ -212,9 +212,10 @@ class HistoryRun:
         await self._wait_for_mirror(step)
 
     async def _import(self, step: Step) -> None:
-        await self.server.import_stories(step.stories)
+        stories = [each for each in step.stories if each.poster.lower() in self.model.users]  # all, if not shorter
+        await self.server.import_stories(stories)
         numbers = await self._numbers_by_title()
-        for story in step.stories:
+        for story in stories:
             article = self.model.add_imported(numbers[story.title], story)
             self._note_new(Ref(0, (story.title,)), "article", article.number)
 
