@@ -136,7 +136,10 @@ def _thread(request: Request, article: Article, **given: Any) -> Page:
 
 
 def _replies(request: Request, parent: Article | Comment, **given: Any) -> Page:
-    return request.threads.siblings(parent, given.get("order") or "BEST", request.paging(given))
+    article = parent.article if isinstance(parent, Comment) else parent
+    may_read = request.model.may_read(request.poster(), article)
+    request.model.reached.count("replies to own comments on articles that are not readable", not may_read)
+    return request.threads.siblings(parent, given.get("order") or "BEST", request.paging(given), is_empty=not may_read)
 
 
 def _user(request: Request, parent: Any, username: str) -> User | None:
