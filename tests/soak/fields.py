@@ -354,6 +354,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "held": moderation_fields.held,
         "moderationQueue": moderation_fields.queue,
         "appeals": moderation_fields.appeals_queue,
+        "siteModerators": lambda request, parent, **given: request.listings.moderators(None, request.paging(given)),
     },
     "Article": {
         "id": lambda request, article: f"article:{article.number}",
@@ -373,6 +374,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "viewerVote": _viewer_vote,
         "state": lambda request, article: article.state,
         "isLocked": lambda request, article: article.is_locked,
+        "lock": moderation_fields.lock,
         "commentCount": lambda request, article: request.model.comment_count(article),
         "comments": _replies,
         "thread": _thread,
