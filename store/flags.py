@@ -138,6 +138,12 @@ def standing(site: Site, number: int) -> Read[list[Flag]]:
     return Read(("HGETALL", FLAGS(site.home_of_article(number), number)), _standing)
 
 
+def standing_of(site: Site, number: int, username: str) -> Read[Flag | None]:
+    """The flag of a user on a thing; None if there is none, or if it was cleared."""
+    name = username.lower()
+    return Read(("HGET", FLAGS(site.home_of_article(number), number), name), _standing_flag, (name,))
+
+
 def listing(site: Site, queue: Queue, groups: Sequence[str] | None) -> Listing:
     """
     What waits in a queue, newest first: all of it, or what waits in any of some groups. A thing that waits in several
@@ -236,6 +242,11 @@ def _record(kind: str, number: int, flat: list[Any]) -> Article | Comment:
 
 def _standing(fields: dict[str, str]) -> list[Flag]:
     return [flag for flag in parse(fields) if flag.cleared_by is None]
+
+
+def _standing_flag(name: str, text: str | None) -> Flag | None:
+    flag = _flag(name, text) if text else None
+    return None if flag is None or flag.cleared_by else flag
 
 
 def _flag(name: str, text: str) -> Flag:
