@@ -162,10 +162,10 @@ async def test_two_moderators_see_what_the_other_does_within_a_second(visit, sit
     started = monotonic()
     await expect(there.get_by_text("Nothing that is flagged waits.")).to_be_visible()
     await expect(thing.get_by_text("A moderator has removed it.")).to_be_visible()
-    await expect(thing.get_by_role("article", name=f"{moderator.username}: removed")).to_contain_text("Advertising.")
+    await expect(thing.get_by_role("article", name=f"{moderator.username}: removed it")).to_contain_text("Advertising.")
     seconds.append(monotonic() - started)
     await expect(there.get_by_role("link", name="Moderation", exact=True)).to_be_visible()
-    await thing.get_by_role("button", name="Revert: removed").click()
+    await thing.get_by_role("button", name="Revert: removed it").click()
     await thing.get_by_label("Reason").fill("A mistake.")
     await thing.get_by_role("dialog").get_by_role("button", name="Revert").click()
     await expect(there.locator("main ol.items > li")).to_have_count(1)  # it waits again
@@ -194,7 +194,7 @@ async def test_page_of_a_thing_has_all_that_a_moderator_needs(visit, site, axe, 
     await page.get_by_label("Reason").fill("It belongs elsewhere.")
     await page.get_by_label("Note").fill("Seen in May, too.")
     await page.get_by_role("dialog").get_by_role("button", name="Remove").click()
-    removal = page.get_by_role("article", name=f"{moderator.username}: removed out of the group {group}")
+    removal = page.get_by_role("article", name=f"{moderator.username}: took it out of the group {group}")
     await expect(removal).to_contain_text("It belongs elsewhere.")
     await expect(removal).to_contain_text("Note: Seen in May, too.")
     await removal.get_by_role("button", name="Revert").click()
@@ -257,7 +257,9 @@ async def test_ban_by_another_moderator_is_seen_on_the_page_of_a_user(visit, sit
 
     started = monotonic()
     await expect(page.get_by_text("Banned from this site for good.")).to_be_visible()
-    await expect(page.get_by_role("article", name=f"{other.username}: banned for good")).to_contain_text("Threats.")
+    await expect(
+        page.get_by_role("article", name=f"{other.username}: banned them from this site for good")
+    ).to_contain_text("Threats.")
     assert monotonic() - started < 1
     site.act(other, "revertModeration", actionId=action, reason="A mistake.")
     await expect(page.get_by_text("Banned from this site for good.")).to_have_count(0)
