@@ -77,6 +77,14 @@ def flag_reasons(request: Request, subject: Article | Comment | Reading) -> list
     return [flag.reason for _, flag in standing(thing.flags) if viewer.moderates(flag.groups)]
 
 
+def viewer_flag(request: Request, subject: Article | Comment | Reading) -> tuple[User, Flag] | None:
+    viewer, thing = request.viewer(), subject.comment if isinstance(subject, Reading) else subject
+    flag = None if viewer is None else thing.flags.get(viewer)
+    is_standing = flag is not None and flag.cleared_by is None
+    request.model.reached.count("flags of viewers", is_standing)
+    return (viewer, flag) if viewer and flag and is_standing else None
+
+
 def removal(request: Request, subject: Article | Comment | Reading) -> Action | None:
     """What has removed a thing, for all who may read it or its empty place."""
     thing = subject.comment if isinstance(subject, Reading) else subject
@@ -192,6 +200,7 @@ VOTABLE_FIELDS: Mapping[str, Callable[..., Any]] = {
     "flags": flags_on,
     "flagReasons": flag_reasons,
     "removal": removal,
+    "viewerFlag": viewer_flag,
 }
 GROUP_FIELDS: Mapping[str, Callable[..., Any]] = {
     "viewerCanModerate": can_moderate,

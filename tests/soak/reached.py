@@ -65,6 +65,7 @@ REQUIRED = {
     "flags that were cleared": 40_000,
     "flags with names": 10_000,
     "flags withdrawn": 15_000,
+    "flags of viewers": 40_000,
     "flags without names": 15_000,
     "follows ended": 12_000,
     "forged cursors": 2_000,
