@@ -88,7 +88,7 @@ export function wordsOf(action: Action): [before: string, after: string] {
   return kind === "REVERT" ? revertedWordsOf(action, reverts?.kind) : WORDS[kind](action);
 }
 
-/** What a moderator did, where its subject is known, as in "banned them from this site for good". */
+/** What a moderator did, where its subject is known, such as "banned them from this site for good". */
 export function phraseOf(action: Action): string {
   const [before, after] = wordsOf(action);
   return `${before} ${action.subjectId.startsWith("user:") ? "them" : "it"} ${after}`.trim();

@@ -285,6 +285,8 @@ async def test_appeal_is_answered_or_granted(visit, site, axe, group):
         await expect(page.get_by_role("link", name="Appeals 2")).to_be_visible()
         await expect(page.locator("main ol.items > li")).to_have_count(2)
         await expect(page.locator("main ol.items > li").first).to_contain_text("I am paid by nobody.")
+        line = page.get_by_role("article").filter(has_text="Removed unjustly: 0")
+        await expect(line).to_contain_text("removed Removed unjustly: 0")
     assert await axe(here) == []
     await here.keyboard.press("j")
     await here.keyboard.press("a")

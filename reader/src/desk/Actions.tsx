@@ -7,7 +7,7 @@ import { Reason } from "../components/Reason";
 import { Time } from "../components/Time";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { ActionLineFragment, AppealedFragment, DeskActionFragment } from "../gql/graphql";
-import { phraseOf } from "../moderation";
+import { phraseOf, wordsOf } from "../moderation";
 import { ActionDialog } from "./ActionDialog";
 import { ActionButton } from "./Buttons";
 import { subjectPath } from "./subjects";
@@ -49,20 +49,13 @@ interface ActionProps {
 function Action({ action: masked, isNamed = false }: ActionProps) {
   const [doing, setDoing] = useState<"revert" | "answer" | null>(null);
   const action = readFragment(ACTION_LINE, masked);
-  const { id, kind, at, reason, note, moderator, revertedBy, subjectId } = action;
+  const { id, kind, at, reason, note, moderator, revertedBy } = action;
   const { appeal } = readFragment(APPEALED, masked);
   const said = phraseOf(action);
   return (
     <article className="line desk-action" data-item="" tabIndex={-1} aria-label={`${moderator.username}: ${said}`}>
       <p className="details">
-        <ModeratorLink username={moderator.username} /> <span>{said}</span>
-        {isNamed && (
-          <span className="on">
-            <Link href={subjectPath(subjectId)} aria-keyshortcuts="o">
-              <bdi>{nameOf(action)}</bdi>
-            </Link>
-          </span>
-        )}
+        <ModeratorLink username={moderator.username} /> {isNamed ? <Named action={action} /> : <span>{said}</span>}
         <Time at={at} />
         {revertedBy && (
           <span className="settled">
@@ -87,6 +80,19 @@ function Action({ action: masked, isNamed = false }: ActionProps) {
       </div>
       {doing && <ActionDialog task={{ act: doing, action: { id, said } }} onClose={() => setDoing(null)} />}
     </article>
+  );
+}
+
+function Named({ action }: { action: ActionLineFragment }) {
+  const [before, after] = wordsOf(action);
+  return (
+    <span>
+      {before}{" "}
+      <Link href={subjectPath(action.subjectId)} aria-keyshortcuts="o">
+        <bdi>{nameOf(action)}</bdi>
+      </Link>{" "}
+      {after}
+    </span>
   );
 }
 
