@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tests.soak import moderation
+from tests.soak import banned_texts, moderation
 from tests.soak.model import Model, Refused, check_all
 from tests.soak.moderation import Done, NewNumber, Texts
 from tests.soak.records import Action, User
@@ -24,14 +24,18 @@ def ban(model: Model, token: str | None, given: Mapping[str, Any], number: NewNu
     assert user
     if not actor.outranks(user, groups):
         raise Refused("NOT_A_MODERATOR", "userId")
-    standing = model.ban_of(user, texts.group)
-    if standing is not None and not _ends_later(ends, standing.until):
+    standing, removes_texts = model.ban_of(user, texts.group), bool(given.get("removeTexts"))
+    adds_texts = removes_texts and standing is not None and not standing.removes_texts
+    if standing is not None and not _ends_later(ends, standing.until) and not adds_texts:
         model.reached.count("bans that end no later than others")
         return standing, False
-    action = moderation.record(model, number, "BAN", user, actor, texts, until=ends)
+    more = {"until": ends, "removes_texts": removes_texts}
+    action = moderation.record(model, number, "BAN", user, actor, texts, **more)
     model.reached.count(f"bans from {'a group' if texts.group else 'the site'}")
     if texts.group is None:
         model.sessions = {key: other for key, other in model.sessions.items() if other is not user}
+    if removes_texts:
+        banned_texts.remove(model, action)
     return action, True
 
 
@@ -42,6 +46,8 @@ def revert(model: Model, actor: User, action: Action, texts: Texts, number: NewN
     moderation.require_unreverted(action)
     before = model.ban_of(user, action.group)
     reverted = moderation.record_revert(model, actor, action, texts, number)
+    if action.removes_texts:
+        banned_texts.restore(model, action, reverted)
     model.reached.count("reverts of bans")
     model.reached.count("reverts of one of several bans", before is not None and before is not action)
     return reverted

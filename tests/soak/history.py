@@ -45,7 +45,8 @@ class Step:
     they are answered; "restart" and "kill" the server, "drop" its Redis connections, "expire" all sessions; "import"
     stories; "admin" makes a user an admin by a command of the shell; "archive" are reads that are sent again and again
     while articles leave Redis as `stay` says, and without reads the next steps are run then; "searched" are a write and
-    searches that follow it at once; "fault" is what happens to the database or the mirror, and "healed" the end of it.
+    searches that follow it at once; "ban" is one that removes all texts of the user, or the revert of such a one;
+    "fault" is what happens to the database or the mirror, and "healed" the end of it.
     """
 
     kind: str

@@ -66,6 +66,7 @@ class Model:
         self.articles: dict[int, Article] = {}  # that exist
         self.comments: dict[int, Comment] = {}  # that exist, also stubs
         self.actions: dict[int, Action] = {}  # of moderators
+        self.texts_of_ban: dict[str, int] = {}  # numbers of the actions that a ban or its revert made, by subject
         self.operator = User("operator", "", 0)  # who acts by a command of the shell
         self.numbers: set[int] = set()  # of all articles, comments and actions, also of what is deleted
         self.orphans: set[int] = set()  # numbers of the comments of deleted articles
@@ -156,8 +157,8 @@ class Model:
         bans = [each for each in user.actions if each.kind == "BAN" and each.group == group and not each.reverted_by]
         present = [each for each in bans if each.until is None or self.now < each.until]
         self.reached.count("bans that have ended", len(bans) - len(present))
-        ends = [(each.until is None, each.until or 0) for each in present]
-        return present[ends.index(max(ends))] if present else None
+        ends = [(each.until is None, each.until or 0, place) for place, each in enumerate(present)]
+        return present[max(ends)[-1]] if present else None
 
     def require_not_banned(self, user: User, groups: Iterable[str] | None = None) -> None:
         """From the site, or from any of some groups."""

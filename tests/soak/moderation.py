@@ -156,14 +156,24 @@ def revert_content(model: Model, actor: User, action: Action, texts: Texts, numb
     _require_rank(actor, subject, action.group, of_group=of_group)
     if isinstance(subject, Article) and of_group:
         check(action.group in subject.groups or len(subject.groups) < GROUPS_OF_AN_ARTICLE, "actionId")
+    reverted = bring_back(model, actor, action, texts, number, notifies=True)
+    model.reached.count(f"reverts of {action.kind} of {type(subject).__name__.lower()}s")
+    return reverted
+
+
+def bring_back(
+    model: Model, actor: User, action: Action, texts: Texts, number: NewNumber, *, notifies: bool = False
+) -> Action:
+    """Revert what was done to an article or a comment, which is there and may come back."""
+    subject = action.subject
+    assert not isinstance(subject, User)
     before = _listed(model, subject)
-    reverted = record_revert(model, actor, action, texts, number)
-    if isinstance(subject, Article) and of_group:
-        subject.groups = subject.groups | {str(action.group)}
+    reverted = record_revert(model, actor, action, texts, number, notifies=notifies)
+    if isinstance(subject, Article) and action.kind == "REMOVE" and action.group is not None:
+        subject.groups = subject.groups | {action.group}
     _put_back(model, subject, before)
     if action.kind == "APPROVE":
         _clear_flags(model, subject, action, subject.decision)
-    model.reached.count(f"reverts of {action.kind} of {type(subject).__name__.lower()}s")
     return reverted
 
 

@@ -218,7 +218,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "reason": lambda request, action: action.reason,
         "note": _note,
         "appeal": _appeal,
-        "ban": lambda request, action: None,  # nobody is banned with `removeTexts` here
+        "ban": lambda request, action: action.ban,
         "expiresAt": lambda request, action: action.until,
         "role": lambda request, action: action.role if action.kind != "REVERT" else None,
         "reverts": lambda request, action: action.reverts,

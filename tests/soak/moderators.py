@@ -38,6 +38,7 @@ class ModeratorInputs(ValueGenerator):
     def _input_revertmoderation(self) -> dict[str, Any]:
         """Mostly an action that stands, so that it does not stand for long."""
         actions = list(self.model.actions.values())
+        actions = [each for each in actions if not each.removes_texts]  # these are steps of their own
         standing = [each for each in actions if each.reverted_by is None and each.kind != "REVERT"]
         known = standing if standing and not self._chance(0.12) else actions
         content = [each for each in known if isinstance(each.subject, Article | Comment)]

@@ -53,6 +53,8 @@ class Action:
     note: str | None
     role: str | None = None
     until: int | None = None  # of a ban; None for good
+    removes_texts: bool = False  # a ban, all texts of the user
+    ban: "Action | None" = None  # with which this removal was made
     reverts: "Action | None" = None
     reverted_by: "Action | None" = None
     notified: "tuple[User, int] | None" = None

@@ -29,6 +29,7 @@ PATIENCE = 60.0  # seconds
 FOUND_WITHIN = 20.0  # seconds in which a change is found, on a busy machine: usually well under one
 TRANSPORTS = 2  # of the subscriptions of each viewer
 MOST_HIDDEN = 9  # actions of one operation
+MOST_TEXTS = 300  # of a user
 MOST_ROUNDS = 40  # in which the reads of a step are sent while articles leave
 REFUSED_FOR_COST = {"COST_LIMIT_EXCEEDED", "ANSWER_TOO_LARGE"}
 
@@ -99,6 +100,8 @@ class HistoryRun:
                 await self._archive(step)
             case "searched":
                 await self._search_after_write(step)
+            case "ban":
+                await self._ban(step)
             case "fault":
                 await self._fault(step)
             case "healed":
@@ -225,6 +228,37 @@ class HistoryRun:
         for story in stories:
             article = self.model.add_imported(numbers[story.title], story)
             self._note_new(Ref(0, (story.title,)), "article", article.number)
+
+    async def _ban(self, step: Step) -> None:
+        """Send a ban that removes texts, or the revert of one, and find the actions that it has made."""
+        await self._note_archived()
+        await self._wait_for_mirror(step)
+        (operation,) = step.operations
+        answered = await self._ask(step, 0)
+        self.model.texts_of_ban = await self._texts_of_ban(operation, answered["data"]["m0"])
+        for place, number in enumerate(sorted(self.model.texts_of_ban.values())):
+            self._note_new(Ref(operation.number, ("texts", place)), "action", number)
+        self._compare(step, operation, answered)
+
+    async def _texts_of_ban(self, operation: Operation, payload: dict[str, Any]) -> dict[str, int]:
+        """The numbers of the actions that a ban or its revert has made about texts, by the ids of these."""
+        text = """query($after: String) { moderationLog(first: 100, after: $after) {
+            nodes { id subjectId ban { id } reverts { ban { id } } } pageInfo { endCursor } } }"""
+        (name,) = (name for _, name in operation.mutations)
+        ban = payload["action"]["id"] if payload["changed"] else None
+        if name == "revertModeration" and ban is not None:
+            ban = resolved(operation.variables, self.texts)["i_m0"]["actionId"]
+        found: dict[str, int] = {}
+        after = None
+        for _ in range(MOST_TEXTS // 100):
+            page = (await self.server.connections[0].ask(text, {"after": after}, None))["data"]["moderationLog"]
+            for node in page["nodes"]:
+                made_by = node["ban"] if name == "banUser" else (node["reverts"] or {}).get("ban")
+                number = number_of(node["id"], "action")
+                if ban is not None and made_by == {"id": ban} and number not in self.model.numbers:
+                    found[node["subjectId"]] = number
+            after = page["pageInfo"]["endCursor"]
+        return found
 
     async def _make_admin(self, step: Step) -> None:
         """Give a user the role of an admin by a command of the shell."""

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from tests.soak.archiving import Stay, stories
+from tests.soak.banned_texts import MOST, texts_of
 from tests.soak.databases import Databases
 from tests.soak.documents import HASHING, MODERATION, MUTATIONS, Document, DocumentGenerator
 from tests.soak.formulas import Policy
@@ -17,9 +18,11 @@ from tests.soak.inboxes import MOST_MENTIONS
 from tests.soak.inputs import VariableGenerator
 from tests.soak.model import Mirror
 from tests.soak.records import Article, Comment, User
+from tests.soak.requests import instant
 from tests.soak.running import POSTED, Difference, HistoryRun, is_search
 from tests.soak.server import ROOT, Server
 from tests.soak.subscribing import SUBSCRIPTIONS
+from tests.soak.variables import GROUPS
 from tests.soak.viewers import Subscribing, subscribing, viewing
 
 BEGINNING = 1_600_000_000_000  # unix milliseconds
@@ -150,6 +153,8 @@ class World:
             return self._archive()
         if self.random.random() < 0.02:
             return self._step("searched", self._write_and_searches())
+        if self.random.random() < 0.012 and (ban := self._ban()):
+            return self._step("ban", [ban])
         if self.random.random() < 0.1:
             return self._step("together", [self._moderation()])
         if self.random.random() < 0.04 and (found := viewing(self.random, self.run.model, self.run.known)):
@@ -293,6 +298,24 @@ class World:
         """What a moderator does."""
         (name,) = self.random.choices(list(MODERATION), list(MODERATION.values()))
         return self._with_variables(self._generator().mutation(name), self._moderator())
+
+    def _ban(self) -> Operation | None:
+        """A ban that removes all texts of a user who does not have too many, or the revert of such a ban."""
+        model, random = self.run.model, self.random
+        bans = [each for each in model.actions.values() if each.removes_texts and each.reverted_by is None]
+        if bans and random.random() < 0.6:
+            given = {"actionId": self.run.known.actions[random.choice(bans[-2:]).number], "reason": "a mistake"}
+            return self._operation(
+                self._generator().plain_mutation("revertModeration"), self._moderator(), {"i_m0": given}
+            )
+        users = [each for each in model.users.values() if len(texts_of(model, each)) <= MOST and not each.is_admin]
+        if not users:
+            return None
+        until = model.now + 1_000 * random.choice((1, 4, 10))
+        group = random.choice((None, *GROUPS))
+        given = {"userId": f"user:{random.choice(users).name}", "removeTexts": True, "reason": "spam", "group": group}
+        document = self._generator().plain_mutation("banUser")
+        return self._operation(document, self._moderator(), {"i_m0": given | {"until": instant(until)}})
 
     def _moderator(self) -> User | None:
         """Mostly an admin or a moderator of the site, often one of a group."""

@@ -1,0 +1,89 @@
+"""
+What a ban with `removeTexts` does to the texts of a user in the model, and what its revert brings back, as
+docs/moderation.md describes it. The server gives each action a number, which the model finds by the id of its subject.
+"""
+
+from collections.abc import Callable
+
+from tests.soak import moderation
+from tests.soak.model import GROUPS_OF_AN_ARTICLE, Model
+from tests.soak.moderation import Texts
+from tests.soak.records import Action, Article, Comment, User
+
+DECIDING = ("REMOVE", "APPROVE", "REVERT")
+MOST = 120  # texts of a user: a request waits until some more of them are removed
+
+
+def texts_of(model: Model, user: User) -> list[Article | Comment]:
+    """All that a user has posted, articles first: an article that leaves a group takes its comments along."""
+    texts: list[Article | Comment] = [*model.articles.values(), *model.comments.values()]
+    return [each for each in texts if each.poster is user]
+
+
+def remove(model: Model, ban: Action) -> None:
+    user, is_done = ban.subject, set()
+    assert isinstance(user, User)
+    for text in texts_of(model, user):
+        if _is_removable(ban, text):
+            is_done.add(repr(text))
+            _remove(model, ban, text)
+    assert is_done == model.texts_of_ban.keys(), f"the ban has removed {model.texts_of_ban.keys() ^ is_done} or not"
+
+
+def restore(model: Model, ban: Action, reverted: Action) -> None:
+    """What was decided about a text since stays. Nothing comes back to an article that was deleted."""
+    removals = [each for each in model.actions.values() if each.ban is ban and each.reverted_by is None]
+    is_done = set()
+    for action in removals:
+        text = action.subject
+        assert not isinstance(text, User)
+        if _is_there(model, text) and _is_welcome(action, text):
+            is_done.add(repr(text))
+            moderation.bring_back(model, reverted.moderator, action, _texts(action, ban), _number_of(model, text))
+            model.reached.count("texts that come back with the revert of a ban")
+    assert is_done == model.texts_of_ban.keys(), f"the revert has shown {model.texts_of_ban.keys() ^ is_done} or not"
+
+
+def _remove(model: Model, ban: Action, text: Article | Comment) -> None:
+    group = ban.group
+    if isinstance(text, Article) and len(text.groups) == 1:
+        group = None  # as a whole
+    reason = Texts(group, f"removed with the ban action:{ban.number}", None)
+    number = _number_of(model, text)
+    moderation.record(model, number, "REMOVE", text, ban.moderator, reason, notifies=False, ban=ban)
+    if isinstance(text, Article) and group is not None:
+        text.groups = text.groups - {group}
+    model.reached.count(f"{type(text).__name__.lower()}s removed with a ban")
+    model.reached.count("archived articles removed with a ban", text.number in model.archived)
+
+
+def _is_removable(ban: Action, text: Article | Comment) -> bool:
+    article = text.article if isinstance(text, Comment) else text
+    is_in_group = ban.group is None or ban.group in article.groups
+    is_decided = any(each.kind in DECIDING and each.at >= ban.at and each is not ban for each in text.actions)
+    return is_in_group and text.state == "VISIBLE" and text.posted_at <= ban.at and not is_decided
+
+
+def _is_there(model: Model, text: Article | Comment) -> bool:
+    if isinstance(text, Article):
+        return text.number in model.articles
+    return text.number in model.comments and not text.is_stub
+
+
+def _is_welcome(action: Action, text: Article | Comment) -> bool:
+    """Whether an article that was taken out of a group may be there again."""
+    if isinstance(text, Comment) or action.group is None:
+        return True
+    return action.group in text.groups or len(text.groups) < GROUPS_OF_AN_ARTICLE
+
+
+def _texts(action: Action, ban: Action) -> Texts:
+    return Texts(action.group, f"the ban action:{ban.number} is reverted", None)
+
+
+def _number_of(model: Model, text: Article | Comment) -> Callable[[User], int]:
+    def number(moderator: User) -> int:
+        assert repr(text) in model.texts_of_ban, f"{text} was left as it was"
+        return model.texts_of_ban[repr(text)]
+
+    return number
