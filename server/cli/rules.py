@@ -15,6 +15,61 @@ least_age_days = 7   # has joined so many days ago
 least_karma = 20     # has so much karma
 least_voters = 5     # was upvoted by so many different users, at most 10
 last_flags = 10      # and of so many of their last flags, at most 10, moderators have upheld more than overruled
+
+# Who has a role, such as a moderator, is exempt from all that follows. What is held waits for a moderator, and only its
+# poster and moderators see it. Tables and keys after a # without a space are examples that do not apply.
+
+# Words and phrases, in any case, with any accents. There are no patterns.
+[words]
+hold = ["casino bonus", "payday loan", "essay writing service"]
+refuse = ["buy followers", "buy backlinks"]
+
+# Domains with all below them, in links, in texts and by themselves.
+[domains]
+hold = ["bit.ly", "tinyurl.com"]
+refuse = []
+
+# Texts of an account are held until so many were approved, or stood for a day without a flag.
+#[first_texts]
+#hold = 1
+
+# Texts with links of accounts that are too young or have too little karma: action is "hold" or "refuse".
+#[links]
+#least_age_days = 1
+#least_karma = 5
+#action = "hold"
+
+# How many articles and comments an account may post in 24 hours while it is younger than some days.
+[[texts_a_day]]
+younger_than_days = 1
+most = 20
+
+[[texts_a_day]]
+younger_than_days = 7
+most = 60
+
+# How often a user may post the same words in some hours; texts of fewer characters may be repeated.
+[repeated_text]
+most = 1
+hours = 24
+least_length = 20
+action = "refuse"
+
+# The least age and karma of who votes, votes down, and flags.
+#[votes]
+#least_age_days = 1
+
+[downvotes]
+least_age_days = 1
+least_karma = 10
+
+#[flagging]
+#least_age_days = 1
+#least_karma = 5
+
+# How many accounts may be registered from an address in 24 hours; unlimited with UPVOTE_RATE_LIMITS=off.
+[registrations]
+a_day = 100
 """
 
 

@@ -1,12 +1,14 @@
 """The setting UPVOTE_RULES, and the command that prints an example."""
 
+import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from server.cli.rules import EXAMPLE
 from store import rules
-from store.rules import FlagRules, Rules
+from store.rules import FlagRules
 from tests.server.commands import run
 from tests.server.conftest import serving
 
@@ -29,7 +31,15 @@ def test_example_is_the_default_of_deploy():
 
     assert (printed.returncode, printed.stderr, printed.stdout) == (0, "", EXAMPLE)
     assert (ROOT / "deploy" / "rules.toml").read_text() == EXAMPLE
-    assert rules.read(ROOT / "deploy" / "rules.toml") == Rules(FlagRules(3))
+    assert rules.read(ROOT / "deploy" / "rules.toml").flags == FlagRules(3)
+
+
+def test_tables_of_the_example_that_do_not_apply_can_be_used(tmp_path):
+    (tmp_path / "rules.toml").write_text(re.sub("^#(?! )", "", EXAMPLE, flags=re.MULTILINE))
+
+    found = rules.read(tmp_path / "rules.toml")
+
+    assert [each.name for each in fields(found) if not getattr(found, each.name)] == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,290 @@
+"""
+What the rules of a site say of what a user is about to do: of a text that is posted or edited, a vote, a flag or a
+registration. Users who have a role are exempt.
+
+A text that one rule refuses is refused, else one that a rule holds is PENDING from the step on in which it is posted.
+How old an account is and what karma it has is read before; what has a limit is counted before, so that several
+processes never exceed it together, and taken back if nothing is posted.
+"""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple, NoReturn
+
+from store import bans, phrases
+from store.client import Command
+from store.errors import RuleBroken, Unauthenticated
+from store.ranking.formulas import DAY
+from store.rate_limits import Attempts, SlidingWindow
+from store.records import Vote
+from store.rules import HOLD, REFUSE, DailyRules, LeastRules, LinkRules, RepetitionRules, Rules
+from store.scripts.registry import Script
+from store.site import Actor, Session, Site, actor_slot
+from store.words import words
+
+RULE_ACCOUNT = Script("rule_account")
+STOOD_TEXTS = Script("stood_texts")
+
+HOUR = 3600
+MOST_LOOKED_AT = 100  # articles, and as many comments, of which first texts are counted
+STANDS_FOR = DAY  # seconds until a text without a flag counts as one that nobody objects to
+
+
+class Account(NamedTuple):
+    """
+    What is known of who acts: `joined` is in unix milliseconds, 0 if unknown, `archived` the number of archived
+    articles, and `texts` the ids of visible articles and comments, the oldest ones.
+    """
+
+    username: str
+    roles: str
+    joined: int
+    karma: int
+    archived: int
+    texts: Sequence[str]
+
+
+class Breach(NamedTuple):
+    """A rule that a text breaks, and what happens to it: `hold` or `refuse`."""
+
+    action: str
+    broken: RuleBroken
+
+
+@dataclass(slots=True)
+class Verdict:
+    """
+    What the rules say of a text: the first rule that refuses or holds it. Whoever asks for it sets `is_posted`, or else
+    what was counted is taken back.
+    """
+
+    breach: Breach | None = None
+    counted: list[Command] = field(default_factory=list)
+    is_posted: bool = False
+
+    @property
+    def held_by(self) -> str | None:
+        """The rule that holds the text."""
+        return self.breach.broken.rule if self.breach and self.breach.action == HOLD else None
+
+    @property
+    def action(self) -> str:
+        """`refuse`, `hold` or "", for the script, which replays what was posted before, whatever the rules say."""
+        return self.breach.action if self.breach else ""
+
+    def refuse(self) -> NoReturn:
+        """Raise the refusal, after the script has confirmed it."""
+        assert self.breach
+        raise self.breach.broken
+
+
+async def check_vote(site: Site, actor: Actor, vote: Vote) -> None:
+    """
+    No round trip if the site has no rule for votes, else one. A vote can always be withdrawn.
+
+    Raises:
+        RuleBroken: the account is too young or has too little karma.
+        Unauthenticated, Banned: the session has ended, or the user is banned from the site.
+    """
+    rules = site.rules
+    if vote is not Vote.NONE and rules.votes:
+        await _check_least(site, actor, "votes", rules.votes, "a vote")
+    if vote is Vote.DOWN and rules.downvotes:
+        await _check_least(site, actor, "downvotes", rules.downvotes, "a downvote")
+
+
+async def check_flag(site: Site, actor: Actor) -> None:
+    """As `check_vote`, of a flag."""
+    if site.rules.flagging:
+        await _check_least(site, actor, "flagging", site.rules.flagging, "a flag")
+
+
+@asynccontextmanager
+async def on_text(site: Site, actor: Actor, texts: Mapping[str, str]) -> AsyncIterator[Verdict]:
+    """
+    The verdict on a new text, an article's or a comment's, by the fields of its input.
+
+    No round trip without rules for texts, else one; one more where limits are counted, two if the first texts of an
+    account are held, and one to take back what was counted if nothing is posted.
+
+    Raises:
+        Unauthenticated, Banned: the session has ended, or the user is banned from the site.
+    """
+    verdict = await _judge(site, actor, texts, is_new=True)
+    try:
+        yield verdict
+    finally:
+        if verdict.counted and not verdict.is_posted:
+            await Attempts(site).take_back(verdict.counted)
+
+
+async def on_edit(site: Site, actor: Actor, texts: Mapping[str, str]) -> Verdict:
+    """
+    The verdict on what an edit sets. An edit is no text of the day, and may repeat one. Otherwise as `on_text`.
+    """
+    return await _judge(site, actor, {name: text for name, text in texts.items() if text}, is_new=False)
+
+
+@asynccontextmanager
+async def on_registration(site: Site, address: str | None) -> AsyncIterator[None]:
+    """
+    Count a registration from an address, before it is made. One that fails does not count. No round trip without such a
+    rule or an address, else one, and one to take it back.
+
+    Raises:
+        RuleBroken: too many accounts were registered from there in a day.
+    """
+    rule = site.rules.registrations
+    if rule is None or address is None:
+        yield
+        return
+    attempts = Attempts(site)
+    counted, full = await attempts.try_to_count([SlidingWindow(("registrations", address), DAY, rule.a_day)])
+    if full:
+        params = {"a_day": rule.a_day, "free_at": max(full.values())}
+        message = f"at most {rule.a_day} accounts may be registered from one address in a day"
+        raise RuleBroken("registrations", message, params)
+    try:
+        yield
+    except BaseException:
+        await attempts.take_back(counted)
+        raise
+
+
+async def _judge(site: Site, actor: Actor, texts: Mapping[str, str], *, is_new: bool) -> Verdict:
+    verdict, rules = Verdict(), site.rules
+    if not rules.have_texts or not texts:
+        return verdict
+    account = await _account(site, actor, MOST_LOOKED_AT if rules.first_texts else 0)
+    if account.roles:
+        return verdict
+    found = list(_breaches(rules, account, texts, site.clock()))
+    if is_new:
+        found += await _count(site, account, texts, verdict)
+    if rules.first_texts and await _stood(site, account, rules.first_texts.hold) < rules.first_texts.hold:
+        message = "the first texts of an account wait for a moderator"
+        found.append(Breach(HOLD, RuleBroken("first_texts", message, {"hold": rules.first_texts.hold})))
+    verdict.breach = next((each for each in found if each.action == REFUSE), found[0] if found else None)
+    return verdict
+
+
+def _breaches(rules: Rules, account: Account, texts: Mapping[str, str], now: int) -> Iterator[Breach]:
+    """What can be said from the text and the account alone."""
+    if rules.words:
+        for action, listed in ((REFUSE, rules.words.refuse), (HOLD, rules.words.hold)):
+            if name := next((name for name, text in texts.items() if phrases.has_phrase(listed, text)), None):
+                yield Breach(action, RuleBroken("words", "the text has words that this site does not take", {}, name))
+    if rules.domains:
+        for action, listed in ((REFUSE, rules.domains.refuse), (HOLD, rules.domains.hold)):
+            if name := next((name for name, text in texts.items() if phrases.has_domain(listed, text)), None):
+                yield Breach(action, RuleBroken("domains", "the text names a site that is not taken here", {}, name))
+    if rules.links and (broken := _broken_by_link(rules.links, account, texts, now)):
+        yield Breach(rules.links.action, broken)
+
+
+def _broken_by_link(rule: LinkRules, account: Account, texts: Mapping[str, str], now: int) -> RuleBroken | None:
+    name = next((name for name, text in texts.items() if phrases.has_link(text)), None)
+    least = LeastRules(rule.least_age_days, rule.least_karma)
+    return _too_little("links", least, account, now, "a link", name) if name else None
+
+
+async def _count(site: Site, account: Account, texts: Mapping[str, str], verdict: Verdict) -> list[Breach]:
+    """Count a new text in the windows of the rules, and return the rules whose window is full."""
+    daily, repeated = _daily_rule(site, account), _repetition(site, account, texts)
+    windows = [window for _, window in (daily, repeated) if window]
+    if not windows:
+        return []
+    counted, full = await Attempts(site).try_to_count(windows)
+    verdict.counted = list(counted)
+    found = []
+    if daily[0] and daily[1] in full:
+        params = {"most": daily[0].most, "younger_than_days": daily[0].younger_than_days, "free_at": full[daily[1]]}
+        message = (
+            f"an account younger than {_days(daily[0].younger_than_days)} posts at most {daily[0].most} texts a day"
+        )
+        found.append(Breach(REFUSE, RuleBroken("texts_a_day", message, params)))
+    if repeated[0] and repeated[1] in full:
+        params = {"most": repeated[0].most, "hours": repeated[0].hours, "free_at": full[repeated[1]]}
+        found.append(Breach(repeated[0].action, RuleBroken("repeated_text", "you have posted this before", params)))
+    return found
+
+
+def _daily_rule(site: Site, account: Account) -> tuple[DailyRules, SlidingWindow] | tuple[None, None]:
+    """The limit for accounts of this age, that of the youngest if there are several, and its window."""
+    age = site.clock() - account.joined
+    matching = [each for each in site.rules.texts_a_day if age < each.younger_than_days * DAY * 1000]
+    if not matching:
+        return None, None
+    rule = min(matching, key=lambda each: each.younger_than_days)
+    return rule, SlidingWindow(("texts a day", account.username.lower()), DAY, rule.most)
+
+
+def _repetition(
+    site: Site, account: Account, texts: Mapping[str, str]
+) -> tuple[RepetitionRules, SlidingWindow] | tuple[None, None]:
+    rule, said = site.rules.repeated_text, [" ".join(words(text)) for text in texts.values() if text]
+    if rule is None or sum(map(len, said)) < rule.least_length:
+        return None, None
+    return rule, SlidingWindow(("repeated text", account.username.lower(), *said), rule.hours * HOUR, rule.most)
+
+
+async def _stood(site: Site, account: Account, wanted: int) -> int:
+    """
+    How many texts of an account moderators have approved, or stood without a flag for a day; what is archived has. At
+    most one round trip. It counts no further than `wanted`, nor beyond `MOST_LOOKED_AT` articles and comments.
+    """
+    if account.archived >= wanted or account.archived + len(account.texts) < wanted:
+        return account.archived
+    by_partition: dict[int, list[str]] = defaultdict(list)
+    for id in account.texts:
+        by_partition[site.home_of_article(int(id.partition(":")[2]))].append(id)
+    before = site.clock() - STANDS_FOR * 1000
+    counts: list[int] = await site.redis.pipeline(
+        [(*STOOD_TEXTS.beginning(p), before, *ids) for p, ids in by_partition.items()],
+    )
+    return account.archived + sum(counts)
+
+
+async def _check_least(site: Site, actor: Actor, name: str, rule: LeastRules, what: str) -> None:
+    account = await _account(site, actor)
+    broken = None if account.roles else _too_little(name, rule, account, site.clock(), what)
+    if broken:
+        raise broken
+
+
+def _too_little(name: str, rule: LeastRules, account: Account, now: int, what: str, *fields: str) -> RuleBroken | None:
+    """The refusal of an account that is too young or has too little karma; None for others."""
+    age_days = (now - account.joined) // (DAY * 1000)
+    if age_days >= rule.least_age_days and account.karma >= rule.least_karma:
+        return None
+    params = {
+        "least_age_days": rule.least_age_days, "least_karma": rule.least_karma, "age_days": age_days,
+        "karma": account.karma,
+    }  # fmt: skip
+    needs = [f"an account of {_days(rule.least_age_days)}"] if rule.least_age_days else []
+    needs += [f"a karma of {rule.least_karma}"] if rule.least_karma else []
+    return RuleBroken(name, f"{what} takes {' and '.join(needs)}", params, *fields)
+
+
+def _days(count: int) -> str:
+    return f"{count} day{'s' * (count != 1)}"
+
+
+async def _account(site: Site, actor: Actor, texts: int = 0) -> Account:
+    """
+    The account of an actor, with so many of its oldest articles and comments. One round trip.
+
+    Raises:
+        Unauthenticated, Banned: the session has ended, or the user is banned from the site.
+    """
+    p = actor_slot(actor) % site.partitions
+    digest, username = (actor.digest, "") if isinstance(actor, Session) else ("", actor)
+    name, *found = await site.redis.run((*RULE_ACCOUNT.beginning(p), digest, username, site.clock(), texts))
+    if not name:
+        raise Unauthenticated
+    roles, words_of_bans, joined, karma, comment_karma, archived, ids = found
+    bans.refuse_banned(words_of_bans, site.clock())
+    karmas = int(karma or 0) + int(comment_karma or 0)
+    return Account(name, roles, int(joined or 0), karmas, int(archived or 0), ids)
