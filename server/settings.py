@@ -166,8 +166,8 @@ class Settings(BaseModel):
     )
     rules: Path | None = Field(
         None,
-        description="TOML file of the [rules](moderation.md#rules) by which texts are hidden without a moderator; by "
-        "default there are none.",
+        description="TOML file of the [rules](rules.md) by which texts and votes are held, hidden or refused without a "
+        "moderator; by default there are none.",
     )
     session_ttl: int = Field(DAY, ge=1, description="Seconds after which an unused session expires.")
     mentions: int = Field(

@@ -8,21 +8,22 @@ processes never exceed it together, and taken back if nothing is posted.
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple, NoReturn
+from functools import partial
+from typing import NoReturn
 
-from store import bans, phrases
+from store import bans, breaches
+from store.breaches import Account, Breach
 from store.client import Command
 from store.errors import RuleBroken, Unauthenticated
 from store.ranking.formulas import DAY
 from store.rate_limits import Attempts, SlidingWindow
 from store.records import Vote
-from store.rules import HOLD, REFUSE, DailyRules, LeastRules, LinkRules, RepetitionRules, Rules
+from store.rules import HOLD, LeastRules
 from store.scripts.registry import Script
 from store.site import Actor, Session, Site, actor_slot
-from store.words import words
 
 RULE_ACCOUNT = Script("rule_account")
 STOOD_TEXTS = Script("stood_texts")
@@ -30,27 +31,6 @@ STOOD_TEXTS = Script("stood_texts")
 HOUR = 3600
 MOST_LOOKED_AT = 100  # articles, and as many comments, of which first texts are counted
 STANDS_FOR = DAY  # seconds until a text without a flag counts as one that nobody objects to
-
-
-class Account(NamedTuple):
-    """
-    What is known of who acts: `joined` is in unix milliseconds, 0 if unknown, `archived` the number of archived
-    articles, and `texts` the ids of visible articles and comments, the oldest ones.
-    """
-
-    username: str
-    roles: str
-    joined: int
-    karma: int
-    archived: int
-    texts: Sequence[str]
-
-
-class Breach(NamedTuple):
-    """A rule that a text breaks, and what happens to it: `hold` or `refuse`."""
-
-    action: str
-    broken: RuleBroken
 
 
 @dataclass(slots=True)
@@ -160,74 +140,29 @@ async def _judge(site: Site, actor: Actor, texts: Mapping[str, str], *, is_new: 
     account = await _account(site, actor, MOST_LOOKED_AT if rules.first_texts else 0)
     if account.roles:
         return verdict
-    found = list(_breaches(rules, account, texts, site.clock()))
+    found = list(breaches.of_text(rules, account, texts, site.clock()))
     if is_new:
         found += await _count(site, account, texts, verdict)
-    if rules.first_texts and await _stood(site, account, rules.first_texts.hold) < rules.first_texts.hold:
-        message = "the first texts of an account wait for a moderator"
-        found.append(Breach(HOLD, RuleBroken("first_texts", message, {"hold": rules.first_texts.hold})))
-    verdict.breach = next((each for each in found if each.action == REFUSE), found[0] if found else None)
+    if (first := rules.first_texts) and await _stood(site, account, first.hold) < first.hold:
+        found.append(breaches.first_text(first))
+    verdict.breach = breaches.decisive(found)
     return verdict
 
 
-def _breaches(rules: Rules, account: Account, texts: Mapping[str, str], now: int) -> Iterator[Breach]:
-    """What can be said from the text and the account alone."""
-    if rules.words:
-        for action, listed in ((REFUSE, rules.words.refuse), (HOLD, rules.words.hold)):
-            if name := next((name for name, text in texts.items() if phrases.has_phrase(listed, text)), None):
-                yield Breach(action, RuleBroken("words", "the text has words that this site does not take", {}, name))
-    if rules.domains:
-        for action, listed in ((REFUSE, rules.domains.refuse), (HOLD, rules.domains.hold)):
-            if name := next((name for name, text in texts.items() if phrases.has_domain(listed, text)), None):
-                yield Breach(action, RuleBroken("domains", "the text names a site that is not taken here", {}, name))
-    if rules.links and (broken := _broken_by_link(rules.links, account, texts, now)):
-        yield Breach(rules.links.action, broken)
-
-
-def _broken_by_link(rule: LinkRules, account: Account, texts: Mapping[str, str], now: int) -> RuleBroken | None:
-    name = next((name for name, text in texts.items() if phrases.has_link(text)), None)
-    least = LeastRules(rule.least_age_days, rule.least_karma)
-    return _too_little("links", least, account, now, "a link", name) if name else None
-
-
 async def _count(site: Site, account: Account, texts: Mapping[str, str], verdict: Verdict) -> list[Breach]:
-    """Count a new text in the windows of the rules, and return the rules whose window is full."""
-    daily, repeated = _daily_rule(site, account), _repetition(site, account, texts)
-    windows = [window for _, window in (daily, repeated) if window]
+    """Count a new text in the windows of the rules, and return what the full ones say."""
+    windows, name = {}, account.username.lower()
+    if daily := breaches.daily_rule(site.rules, account, site.clock()):
+        windows[SlidingWindow(("texts a day", name), DAY, daily.most)] = partial(breaches.too_many, daily)
+    if said := breaches.repeatable(site.rules, texts):
+        rule, said_words = said
+        window = SlidingWindow(("repeated text", name, *said_words), rule.hours * HOUR, rule.most)
+        windows[window] = partial(breaches.repeated, rule)
     if not windows:
         return []
-    counted, full = await Attempts(site).try_to_count(windows)
+    counted, full = await Attempts(site).try_to_count(list(windows))
     verdict.counted = list(counted)
-    found = []
-    if daily[0] and daily[1] in full:
-        params = {"most": daily[0].most, "younger_than_days": daily[0].younger_than_days, "free_at": full[daily[1]]}
-        message = (
-            f"an account younger than {_days(daily[0].younger_than_days)} posts at most {daily[0].most} texts a day"
-        )
-        found.append(Breach(REFUSE, RuleBroken("texts_a_day", message, params)))
-    if repeated[0] and repeated[1] in full:
-        params = {"most": repeated[0].most, "hours": repeated[0].hours, "free_at": full[repeated[1]]}
-        found.append(Breach(repeated[0].action, RuleBroken("repeated_text", "you have posted this before", params)))
-    return found
-
-
-def _daily_rule(site: Site, account: Account) -> tuple[DailyRules, SlidingWindow] | tuple[None, None]:
-    """The limit for accounts of this age, that of the youngest if there are several, and its window."""
-    age = site.clock() - account.joined
-    matching = [each for each in site.rules.texts_a_day if age < each.younger_than_days * DAY * 1000]
-    if not matching:
-        return None, None
-    rule = min(matching, key=lambda each: each.younger_than_days)
-    return rule, SlidingWindow(("texts a day", account.username.lower()), DAY, rule.most)
-
-
-def _repetition(
-    site: Site, account: Account, texts: Mapping[str, str]
-) -> tuple[RepetitionRules, SlidingWindow] | tuple[None, None]:
-    rule, said = site.rules.repeated_text, [" ".join(words(text)) for text in texts.values() if text]
-    if rule is None or sum(map(len, said)) < rule.least_length:
-        return None, None
-    return rule, SlidingWindow(("repeated text", account.username.lower(), *said), rule.hours * HOUR, rule.most)
+    return [windows[window](free_at) for window, free_at in full.items()]
 
 
 async def _stood(site: Site, account: Account, wanted: int) -> int:
@@ -249,27 +184,9 @@ async def _stood(site: Site, account: Account, wanted: int) -> int:
 
 async def _check_least(site: Site, actor: Actor, name: str, rule: LeastRules, what: str) -> None:
     account = await _account(site, actor)
-    broken = None if account.roles else _too_little(name, rule, account, site.clock(), what)
+    broken = None if account.roles else breaches.too_little(name, rule, account, site.clock(), what)
     if broken:
         raise broken
-
-
-def _too_little(name: str, rule: LeastRules, account: Account, now: int, what: str, *fields: str) -> RuleBroken | None:
-    """The refusal of an account that is too young or has too little karma; None for others."""
-    age_days = (now - account.joined) // (DAY * 1000)
-    if age_days >= rule.least_age_days and account.karma >= rule.least_karma:
-        return None
-    params = {
-        "least_age_days": rule.least_age_days, "least_karma": rule.least_karma, "age_days": age_days,
-        "karma": account.karma,
-    }  # fmt: skip
-    needs = [f"an account of {_days(rule.least_age_days)}"] if rule.least_age_days else []
-    needs += [f"a karma of {rule.least_karma}"] if rule.least_karma else []
-    return RuleBroken(name, f"{what} takes {' and '.join(needs)}", params, *fields)
-
-
-def _days(count: int) -> str:
-    return f"{count} day{'s' * (count != 1)}"
 
 
 async def _account(site: Site, actor: Actor, texts: int = 0) -> Account:

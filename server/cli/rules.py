@@ -1,6 +1,16 @@
-"""The command `rules`: `example` prints sensible rules, as the file that UPVOTE_RULES names."""
+"""
+The command `rules`: `example` prints sensible rules, as the file that UPVOTE_RULES names; `try` prints what such a file
+would have caught.
+"""
 
 from argparse import ArgumentParser, Namespace
+from functools import partial
+from pathlib import Path
+
+from server.errors import CommandError
+from server.settings import read_settings
+from store import rules
+from store.rules import WrongRules
 
 EXAMPLE = """\
 # Rules of a site, the file that UPVOTE_RULES names. It is read when the server starts. A table that is left out is a
@@ -74,10 +84,37 @@ a_day = 100
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    actions = parser.add_subparsers(required=True, metavar="example")
-    actions.add_parser("example", help="print sensible rules")
+    actions = parser.add_subparsers(required=True, metavar="example | try")
+    example = actions.add_parser("example", help="print sensible rules")
+    example.set_defaults(action=print_example)
+    trial = actions.add_parser(
+        "try", help="replay the texts and votes of the database, and print what rules would catch"
+    )
+    trial.add_argument("file", type=Path, metavar="FILE", help="the rules, as UPVOTE_RULES names them")
+    trial.set_defaults(action=try_rules)
 
 
 def run(arguments: Namespace) -> int:
+    code: int = arguments.action(arguments)
+    return code
+
+
+def print_example(arguments: Namespace) -> int:
     print(EXAMPLE, end="")
     return 0
+
+
+def try_rules(arguments: Namespace) -> int:
+    """
+    Raises:
+        CommandError: the file is not as rules are.
+        DatabaseUnavailable: the database does not answer.
+        WrongSetting: there is none.
+    """
+    from server.cli import database, rule_trials  # slow
+
+    try:
+        tried = rules.read(arguments.file)
+    except WrongRules as fault:
+        raise CommandError(str(fault)) from fault
+    return database.run_action(read_settings(), partial(rule_trials.report, tried))

@@ -78,3 +78,27 @@ def test_flags_hide_in_all_processes_also_after_a_restart(tmp_path):  # M5
 
         assert second == {"changed": True, "subject": None}
         assert [asked(live, TITLE, id=each["id"])["article"] for each in (hidden, waiting)] == [None, None]
+
+
+def test_command_says_what_is_wrong(tmp_path):
+    file = tmp_path / "rules.toml"
+    missing = run("rules", "try", file, data_dir=tmp_path)
+    file.write_text("[word]")
+    wrong = run("rules", "try", file, data_dir=tmp_path)
+    file.write_text(HIDING)
+    without = run("rules", "try", file, data_dir=tmp_path, database_url="none")
+
+    assert [each.returncode for each in (missing, wrong, without)] == [2, 2, 2]
+    assert "No such file" in missing.stderr
+    assert "there is no table [word]" in wrong.stderr
+    assert without.stderr == "upvote: UPVOTE_DATABASE_URL=none: there is no database\n"
+
+
+def test_command_tries_rules_on_a_store_of_its_own(tmp_path):
+    (tmp_path / "rules.toml").write_text(HIDING + "[votes]\nleast_karma = 1")
+
+    printed = run("rules", "try", tmp_path / "rules.toml", data_dir=tmp_path / "data")
+
+    assert (printed.returncode, printed.stderr) == (0, "")
+    assert printed.stdout.splitlines()[0] == "0 texts and 0 votes of others were replayed; nothing was changed"
+    assert printed.stdout.splitlines()[-1] == "votes: nothing"
