@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from store import effects, idempotency, links, mentions, records, removals, validation, verdicts
+from store.breaches import Candidate
 from store.errors import (
     Forbidden,
     Invalid,
@@ -112,7 +113,8 @@ class Articles:
         """
         draft = _checked(draft, idempotency_key)
         texts = {"title": draft.title, "link": draft.link, "content": draft.content}
-        async with verdicts.on_text(self._site, poster, texts) as verdict:
+        text = Candidate("article", texts, {"groups": draft.groups}, is_new=True)
+        async with verdicts.on_text(self._site, poster, text) as verdict:
             status, *reply = await self._run_post(poster, draft, idempotency_key, verdict.action or HOLD * is_held)
             if status == "broken":
                 verdict.refuse()
@@ -171,7 +173,8 @@ class Articles:
             Unauthenticated: the session has ended.
         """
         checked = checked_changes(changes)
-        verdict = await verdicts.on_edit(self._site, editor, checked)
+        text = Candidate("article", checked, {"subjectId": f"article:{number}"}, is_new=False)
+        verdict = await verdicts.on_edit(self._site, editor, text)
         flat = [text for change in checked.items() for text in change]
         limit, *mentioned = mentions.arguments(checked.get("content", ""), self._site.max_mentions)
         digest = links.digest(checked.get("link", ""))

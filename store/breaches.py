@@ -34,6 +34,29 @@ class Breach(NamedTuple):
     broken: RuleBroken
 
 
+class Candidate(NamedTuple):
+    """
+    A text that is about to be posted or edited, an `article` or a `comment`, by the fields of its input, and ids and
+    groups that it is given: `subjectId` of an edit, `articleId` and `parentId` of a comment.
+    """
+
+    kind: str
+    texts: Mapping[str, str]
+    given: Mapping[str, str | Sequence[str] | None]
+    is_new: bool
+
+
+class Opinion(NamedTuple):
+    """What a service outside says of a text: `hold` or `refuse`, and why."""
+
+    action: str
+    reason: str
+
+
+def by_service(opinion: Opinion) -> Breach:
+    return Breach(opinion.action, RuleBroken("check", opinion.reason or "the text is not taken here", {}))
+
+
 def decisive(found: Iterable[Breach]) -> Breach | None:
     """The first breach that refuses a text, or else the first that holds it."""
     breaches = list(found)

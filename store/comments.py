@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from store import effects, idempotency, mentions, records, removals, validation, verdicts
+from store.breaches import Candidate
 from store.client import Argument
 from store.errors import (
     Forbidden,
@@ -91,7 +92,9 @@ class Comments:
         """
         content = checked(content, idempotency_key)
         parent_number = "" if parent is None else str(parent)
-        async with verdicts.on_text(self._site, poster, {"content": content}) as verdict:
+        given = {"articleId": f"article:{article}", "parentId": f"comment:{parent}" if parent else None}
+        text = Candidate("comment", {"content": content}, given, is_new=True)
+        async with verdicts.on_text(self._site, poster, text) as verdict:
             status, *reply = await self._run(
                 COMMENT,
                 article,
@@ -163,7 +166,8 @@ class Comments:
             Unauthenticated: the session has ended.
         """
         content = validation.comment(content)
-        verdict = await verdicts.on_edit(self._site, editor, {"content": content})
+        text = Candidate("comment", {"content": content}, {"subjectId": f"comment:{number}"}, is_new=False)
+        verdict = await verdicts.on_edit(self._site, editor, text)
         mentioned = mentions.arguments(content, self._site.max_mentions)
         status, *reply = await self._run(EDIT_COMMENT, number, editor, content, verdict.action, *mentioned)
         if status == "broken":

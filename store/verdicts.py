@@ -15,13 +15,13 @@ from functools import partial
 from typing import NoReturn
 
 from store import bans, breaches
-from store.breaches import Account, Breach
+from store.breaches import Account, Breach, Candidate
 from store.client import Command
 from store.errors import RuleBroken, Unauthenticated
 from store.ranking.formulas import DAY
 from store.rate_limits import Attempts, SlidingWindow
 from store.records import Vote
-from store.rules import HOLD, LeastRules
+from store.rules import HOLD, REFUSE, LeastRules
 from store.scripts.registry import Script
 from store.site import Actor, Session, Site, actor_slot
 
@@ -82,17 +82,17 @@ async def check_flag(site: Site, actor: Actor) -> None:
 
 
 @asynccontextmanager
-async def on_text(site: Site, actor: Actor, texts: Mapping[str, str]) -> AsyncIterator[Verdict]:
+async def on_text(site: Site, actor: Actor, text: Candidate) -> AsyncIterator[Verdict]:
     """
-    The verdict on a new text, an article's or a comment's, by the fields of its input.
+    The verdict of the rules, and of the service that checks texts, on a new text.
 
-    No round trip without rules for texts, else one; one more where limits are counted, two if the first texts of an
-    account are held, and one to take back what was counted if nothing is posted.
+    No round trip without rules for texts and such a service, else one; one more where limits are counted, two if the
+    first texts of an account are held, and one to take back what was counted if nothing is posted.
 
     Raises:
         Unauthenticated, Banned: the session has ended, or the user is banned from the site.
     """
-    verdict = await _judge(site, actor, texts, is_new=True)
+    verdict = await _judge(site, actor, text)
     try:
         yield verdict
     finally:
@@ -100,11 +100,11 @@ async def on_text(site: Site, actor: Actor, texts: Mapping[str, str]) -> AsyncIt
             await Attempts(site).take_back(verdict.counted)
 
 
-async def on_edit(site: Site, actor: Actor, texts: Mapping[str, str]) -> Verdict:
+async def on_edit(site: Site, actor: Actor, text: Candidate) -> Verdict:
     """
     The verdict on what an edit sets. An edit is no text of the day, and may repeat one. Otherwise as `on_text`.
     """
-    return await _judge(site, actor, {name: text for name, text in texts.items() if text}, is_new=False)
+    return await _judge(site, actor, text)
 
 
 @asynccontextmanager
@@ -133,19 +133,22 @@ async def on_registration(site: Site, address: str | None) -> AsyncIterator[None
         raise
 
 
-async def _judge(site: Site, actor: Actor, texts: Mapping[str, str], *, is_new: bool) -> Verdict:
+async def _judge(site: Site, actor: Actor, text: Candidate) -> Verdict:
     verdict, rules = Verdict(), site.rules
-    if not rules.have_texts or not texts:
+    texts = {name: each for name, each in text.texts.items() if each}
+    if not texts or not (rules.have_texts or site.check):
         return verdict
     account = await _account(site, actor, MOST_LOOKED_AT if rules.first_texts else 0)
     if account.roles:
         return verdict
     found = list(breaches.of_text(rules, account, texts, site.clock()))
-    if is_new:
+    if text.is_new:
         found += await _count(site, account, texts, verdict)
     if (first := rules.first_texts) and await _stood(site, account, first.hold) < first.hold:
         found.append(breaches.first_text(first))
     verdict.breach = breaches.decisive(found)
+    if site.check and verdict.action != REFUSE and (opinion := await site.check(account, text)):
+        verdict.breach = breaches.decisive([*found, breaches.by_service(opinion)])
     return verdict
 
 
