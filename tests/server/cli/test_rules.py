@@ -1,6 +1,7 @@
 """The setting UPVOTE_RULES, and the command that prints an example."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
 
@@ -17,6 +18,9 @@ HIDING = "[flags]\nhide_at = 2\nleast_age_days = 0\nleast_karma = 0\nleast_voter
 POST = 'mutation { post(input: {title: "a title", content: "a text"}) { article { id } } }'
 FLAG = "mutation($id: ID!) { flag(input: {subjectId: $id, reason: SPAM}) { changed subject { id } } }"
 TITLE = "query($id: ID!) { article(id: $id) { title } }"
+POST_UNLIKE = 'mutation { post(input: {title: "a title", content: "a text"}) { userErrors { rule } } }'
+REFUSED = """mutation($name: String!) {
+  register(input: {username: $name, password: "correct horse battery"}) { token userErrors { rule } } }"""
 REGISTER = """mutation($name: String!) {
   register(input: {username: $name, password: "correct horse battery"}) { token } }"""
 
@@ -102,3 +106,19 @@ def test_command_tries_rules_on_a_store_of_its_own(tmp_path):
     assert (printed.returncode, printed.stderr) == (0, "")
     assert printed.stdout.splitlines()[0] == "0 texts and 0 votes of others were replayed; nothing was changed"
     assert printed.stdout.splitlines()[-1] == "votes: nothing"
+
+
+def test_limits_of_a_day_hold_in_two_processes_at_once(tmp_path):  # M10
+    file = tmp_path / "rules.toml"
+    file.write_text("[[texts_a_day]]\nyounger_than_days = 1\nmost = 3\n[registrations]\na_day = 2\n")
+    settings = {"rules": file, "workers": 2, "partitions": 8, "rate_limits": "on", "rate_posts": 1000}
+    with serving(tmp_path / "data", **settings) as live, ThreadPoolExecutor(8) as pool:
+        registered = list(pool.map(lambda n: asked(live, REFUSED, name=f"user-{n}")["register"], range(8)))
+        tokens = [each["token"] for each in registered if each["token"]]
+        posts = [POST_UNLIKE.replace("a title", f"title {n}") for n in range(24)]
+        posted = list(pool.map(lambda post: asked(live, post, tokens[0])["post"]["userErrors"], posts))
+
+    assert len(tokens) == 2
+    assert [each["userErrors"] for each in registered if not each["token"]] == [[{"rule": "registrations"}]] * 6
+    assert sorted(map(len, posted)) == [0] * 3 + [1] * 21
+    assert {each["rule"] for errors in posted for each in errors} == {"texts_a_day"}
