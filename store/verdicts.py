@@ -30,6 +30,7 @@ STOOD_TEXTS = Script("stood_texts")
 
 HOUR = 3600
 MOST_LOOKED_AT = 100  # articles, and as many comments, of which first texts are counted
+HELD_EDIT = "the new text would wait for a moderator, and the old one is shown"
 STANDS_FOR = DAY  # seconds until a text without a flag counts as one that nobody objects to
 
 
@@ -55,9 +56,12 @@ class Verdict:
         return self.breach.action if self.breach else ""
 
     def refuse(self) -> NoReturn:
-        """Raise the refusal, after the script has confirmed it."""
+        """Raise the refusal, after the script has confirmed it: also of an edit that would be held."""
         assert self.breach
-        raise self.breach.broken
+        action, broken = self.breach
+        if action == REFUSE:
+            raise broken
+        raise RuleBroken(broken.rule, HELD_EDIT, broken.params, *broken.field)
 
 
 async def check_vote(site: Site, actor: Actor, vote: Vote) -> None:

@@ -300,6 +300,8 @@ async def test_edit_that_breaks_a_rule_changes_nothing(store, ask, token, redis,
 
     assert await refusal(ask, EDIT, token, id=article.id, title="spam") == ("words", ["input", "title"], {})
     assert (await refusal(ask, EDIT, token, id=article.id, content="maybe"))[0] == "words"
+    (error,) = (await payload(ask, EDIT, token, id=article.id, content="maybe"))["userErrors"]
+    assert error["message"] == "the new text would wait for a moderator, and the old one is shown"
     assert (await refusal(ask, EDIT_COMMENT, token, id=comment.id, content="spam"))[0] == "words"
     assert (await refusal(ask, EDIT_COMMENT, token, id=comment.id, content="maybe"))[0] == "words"
     assert everything(redis) == before
