@@ -96,8 +96,9 @@ async def on_text(site: Site, actor: Actor, text: Candidate) -> AsyncIterator[Ve
     Raises:
         Unauthenticated, Banned: the session has ended, or the user is banned from the site.
     """
-    verdict = await _judge(site, actor, text)
+    verdict = Verdict()
     try:
+        await _judge(site, actor, text, verdict)
         yield verdict
     finally:
         if verdict.counted and not verdict.is_posted:
@@ -108,7 +109,9 @@ async def on_edit(site: Site, actor: Actor, text: Candidate) -> Verdict:
     """
     The verdict on what an edit sets. An edit is no text of the day, and may repeat one. Otherwise as `on_text`.
     """
-    return await _judge(site, actor, text)
+    verdict = Verdict()
+    await _judge(site, actor, text, verdict)
+    return verdict
 
 
 @asynccontextmanager
@@ -137,14 +140,15 @@ async def on_registration(site: Site, address: str | None) -> AsyncIterator[None
         raise
 
 
-async def _judge(site: Site, actor: Actor, text: Candidate) -> Verdict:
-    verdict, rules = Verdict(), site.rules
+async def _judge(site: Site, actor: Actor, text: Candidate, verdict: Verdict) -> None:
+    """Set the breach of a verdict. What is counted is in the verdict at once, so that it is taken back in any case."""
+    rules = site.rules
     texts = {name: each for name, each in text.texts.items() if each}
     if not texts or not (rules.have_texts or site.check):
-        return verdict
+        return
     account = await _account(site, actor, MOST_LOOKED_AT if rules.first_texts else 0)
     if account.roles:
-        return verdict
+        return
     found = list(breaches.of_text(rules, account, texts, site.clock()))
     if text.is_new:
         found += await _count(site, account, texts, verdict)
@@ -153,7 +157,6 @@ async def _judge(site: Site, actor: Actor, text: Candidate) -> Verdict:
     verdict.breach = breaches.decisive(found)
     if site.check and verdict.action != REFUSE and (opinion := await site.check(account, text)):
         verdict.breach = breaches.decisive([*found, breaches.by_service(opinion)])
-    return verdict
 
 
 async def _count(site: Site, account: Account, texts: Mapping[str, str], verdict: Verdict) -> list[Breach]:

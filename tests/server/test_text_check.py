@@ -99,6 +99,17 @@ async def test_rules_and_service_together_say_what_is_stricter(checked, service,
     assert by_service.value.rule == "check"
 
 
+async def test_post_that_ends_during_the_check_counts_in_no_limit(checked, service, alice, tmp_path):
+    set_rules(checked, tmp_path, "[[texts_a_day]]\nyounger_than_days = 1\nmost = 1")
+    service.answer = checking.wait
+
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(checked.articles.post(alice, TEXT), 0.5)
+
+    service.answer = checking.nothing
+    assert (await checked.articles.post(alice, TEXT)).article
+
+
 async def test_texts_of_who_has_a_role_are_not_sent(checked, service, alice):
     await roles.grant(checked.site, OPERATOR, alice, Role.MODERATOR, "lua", "helps")
 
