@@ -104,6 +104,7 @@ async def _vote_on_a_tenth(store: Store, numbers: Sequence[int], chance: random.
 def _comment(store: Store, article: int, numbers: Sequence[int], parent: int | None, each: int) -> tuple[object, ...]:
     above = "" if parent is None else numbers[parent]
     arguments = (1, article, above, f"Text {each}", 0, f"{each:064x}", f"{each:064x}", 10_000, 1_000, "")
+    arguments += ("", 0, 0)  # by no rule, and nobody is mentioned
     return store.site.command(COMMENT, 0, *arguments, username=f"user-{each % 100}")
 
 

@@ -13,8 +13,9 @@ from enum import Enum
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from database.words import Phrase, words
+from database.words import Phrase
 from store.keys import SLOTS
+from store.words import words
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -13,7 +13,7 @@ from resolvers.arguments import BadInput, PageArguments, articles_by, for_each, 
 from resolvers.context import Context
 from resolvers.pagination import Connection, article_connection, name_connection
 from store import listings, records, validation
-from store.articles import Draft, Posted, Voted, checked_changes, checked_names
+from store.articles import Draft, Edited, Posted, Voted, checked_changes, checked_names
 from store.errors import Invalid, NotFound, VotingClosed
 from store.listings import Window
 from store.ranking import standings
@@ -196,7 +196,7 @@ async def duplicate_of(payloads: Sequence[PostResult], context: Context) -> list
     return [await _duplicate_of(payload.article, context) for payload in payloads]
 
 
-async def edit(context: Context, article_id: str, **changes: str | None) -> Article:
+async def edit(context: Context, article_id: str, **changes: str | None) -> Edited:
     """Change the fields that are given. Null removes a link or content."""
     actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
     number = parsed(partial(checked_number, article_id), partial(checked_changes, texts))

@@ -12,7 +12,7 @@ from resolvers.articles import are_voters_stored, checked_number, parsed, takes_
 from resolvers.context import Context
 from resolvers.pagination import ARTICLE_CURSOR, ARTICLE_TIME_CURSOR, Connection, Nodes
 from store import listings, records, roles, threads, validation
-from store.comments import Commented, VotedOnComment, checked
+from store.comments import Commented, EditedComment, VotedOnComment, checked
 from store.errors import Invalid, NotFound
 from store.listings import Page, Window
 from store.records import Article, Comment, ContentState, HiddenComment, Profile, User, Vote
@@ -255,7 +255,7 @@ async def post(
     return commented
 
 
-async def edit(context: Context, comment_id: str, content: str) -> Comment:
+async def edit(context: Context, comment_id: str, content: str) -> EditedComment:
     actor = context.actor()
     number = parsed(partial(_checked_comment_number, comment_id), partial(validation.comment, content))
     return await context.write(context.store.comments.edit(number, actor, content))

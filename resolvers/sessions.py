@@ -12,8 +12,9 @@ async def viewer(context: Context) -> User | None:
 
 
 async def register(context: Context, username: str, password: str) -> NewSession:
-    rates = context.rates.of_registrations(context.address) if context.address is not None else ()
-    return _logged_in(context, await context.store.users.register(username, password, rates))
+    address, users = context.address, context.store.users
+    rates = context.rates.of_registrations(address) if address is not None else ()
+    return _logged_in(context, await users.register(username, password, rates, address))
 
 
 async def log_in(context: Context, username: str, password: str) -> NewSession:

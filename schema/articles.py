@@ -10,12 +10,12 @@ from schema.connections import Connection
 from schema.enums import ContentState, FlagReason, Order, Vote
 from schema.fields import ARGUMENTS, field_of, root_field
 from schema.groups import Group
-from schema.mutations import IDEMPOTENCY_KEY, REPLAYED, Payload, listed, mutation, nullable, optional
+from schema.mutations import HELD_BY, IDEMPOTENCY_KEY, REPLAYED, Payload, listed, mutation, nullable, optional
 from schema.nodes import Node, instances_of
 from schema.scalars import DateTime, Link
 from schema.users import User
 from store import records
-from store.articles import Posted, Voted
+from store.articles import Edited, Posted, Voted
 
 if TYPE_CHECKING:
     from schema.comments import Comment, ThreadConnection
@@ -194,6 +194,7 @@ class RegroupArticleInput:
 class PostPayload(Payload):
     article: Article | None = nullable("The article; null if refused, or if it was posted before and deleted since.")
     replayed: bool = strawberry.field(default=False, description=REPLAYED)
+    held_by: str | None = nullable(HELD_BY)
     duplicate_of: Article | None = field_of(
         articles.duplicate_of,
         "The newest other article with this link; null if there is none within the site's window, 30 days by default. "
@@ -202,16 +203,17 @@ class PostPayload(Payload):
 
     @classmethod
     def of(cls, posted: Posted) -> Self:
-        return cls.of_records(article=posted.article, replayed=posted.replayed)
+        return cls.of_records(article=posted.article, replayed=posted.replayed, held_by=posted.held_by)
 
 
 @strawberry.type(description="An edited article.")
 class EditArticlePayload(Payload):
     article: Article | None = nullable("The article after the change.")
+    held_by: str | None = nullable(HELD_BY)
 
     @classmethod
-    def of(cls, article: records.Article) -> Self:
-        return cls.of_records(article=article)
+    def of(cls, edited: Edited) -> Self:
+        return cls.of_records(article=edited.article, held_by=edited.held_by)
 
 
 @strawberry.type(description="A deleted article.")

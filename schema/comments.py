@@ -10,12 +10,12 @@ from schema.articles import ARTICLE_ID, Article, Votable
 from schema.connections import Connection, PageInfo
 from schema.enums import ContentState, Vote
 from schema.fields import field_of, root_field
-from schema.mutations import IDEMPOTENCY_KEY, REPLAYED, Payload, mutation, nullable, optional
+from schema.mutations import HELD_BY, IDEMPOTENCY_KEY, REPLAYED, Payload, mutation, nullable, optional
 from schema.nodes import instances_of
 from schema.scalars import DateTime
 from schema.users import User
 from store import records
-from store.comments import Commented, VotedOnComment
+from store.comments import Commented, EditedComment, VotedOnComment
 
 CONTENT = "1 to 10,000 characters, Markdown by convention; not only blanks."
 COMMENT_ID = "The id of the comment."
@@ -121,19 +121,21 @@ class VoteOnCommentInput:
 class CommentPayload(Payload):
     comment: Comment | None = nullable("The comment; null if refused, or if it was posted before and deleted since.")
     replayed: bool = strawberry.field(default=False, description=REPLAYED)
+    held_by: str | None = nullable(HELD_BY)
 
     @classmethod
     def of(cls, commented: Commented) -> Self:
-        return cls.of_records(comment=commented.comment, replayed=commented.replayed)
+        return cls.of_records(comment=commented.comment, replayed=commented.replayed, held_by=commented.held_by)
 
 
 @strawberry.type(description="An edited comment.")
 class EditCommentPayload(Payload):
     comment: Comment | None = nullable("The comment after the change.")
+    held_by: str | None = nullable(HELD_BY)
 
     @classmethod
-    def of(cls, comment: records.Comment) -> Self:
-        return cls.of_records(comment=comment)
+    def of(cls, edited: EditedComment) -> Self:
+        return cls.of_records(comment=edited.comment, held_by=edited.held_by)
 
 
 @strawberry.type(description="A deleted comment.")

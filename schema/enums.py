@@ -40,6 +40,7 @@ class UserErrorCode(Enum):
     BANNED = "banned"
     NOT_A_MODERATOR = "not a moderator"
     ALREADY_REVERTED = "already reverted"
+    RULE = "rule"
 
 
 def describe(enum: type[Enum], name: str, description: str, **values: str) -> None:
@@ -169,4 +170,5 @@ describe(
     NOT_A_MODERATOR="Only moderators of the place may do this, and some things only admins. Also for one's own "
     "content, and for somebody of the same or a higher role.",
     ALREADY_REVERTED="The action was reverted before.",
+    RULE="A rule of the site does not allow it; `rule` names it.",
 )

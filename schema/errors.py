@@ -27,6 +27,7 @@ CODES: dict[type[errors.Refusal], UserErrorCode] = {
     errors.Banned: UserErrorCode.BANNED,
     errors.NotAModerator: UserErrorCode.NOT_A_MODERATOR,
     errors.AlreadyReverted: UserErrorCode.ALREADY_REVERTED,
+    errors.RuleBroken: UserErrorCode.RULE,
 }
 
 
@@ -35,6 +36,14 @@ class UserError:
     code: UserErrorCode = strawberry.field(description="The reason, for programs.")
     message: str = strawberry.field(description="The reason, for people.")
     field: list[str] | None = strawberry.field(description="The path of the invalid value, such as `input`, `title`.")
+    rule: str | None = strawberry.field(
+        default=None, description="The rule of the site that was broken, as the file of the rules names it; else null."
+    )
+    params: list[ChangedField] = strawberry.field(
+        default_factory=list,
+        description="The numbers of the rule, and what they were compared with, so that a page can say it in its own "
+        "words; none without a rule.",
+    )
 
 
 @strawberry.type(description="A refusal without further fields.")
@@ -57,12 +66,6 @@ class Banned(UserError):
     id: strawberry.ID = strawberry.field(
         description="Names the ban for caches of clients: `ban:site`, or `ban:group:` and the name of a group."
     )
-    rule: str | None = strawberry.field(
-        default=None, description="The rule of the site that was broken; null if a moderator decided."
-    )
-    params: list[ChangedField] = strawberry.field(
-        default_factory=list, description="What the rule was compared with: none without a rule."
-    )
     until: DateTime | None = strawberry.field(default=None, description="When the ban ends; null if it is for good.")
     group: Annotated["Group", strawberry.lazy("schema.groups")] | None = strawberry.field(
         default=None, description="The group that the viewer is banned from; null for the whole site."
@@ -83,5 +86,8 @@ def user_error(refusal: errors.Refusal) -> UserError:
             banned.until = DateTime(refusal.until) if refusal.until else None
             banned.group = records.group(refusal.group) if refusal.group else None  # type: ignore[assignment]  # a record
             return banned
+        case errors.RuleBroken():
+            params = [ChangedField(name=name, value=str(value)) for name, value in refusal.params.items()]
+            return Refusal(code=code, message=message, field=field, rule=refusal.rule, params=params)
         case _:
             return Refusal(code=code, message=message, field=field)

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -61,10 +61,12 @@ from store.errors import Forbidden, NotAModerator, NotFound, StoreUnavailable, U
 from store.events import STATES
 from store.ranking import config
 from store.rules import Rules, WrongRules
+from store.site import Check
 from store.store import Store
 
 if TYPE_CHECKING:
     from server.observability.tracing import Spans
+    from server.text_check import TextCheck
 
 PATH = "/graphql"
 CODES: dict[type[Exception], str] = {
@@ -299,7 +301,8 @@ def cors_middleware(settings: Settings) -> Middleware | None:
 
 @asynccontextmanager
 async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[str, asyncio.Event]]:
-    app.state.store = store = await open_store(settings)
+    check = app.state.text_check = text_check_of(settings, app.state.observer.metrics.text_checked)
+    app.state.store = store = await open_store(settings, check=check)
     app.state.database = database = Database(settings.database) if settings.database else None
     async with (
         event_connection.connect(settings.redis_url or "", store.site) as received,
@@ -319,6 +322,8 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         with received.subscribed(app.state.sitemaps.outdate, STATES):
             yield {STOPPING: asyncio.Event()}
     await store.close()
+    if check:
+        await check.close()
     if app.state.observer.spans:
         await asyncio.to_thread(app.state.observer.spans.close)
     await asyncio.to_thread(app.state.log.drain)
@@ -375,7 +380,16 @@ def rules_of(settings: Settings) -> Rules:
         raise WrongSetting(f"UPVOTE_RULES={error}") from error
 
 
-async def open_store(settings: Settings, *, strict: bool = True) -> Store:
+def text_check_of(settings: Settings, on_result: Callable[[str], None]) -> "TextCheck | None":
+    """What asks the service that `UPVOTE_CHECK_URL` names."""
+    if settings.check_url is None or settings.check_secret is None:
+        return None
+    from server.text_check import TextCheck  # slow
+
+    return TextCheck(settings.check_url, settings.check_secret, on_result)
+
+
+async def open_store(settings: Settings, *, strict: bool = True, check: Check | None = None) -> Store:
     assert settings.redis_url is not None, "the command line sets it to the managed Valkey if it is not given"
     return await Store.open(
         settings.redis_url,
@@ -387,6 +401,7 @@ async def open_store(settings: Settings, *, strict: bool = True) -> Store:
         reserved_names=settings.names_of_the_site,
         only_listed_groups=settings.groups == "listed",
         rules=rules_of(settings),
+        check=check,
         confirming_replicas=settings.confirming_replicas,
         cached_keys=settings.cache,
         strict=strict,

@@ -1,11 +1,12 @@
 """The settings, read once at start from environment variables with the prefix UPVOTE_."""
 
 import os
+from base64 import b64decode
 from collections.abc import Container
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_core import ErrorDetails
 
 from server.errors import CommandError
@@ -21,7 +22,8 @@ from store.site import MAX_MENTIONS
 PREFIX = "UPVOTE_"
 MAX_POINTS = 10**9  # that a client saves up, and gains per second: GraphQL's integers have 32 bits
 YEAR = 365 * DAY
-SECRET_SETTINGS = (f"{PREFIX}REDIS_URL", f"{PREFIX}DATABASE_URL")
+SECRET_SETTINGS = tuple(f"{PREFIX}{name}" for name in ("REDIS_URL", "DATABASE_URL", "CHECK_URL", "CHECK_SECRET"))
+SECRET_PREFIX, SECRET_BYTES = "whsec_", range(24, 65)  # of Standard Webhooks
 NO_DATABASE = "none"
 DATABASE_FILE = "upvote.db"  # in the data directory
 MAX_SHOWN = 100  # characters of an invalid value
@@ -81,6 +83,24 @@ def _database_url(url: str) -> str:
     from database.database import check_url  # slow, and not needed for the default
 
     return check_url(url)
+
+
+def _http_url(url: str) -> str:
+    from ada_url import check_url
+
+    if not check_url(url) or not url.startswith(("http://", "https://")):
+        raise ValueError("it is not a URL with http or https")
+    return url
+
+
+def _webhook_secret(secret: str) -> str:
+    try:
+        length = len(b64decode(secret.removeprefix(SECRET_PREFIX), validate=True))
+    except ValueError:
+        length = 0
+    if not secret.startswith(SECRET_PREFIX) or length not in SECRET_BYTES:
+        raise ValueError(f"it is not {SECRET_PREFIX} and {SECRET_BYTES[0]} to {SECRET_BYTES[-1]} bytes in base64")
+    return secret
 
 
 class WrongSetting(CommandError):
@@ -166,8 +186,18 @@ class Settings(BaseModel):
     )
     rules: Path | None = Field(
         None,
-        description="TOML file of the [rules](moderation.md#rules) by which texts are hidden without a moderator; by "
-        "default there are none.",
+        description="TOML file of the [rules](rules.md) by which texts and votes are held, hidden or refused without a "
+        "moderator; by default there are none.",
+    )
+    check_url: Annotated[str, AfterValidator(_http_url)] | None = Field(
+        None,
+        description="Address of a [service that checks texts](rules.md#a-service-that-checks-texts): it gets each new "
+        "or edited text, and may hold or refuse it. Needs `UPVOTE_CHECK_SECRET`.",
+    )
+    check_secret: Annotated[str, AfterValidator(_webhook_secret)] | None = Field(
+        None,
+        description="Secret with which requests to `UPVOTE_CHECK_URL` are signed: `whsec_` and 24 to 64 bytes in "
+        "base64.",
     )
     session_ttl: int = Field(DAY, ge=1, description="Seconds after which an unused session expires.")
     mentions: int = Field(
@@ -297,6 +327,13 @@ class Settings(BaseModel):
     log_format: Literal["json", "console"] | None = Field(
         None, description="`json` or `console`; by default `console` on a terminal and `json` elsewhere."
     )
+
+    @field_validator("check_secret")
+    @classmethod
+    def _needed_with_url(cls, secret: str | None, info: ValidationInfo) -> str | None:
+        if secret is None and info.data.get("check_url"):
+            raise ValueError("it is missing, as UPVOTE_CHECK_URL is set")
+        return secret
 
     @property
     def policy(self) -> Policy:

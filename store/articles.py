@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from store import effects, idempotency, links, mentions, records, removals, validation
+from store import effects, idempotency, links, mentions, records, removals, validation, verdicts
+from store.breaches import Candidate
 from store.errors import (
     Forbidden,
     Invalid,
@@ -15,6 +16,7 @@ from store.log import Entry
 from store.places import Places
 from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.records import Article, UncachedArticle, Vote, make_tuple
+from store.rules import HOLD
 from store.scripts.registry import Script
 from store.site import Actor, Site, actor_slot
 from store.validation import Faults
@@ -58,13 +60,23 @@ class Draft:
 class Posted:
     """
     What `Articles.post` returns. `replayed` says that an earlier post with the same input was found and nothing posted.
-    Then `article` is None if Redis no longer has the article: it was deleted, or is archived.
+    Then `article` is None if Redis no longer has the article: it was deleted, or is archived. `held_by` is the rule of
+    the site that holds it, None for what is posted as it is and for what is replayed.
     """
 
     article: Article | None
     replayed: bool
     poster: str
     number: int
+    held_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """`held_by` is the rule that would hold the new text; it waits already."""
+
+    article: Article
+    held_by: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +108,17 @@ class Articles:
             Invalid: values break rules, or no article may be added to a group (see `GroupRules`); `others` has all
                 faults but the first.
             IdempotencyMismatch: the key was used with other input.
+            RuleBroken: a rule of the site refuses the text.
             Unauthenticated: the session has ended.
         """
         draft = _checked(draft, idempotency_key)
-        slot = actor_slot(poster)
-        status, *reply = await self._site.run(
-            POST,
-            slot % self._site.partitions,
-            poster,
-            self._site.partitions,
-            draft.title,
-            draft.link,
-            draft.content,
-            " ".join(draft.groups),
-            slot,
-            *idempotency.arguments(idempotency_key, draft.title, draft.link, draft.content, *draft.groups),
-            links.digest(draft.link),
-            *await self._places.to_check(draft.groups),
-            "held" if is_held else "",
-            *mentions.arguments(draft.content, self._site.max_mentions),
-        )
+        texts = {"title": draft.title, "link": draft.link, "content": draft.content}
+        text = Candidate("article", texts, {"groups": draft.groups}, is_new=True)
+        async with verdicts.on_text(self._site, poster, text) as verdict:
+            status, *reply = await self._run_post(poster, draft, idempotency_key, verdict.action or HOLD * is_held)
+            if status == "broken":
+                verdict.refuse()
+            verdict.is_posted = status == "posted"
         if status == "refused":
             self._places.refuse(reply[0], "groups")
         if status not in ("posted", "replayed"):
@@ -124,7 +127,8 @@ class Articles:
         article = _article(int(number), flat) if flat else None
         if new_entry:
             await self._apply("posted", username, int(number), *new_entry)
-        return Posted(article, status == "replayed", username, int(number))
+        held_by = verdict.held_by if verdict.is_posted else None
+        return Posted(article, status == "replayed", username, int(number), held_by)
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> Voted:
         """
@@ -139,8 +143,11 @@ class Articles:
             VotingClosed: posted more than `voting_window` seconds ago.
             Locked: the article is locked.
             Forbidden: the poster cannot withdraw or reverse the first vote, or the article is not visible.
+            RuleBroken: the voter's account is too young, or has too little karma, by the rules of the site.
             Unauthenticated: the session has ended.
         """
+        if self._site.rules.votes or self._site.rules.downvotes:
+            await verdicts.check_vote(self._site, voter, vote)
         status, *reply = await self._site.run(VOTE, self._site.home_of_article(number), voter, number, vote.value)
         if status == "forbidden":
             raise Forbidden("the poster's own vote stays", "value")
@@ -151,7 +158,7 @@ class Articles:
         username, flat = reply
         return Voted(_article(number, flat), status == "voted", username)
 
-    async def edit(self, number: int, editor: Actor, changes: Mapping[str, str]) -> Article:
+    async def edit(self, number: int, editor: Actor, changes: Mapping[str, str]) -> Edited:
         """
         Change the title, link or content of the editor's own article. An empty link or content is removed. Those whom
         it did not mention before are notified.
@@ -162,19 +169,25 @@ class Articles:
         Raises:
             Invalid: values break rules (see `checked_changes`), or neither link nor content would remain.
             NotFound, Forbidden: there is no such article, it has another poster, or it was removed.
+            RuleBroken: a rule of the site refuses the new text, or holds it while the article is visible.
             Unauthenticated: the session has ended.
         """
         checked = checked_changes(changes)
+        text = Candidate("article", checked, {"subjectId": f"article:{number}"}, is_new=False)
+        verdict = await verdicts.on_edit(self._site, editor, text)
         flat = [text for change in checked.items() for text in change]
         limit, *mentioned = mentions.arguments(checked.get("content", ""), self._site.max_mentions)
-        arguments = (self._site.partitions, number, links.digest(checked.get("link", "")), limit, len(checked))
+        digest = links.digest(checked.get("link", ""))
+        arguments = (self._site.partitions, number, digest, limit, verdict.action, len(checked))
         p = self._site.home_of_article(number)
         status, *reply = await self._site.run(EDIT, p, editor, *arguments, *flat, *mentioned)
+        if status == "broken":
+            verdict.refuse()
         if status != "edited":
             _refuse(status, number)
         article = _article(number, reply[0])
         await self._apply("edited", article.poster, number, *reply[1:])
-        return article
+        return Edited(article, verdict.held_by)
 
     async def regroup(self, number: int, regrouper: Actor, add: Iterable[str], remove: Iterable[str]) -> Article:
         """
@@ -223,6 +236,26 @@ class Articles:
         await self._apply("deleted", "", number, *new_entry)
         if has_comments:
             await removals.remove_thread(self._site, number)
+
+    async def _run_post(self, poster: Actor, draft: Draft, idempotency_key: str | None, verdict: str) -> list[Any]:
+        slot = actor_slot(poster)
+        reply: list[Any] = await self._site.run(
+            POST,
+            slot % self._site.partitions,
+            poster,
+            self._site.partitions,
+            draft.title,
+            draft.link,
+            draft.content,
+            " ".join(draft.groups),
+            slot,
+            *idempotency.arguments(idempotency_key, draft.title, draft.link, draft.content, *draft.groups),
+            links.digest(draft.link),
+            *await self._places.to_check(draft.groups),
+            verdict,
+            *mentions.arguments(draft.content, self._site.max_mentions),
+        )
+        return reply
 
     async def _apply(
         self, kind: str, actor: str, number: int, id: str, noted: Sequence[int | str], notified: str

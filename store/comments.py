@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from store import effects, idempotency, mentions, records, removals, validation
+from store import effects, idempotency, mentions, records, removals, validation, verdicts
+from store.breaches import Candidate
 from store.client import Argument
 from store.errors import (
     Forbidden,
@@ -13,7 +14,8 @@ from store.errors import (
     refuse,
 )
 from store.log import Entry
-from store.records import Comment, ContentState, UncachedComment, Vote
+from store.records import Comment, ContentState, HiddenComment, UncachedComment, Vote
+from store.rules import HOLD
 from store.scripts.registry import Script
 from store.site import Actor, Site, actor_slot
 from store.threads import PLACE_LIFETIME
@@ -30,11 +32,23 @@ STUBS_AT_ONCE = 500  # that one deletion removes above a comment
 
 @dataclass(frozen=True, slots=True)
 class Commented:
-    """`comment` is None if a replayed comment has been deleted."""
+    """
+    `comment` is None if a replayed comment has been deleted. `held_by` is the rule of the site that holds it, None for
+    what is posted as it is and for what is replayed.
+    """
 
     comment: Comment | None
     replayed: bool
     poster: str
+    held_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EditedComment:
+    """`held_by` is the rule that would hold the new text; the comment waits already."""
+
+    comment: Comment
+    held_by: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +87,29 @@ class Comments:
             Locked: the article is locked.
             Forbidden: the article or the comment that is answered is not visible.
             IdempotencyMismatch: the key was used with other input.
+            RuleBroken: a rule of the site refuses the text.
             Unauthenticated: the session has ended.
         """
         content = checked(content, idempotency_key)
         parent_number = "" if parent is None else str(parent)
-        status, *reply = await self._run(
-            COMMENT,
-            article,
-            poster,
-            parent_number,
-            content,
-            actor_slot(poster),
-            *idempotency.arguments(idempotency_key, str(article), parent_number, content),
-            STUBS_AT_ONCE if is_held else "",
-            *mentions.arguments(content, self._site.max_mentions),
-        )
+        given = {"articleId": f"article:{article}", "parentId": f"comment:{parent}" if parent else None}
+        text = Candidate("comment", {"content": content}, given, is_new=True)
+        async with verdicts.on_text(self._site, poster, text) as verdict:
+            status, *reply = await self._run(
+                COMMENT,
+                article,
+                poster,
+                parent_number,
+                content,
+                actor_slot(poster),
+                *idempotency.arguments(idempotency_key, str(article), parent_number, content),
+                verdict.action or HOLD * is_held,
+                STUBS_AT_ONCE,
+                *mentions.arguments(content, self._site.max_mentions),
+            )
+            if status == "broken":
+                verdict.refuse()
+            verdict.is_posted = status == "commented"
         if reply == ["parent"]:
             _refuse_parent(status, article, parent)
         if status not in ("commented", "replayed"):
@@ -96,7 +118,7 @@ class Comments:
         comment = _comment(int(number), flat) if flat else None
         if comment and new_entry:
             await self._apply_post(username, comment, *new_entry)
-        return Commented(comment, status == "replayed", username)
+        return Commented(comment, status == "replayed", username, verdict.held_by if verdict.is_posted else None)
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> VotedOnComment:
         """
@@ -109,8 +131,11 @@ class Comments:
             VotingClosed: posted more than `voting_window` seconds ago.
             Locked: the article is locked.
             Forbidden: the poster cannot withdraw or reverse the first vote, or the comment is not visible.
+            RuleBroken: the voter's account is too young, or has too little karma, by the rules of the site.
             Unauthenticated: the session has ended.
         """
+        if self._site.rules.votes or self._site.rules.downvotes:
+            await verdicts.check_vote(self._site, voter, vote)
         status, *reply = await self._run(VOTE_ON_COMMENT, number, voter, vote.value, PLACE_LIFETIME)
         if status == "forbidden":
             raise Forbidden("the poster's own vote stays", "value")
@@ -126,7 +151,7 @@ class Comments:
             await self._apply("comment_voted", username, number, values, entry, noted)
         return VotedOnComment(comment, status == "voted", username)
 
-    async def edit(self, number: int, editor: Actor, content: str) -> Comment:
+    async def edit(self, number: int, editor: Actor, content: str) -> EditedComment:
         """
         Change the content of the editor's own comment. Those whom it did not mention before are notified.
 
@@ -137,17 +162,22 @@ class Comments:
             Invalid: the content breaks a rule.
             NotFound: there is no such comment, or it was deleted.
             Forbidden: it has another poster, or it or its article was removed.
+            RuleBroken: a rule of the site refuses the new text, or holds it while the comment is visible.
             Unauthenticated: the session has ended.
         """
         content = validation.comment(content)
+        text = Candidate("comment", {"content": content}, {"subjectId": f"comment:{number}"}, is_new=False)
+        verdict = await verdicts.on_edit(self._site, editor, text)
         mentioned = mentions.arguments(content, self._site.max_mentions)
-        status, *reply = await self._run(EDIT_COMMENT, number, editor, content, *mentioned)
+        status, *reply = await self._run(EDIT_COMMENT, number, editor, content, verdict.action, *mentioned)
+        if status == "broken":
+            verdict.refuse()
         if status != "edited":
             refuse(status, "comment", number)
         flat, entry, noted, notified = reply
         comment = _comment(number, flat)
         await self._apply("comment_edited", comment.poster or "", number, {"notified": notified}, entry, noted)
-        return comment
+        return EditedComment(comment, verdict.held_by)
 
     async def delete(self, number: int, deleter: Actor) -> None:
         """
@@ -256,7 +286,8 @@ async def _apply(
 def _comment(number: int, flat: list[str]) -> Comment:
     comment = records.comment(number, records.pairs(flat))
     assert comment is not None
-    return UncachedComment(*comment)
+    is_held = comment.state is ContentState.PENDING  # then who acts is its poster
+    return HiddenComment(*comment) if is_held else UncachedComment(*comment)
 
 
 def _refuse_parent(status: str, article: int, parent: int | None) -> NoReturn:

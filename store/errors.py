@@ -12,6 +12,7 @@ Exceptions of the store.
     ├── BadCredentials          there is no such name, or the password is wrong
     ├── SelfFollow              you cannot follow yourself
     ├── RateLimited             too many attempts
+    ├── RuleBroken              a rule of the site does not allow it
     ├── Banned                  a moderator has banned the user
     ├── NotAModerator           only moderators, or admins, may do this
     ├── AlreadyReverted         the action of a moderator was reverted before
@@ -23,7 +24,7 @@ Exceptions of the store.
     └── LeaseTaken              another process does what only one may do at a time
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from store.client import StoreError as StoreError
@@ -95,6 +96,15 @@ class RateLimited(Refusal):
     def __init__(self, retry_at: int) -> None:
         super().__init__("too often: try again later")
         self.retry_at = retry_at
+
+
+class RuleBroken(Refusal):
+    """`rule` names its table in `store/rules.py`, `params` are its numbers and what they were compared with."""
+
+    def __init__(self, rule: str, message: str, params: Mapping[str, int | str], *field: str) -> None:
+        super().__init__(message, *field)
+        self.rule = rule
+        self.params = params
 
 
 class Banned(Refusal):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
-from store import bans, comments, flaggers, keys, records, removals, validation
+from store import bans, comments, flaggers, keys, records, removals, validation, verdicts
 from store.client import Command
 from store.errors import Forbidden, NotFound, refuse
 from store.flaggers import Weight
@@ -116,16 +116,18 @@ async def flag(
     Safe to repeat. If enough flags count by the rules of the site, the thing is hidden until a moderator approves it.
 
     One round trip; one more before it if the session is stored in another partition. With such a rule one or two more,
-    see `flaggers.weigh`, one or two to know who is banned of those that flagged it before, and those of
-    `removals.list_comments` or `comments.apply_state` if it hides the thing.
+    see `flaggers.weigh`, one with a rule for those who flag, one or two to know who is banned of those that flagged it
+    before, and those of `removals.list_comments` or `comments.apply_state` if it hides the thing.
 
     Raises:
         NotFound: there is no such article or comment in Redis.
         Forbidden: it is the actor's own, or not visible.
         Invalid: the note is too long, or has characters that are not allowed.
+        RuleBroken: the actor's account is too young, or has too little karma, by the rules of the site.
         Unauthenticated, Banned: the session has ended, or the actor is banned from the site or one of the groups.
     """
     note = validation.note(note)
+    await verdicts.check_flag(site, actor)
     weight = await flaggers.weigh(site, actor, kind, number)
     return await _set(site, actor, kind, number, reason.value, note, weight, await _banned(site, number, weight))
 

@@ -44,13 +44,23 @@ class Attempts:
         Raises:
             RateLimited: a window is full. The attempt then counts in none of them. One more round trip.
         """
-        replies = await self._site.redis.pipeline([self._count_command(window) for window in windows])
-        counted = [window for window, (status, *_) in zip(windows, replies, strict=True) if status == "counted"]
-        undo: list[Command] = [("LPOP", self._key(window)) for window in counted]
-        if len(counted) < len(windows):
+        undo, full = await self.try_to_count(windows)
+        if full:
             await self.take_back(undo)
-            raise RateLimited(max(free_at for status, *free in replies if status == "full" for free_at in free))
+            raise RateLimited(max(full.values()))
         return undo
+
+    async def try_to_count(
+        self, windows: Sequence[SlidingWindow]
+    ) -> tuple[Sequence[Command], dict[SlidingWindow, int]]:
+        """
+        Count an attempt in each window that has room. One round trip. Returned are the commands that take it back, and
+        when there is room again in each window that is full (unix milliseconds).
+        """
+        replies = await self._site.redis.pipeline([self._count_command(window) for window in windows])
+        answered = list(zip(windows, replies, strict=True))
+        undo: list[Command] = [("LPOP", self._key(window)) for window, (status, *_) in answered if status == "counted"]
+        return undo, {window: free[0] for window, (status, *free) in answered if status == "full"}
 
     async def take_back(self, commands: Sequence[Command]) -> None:
         """Run the commands that `count` returned: each removes the newest attempt of a window. One round trip."""

@@ -2,12 +2,13 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from store import keys
+from store.breaches import Account, Candidate, Opinion
 from store.client import Argument, Command
 from store.client.client import RedisClient
 from store.client.replication import MARK_LIFETIME
@@ -16,6 +17,8 @@ from store.ranking.config import Rankings
 from store.ranking.formulas import Policy
 from store.rules import NO_RULES, Rules
 from store.scripts.registry import Script
+
+Check = Callable[[Account, Candidate], Awaitable[Opinion | None]]
 
 MAX_MENTIONS = 10  # of a text that notify
 MAX_PROBED = 16  # partitions that `write_error` tries
@@ -74,6 +77,7 @@ class Site:
     rankings: Rankings = field(default_factory=Rankings)
     max_mentions: int = MAX_MENTIONS
     rules: Rules = NO_RULES
+    check: Check | None = None  # asks a service outside about each new text; None if it says nothing
     pin_expiries: deque[int] = field(default_factory=deque)  # of pins that this process made, in unix milliseconds
     thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pins of threads
     serials: dict[int, str | None] = field(default_factory=dict)  # of moves, by partition: see `archive/moments.py`

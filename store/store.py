@@ -26,7 +26,7 @@ from store.reserved_names import ReservedNames
 from store.rules import NO_RULES, Rules
 from store.server_keys import ServerKeys
 from store.sessions import Sessions
-from store.site import MAX_MENTIONS, Site, unix_milliseconds
+from store.site import MAX_MENTIONS, Check, Site, unix_milliseconds
 from store.users import Users
 
 SESSION_LIFETIME = 24 * 60 * 60
@@ -59,6 +59,7 @@ class Store:
         reserved_names: Iterable[str] = (),
         only_listed_groups: bool = False,
         rules: Rules = NO_RULES,
+        check: Check | None = None,
         confirming_replicas: int = 0,
         cached_keys: int = DEFAULT_CACHED_KEYS,
         strict: bool = True,
@@ -72,7 +73,7 @@ class Store:
         in this process. `clock` returns unix milliseconds; `session_lifetime` is in seconds. At most `max_mentions`
         mentions of a text notify. `reserved_names` cannot be registered, beside those that are reserved everywhere, and
         name no new group. With `only_listed_groups` articles are added only to groups that an admin has made.
-        `rules` are those by which texts are hidden without a moderator.
+        `rules` are those by which texts are hidden without a moderator, and `check` asks a service outside about texts.
         Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
         `bounded_hashing`, passwords wait to be hashed for any time, and none is refused.
 
@@ -88,7 +89,7 @@ class Store:
         except BaseException:
             await redis.close()
             raise
-        site = Site(redis, partitions, policy, clock, session_lifetime, rankings, max_mentions, rules)
+        site = Site(redis, partitions, policy, clock, session_lifetime, rankings, max_mentions, rules, check)
         groups = GroupRules(only_listed_groups, ReservedNames(reserved_names))
         return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), groups)
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from store import bans, keys, validation
-from store.errors import BadCredentials, RateLimited, StoreUnavailable, UsernameTaken
+from store import bans, keys, validation, verdicts
+from store.errors import BadCredentials, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
 from store.passwords import Passwords, refuse_common
 from store.rate_limits import Attempts, SlidingWindow
 from store.reserved_names import ReservedNames
@@ -39,18 +39,22 @@ class Users:
     def close(self) -> None:
         self._passwords.close()
 
-    async def register(self, username: str, password: str, windows: Sequence[SlidingWindow] = ()) -> NewSession:
+    async def register(
+        self, username: str, password: str, windows: Sequence[SlidingWindow] = (), address: str | None = None
+    ) -> NewSession:
         """
         Create a user and open a session.
 
         One round trip: `register.lua` creates both in a single step. One more with `windows`, in which a valid name and
-        password count as an attempt.
+        password count as an attempt, and one with an address if the site has a rule for registrations, which counts
+        those that succeed.
 
         Raises:
             Invalid: the name or the password breaks a rule, the name is reserved, or the password is one of the
                 commonest; `others` has a second fault.
             UsernameTaken: the name exists; case does not matter.
             RateLimited: too many passwords wait to be hashed, or a window is full.
+            RuleBroken: too many users were registered from the address, by the rules of the site.
         """
         faults = Faults()
         with faults:
@@ -61,8 +65,9 @@ class Users:
         faults.raise_any()
         counted = await self._attempts.count(windows) if windows else ()
         try:
-            return await self._create(username, await self._passwords.hashed(password))
-        except (RateLimited, StoreUnavailable):
+            async with verdicts.on_registration(self._site, address):
+                return await self._create(username, await self._passwords.hashed(password))
+        except (RateLimited, RuleBroken, StoreUnavailable):
             await self._attempts.take_back(counted)
             raise
 

@@ -30,7 +30,10 @@ COMMANDS = {  # name: module, summary
     "group": ("server.cli.group", "list groups that articles may be added to, with titles and texts"),
     "moderation": ("server.cli.moderation", "revert what a moderator did since a time, or redact a reason or a note"),
     "purge": ("server.cli.purge", "delete the text of an article or a comment for good, and say which backups have it"),
-    "rules": ("server.cli.rules", "print an example of the file that UPVOTE_RULES names"),
+    "rules": (
+        "server.cli.rules",
+        "print an example of the file that UPVOTE_RULES names, or try such a file on the past",
+    ),
     "schema": ("server.cli.schema", "print the GraphQL schema, sorted"),
 }
 

@@ -58,13 +58,22 @@ async def _revoke(store: Store, arguments: Namespace) -> None:
     print(f"{arguments.name} is no longer {_text(given[1], arguments.group)}")
 
 
-async def _list(store: Store, arguments: Namespace) -> None:
-    """It looks for the indexes of moderators among all keys."""
+async def holders(store: Store) -> set[str]:
+    """The names, in lower case, of all who have a role. It reads the names of all keys."""
+    return {name.lower() for group in await _groups(store) for name, _ in await roles.granted(store.site, group)}
+
+
+async def _groups(store: Store) -> set[str | None]:
+    """The groups that have moderators, and None for the site. It looks for their indexes among all keys."""
     groups: set[str | None] = {None}
     async for found in scan.known_keys(store.site, lambda count: None):
         scopes = [key.suffix for key in found if key.kind is keys.moderators]
         groups |= {scope.removeprefix("group:") for scope in scopes if scope != roles.SITE}
-    for group in sorted(groups, key=lambda name: name or ""):
+    return groups
+
+
+async def _list(store: Store, arguments: Namespace) -> None:
+    for group in sorted(await _groups(store), key=lambda name: name or ""):
         for name, grants in await roles.granted(store.site, group):
             for grant in grants:
                 if grant.group == group:

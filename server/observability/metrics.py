@@ -46,6 +46,7 @@ COUNTERS = {
     ),
     "log_records": ("Warnings and errors logged, without the log lines of operations.", ("level",)),
     "log_lines_dropped": ("Log lines that could not be written.", ()),
+    "text_checks": ("Texts that were sent to UPVOTE_CHECK_URL, by what became of it.", ("result",)),
     "refusals": ("Requests refused before an operation was executed, by error code.", ("code",)),
 }
 SECONDS = ("operation_seconds", "Time to answer a query or a mutation.")
@@ -150,6 +151,9 @@ class Metrics(Collector):
     def logged(self, level: str) -> None:
         """Count a log record. Thread-safe, because the indexes are known beforehand."""
         self._values[self._levels[level]] += 1
+
+    def text_checked(self, result: str) -> None:
+        self._values[self._counters.index("text_checks", result)] += 1
 
     def log_lines_dropped(self, count: int) -> None:
         self._values[self._dropped] += count

@@ -17,8 +17,8 @@ from database.words import (
     excerpt,
     matches,
     parse,
-    words,
 )
+from store.words import words
 
 _, _, QUERIES = (Path(__file__).parents[2] / "docs" / "search.md").read_text().partition("## Queries")
 TEXTS = st.text(st.characters()) | st.text(
@@ -134,8 +134,8 @@ def test_excerpt_is_of_the_text_with_the_most_phrases():
 
 
 def test_excerpt_reads_a_text_only_until_all_phrases_are_found(monkeypatch):
-    read, split = [], words_module._words
-    monkeypatch.setattr(words_module, "_words", lambda text: read.append(len(text)) or split(text))
+    read, split = [], words_module.folded_words
+    monkeypatch.setattr(words_module, "folded_words", lambda text: read.append(len(text)) or split(text))
 
     assert shown("a b", "title", "a b " * 10_000).startswith("[a] [b] [a]")
     assert sum(read) < 1_000

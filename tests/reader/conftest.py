@@ -68,7 +68,9 @@ class Faults:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with serving_sample(tmp_path_factory.mktemp("site")) as site:
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "rules.toml").write_text('[words]\nhold = ["held by a rule"]\nrefuse = ["refused by a rule"]')
+    with serving_sample(folder, rules=folder / "rules.toml") as site:
         yield site
 
 

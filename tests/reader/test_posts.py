@@ -42,6 +42,33 @@ async def test_link_that_was_posted_before_is_named(visit, site):
     await expect(page.get_by_text("The same link was posted before")).to_have_count(0)
 
 
+async def test_article_that_a_rule_holds_waits_for_a_moderator(visit, site):  # M10
+    member = site.member()
+    page = await visit(member)
+    await opened(page, "/post")
+
+    await fill(page, Title="Held by a rule", Text="Text.")
+    await page.get_by_role("button", name="Post", exact=True).click()
+
+    await expect(page.get_by_text("Your article waits for a moderator.")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Held by a rule")).to_be_focused()
+    held = "article:" + page.url.rpartition("/")[2]
+    assert site.ask(ARTICLE, member, id=held)["article"]["title"] == "Held by a rule"
+    assert site.ask(ARTICLE, id=held)["article"] is None
+
+
+async def test_article_that_a_rule_refuses_says_why_and_keeps_the_text(visit, site):  # M10
+    page = await visit(site.member())
+    await opened(page, "/post")
+
+    await fill(page, Title="Refused by a rule", Text="Text.")
+    await page.get_by_role("button", name="Post", exact=True).click()
+
+    await expect(page.get_by_label("Title")).to_have_attribute("aria-invalid", "true")
+    await expect(page.get_by_text("The text has words that this site does not take.")).to_be_visible()
+    await expect(page.get_by_label("Title")).to_have_value("Refused by a rule")
+
+
 async def test_refused_values_stand_at_their_fields_and_are_kept(visit, site, axe):
     page = await visit(site.member())
     await opened(page, "/post")

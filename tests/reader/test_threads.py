@@ -35,6 +35,22 @@ async def test_comment_is_posted_once_by_a_double_click_and_gets_the_focus(visit
     assert await axe(page) == []
 
 
+async def test_comment_that_a_rule_holds_waits_for_a_moderator(visit, site, axe):  # M10
+    member, article = discussed(site, "first")
+    page = await visit(member)
+    await opened(page, site.path(article))
+
+    await comment(page, "first").get_by_role("button", name="Reply").click()
+    await comment(page, "first").get_by_label("Reply to").fill("a text held by a rule")
+    await page.keyboard.press("Control+Enter")
+
+    await expect(page.get_by_text("Your comment waits for a moderator.")).to_be_visible()
+    await expect(page.get_by_label("Reply to")).to_have_count(0)
+    await expect(comment(page, "a text held by a rule")).to_have_count(0)
+    assert site.ask(COUNT, id=article)["article"]["commentCount"] == 1
+    assert await axe(page) == []
+
+
 async def test_reply_stands_below_what_it_answers(visit, site, axe):
     member, article = discussed(site, "first", "second")
     page = await visit(member)

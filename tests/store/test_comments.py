@@ -282,7 +282,7 @@ async def test_200_voters_at_once_count_200(store, article):  # C2: V9
 async def test_edit_changes_the_content(store, article, clock):
     posted = await commented(store, article, "bob")
     clock.advance(60)
-    edited = await store.comments.edit(posted.number, "bob", "another text")
+    edited = (await store.comments.edit(posted.number, "bob", "another text")).comment
 
     assert edited == posted._replace(content="another text", edited_at=clock.now)
     assert await comment(store, posted.number) == edited

@@ -231,7 +231,7 @@ async def test_edit_changes_the_given_fields_and_sets_the_time(store, alice, clo
     number = (await store.articles.post(alice, DRAFT)).article.number
     clock.advance(60)
 
-    edited = await store.articles.edit(number, alice, {"title": "Another", "link": ""})
+    edited = (await store.articles.edit(number, alice, {"title": "Another", "link": ""})).article
 
     assert (edited.title, edited.link, edited.content) == ("Another", None, DRAFT.content)
     assert edited.edited_at == clock.now

@@ -5,7 +5,24 @@ import re
 import pytest
 
 from store import rules
-from store.rules import FlagRules, Rules, WrongRules
+from store.rules import (
+    DailyRules,
+    DomainRules,
+    FirstTextRules,
+    FlagRules,
+    LeastRules,
+    LinkRules,
+    RegistrationRules,
+    RepetitionRules,
+    Rules,
+    WordRules,
+    WrongRules,
+)
+
+ALL_TABLES = (
+    "[flags], [words], [domains], [first_texts], [links], [texts_a_day], [repeated_text], [votes], [downvotes], "
+    "[flagging], [registrations]"
+)
 
 
 @pytest.fixture
@@ -23,6 +40,24 @@ def file(tmp_path):
             "last_flags = 0",
             Rules(FlagRules(1, 2, 0, 0, 10, 0)),
         ),
+        (
+            '[words]\nhold = ["a b"]\n[domains]\nrefuse = ["a.example"]\n[first_texts]\nhold = 2\n[links]\n'
+            "[[texts_a_day]]\nyounger_than_days = 1\nmost = 2\n[[texts_a_day]]\nyounger_than_days = 7\nmost = 9\n"
+            '[repeated_text]\naction = "hold"\n[votes]\n[downvotes]\nleast_karma = 3\n[flagging]\n'
+            "least_age_days = 4\n[registrations]\na_day = 5",
+            Rules(
+                words=WordRules(hold=("a b",)),
+                domains=DomainRules(refuse=("a.example",)),
+                first_texts=FirstTextRules(2),
+                links=LinkRules(0, 0, "hold"),
+                texts_a_day=(DailyRules(1, 2), DailyRules(7, 9)),
+                repeated_text=RepetitionRules(1, 24, 20, "hold"),
+                votes=LeastRules(0, 0),
+                downvotes=LeastRules(0, 3),
+                flagging=LeastRules(4, 0),
+                registrations=RegistrationRules(5),
+            ),
+        ),
     ],
 )
 def test_rules_are_read(file, text, expected):
@@ -34,7 +69,7 @@ def test_rules_are_read(file, text, expected):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[flag]", "there is no table [flag]; the tables are [flags]"),
+        ("[flag]", f"there is no table [flag]; the tables are {ALL_TABLES}"),
         ("flags = 3", "flags is not a table: write [flags]"),
         ("[[flags]]\nhide_at = 3", "flags is not a table: write [flags]"),
         ("[flags]", "[flags] lacks the key hide_at"),
@@ -49,6 +84,24 @@ def test_rules_are_read(file, text, expected):
         ("[flags]\nhide_at = 0", "[flags] hide_at is 0, but must be from 1 to 1000"),
         ("[flags]\nhide_at = 3\nleast_voters = 11", "[flags] least_voters is 11, but must be from 0 to 10"),
         ("[flags]\nhide_at = 3\nvotes_per_flag = 0", "[flags] votes_per_flag is 0, but must be from 1 to 1000000000"),
+        ('[words]\nhold = "a"', "[words] hold must be a list of texts"),
+        ("[words]\nhold = [1]", "[words] hold must be a list of texts"),
+        ('[words]\nrefuse = ["a", "-"]', "[words] refuse: '-' has no letter, digit or symbol"),
+        (f"[words]\nrefuse = {['a'] * 10_001}", "[words] refuse has 10001 texts, but at most 10000 are allowed"),
+        (
+            '[domains]\nhold = ["https://a.example"]',
+            "[domains] hold: 'https://a.example' is no domain, which looks like example.com",
+        ),
+        ("[first_texts]", "[first_texts] lacks the key hold"),
+        ("[first_texts]\nhold = 51", "[first_texts] hold is 51, but must be from 1 to 50"),
+        ('[links]\naction = "remove"', '[links] action must be "hold" or "refuse"'),
+        ("[repeated_text]\naction = []", '[repeated_text] action must be "hold" or "refuse"'),
+        ("[repeated_text]\nhours = 0", "[repeated_text] hours is 0, but must be from 1 to 720"),
+        ("[texts_a_day]\nmost = 1", "texts_a_day is not a list of tables: write [[texts_a_day]]"),
+        ("texts_a_day = [1]", "texts_a_day is not a list of tables: write [[texts_a_day]]"),
+        ("[[texts_a_day]]\nmost = 1", "[texts_a_day] lacks the key younger_than_days"),
+        ("[votes]\nleast_karma = -1", "[votes] least_karma is -1, but must be from 0 to 1000000000"),
+        ("[registrations]\na_day = 0", "[registrations] a_day is 0, but must be from 1 to 1000000000"),
         ("[flags]\nhide_at =", "Invalid value (at end of document)"),
         ("[flags]\nhide_at = 3\nhide_at = 4", "Cannot overwrite a value (at end of document)"),
     ],

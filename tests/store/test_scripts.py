@@ -12,7 +12,17 @@ from store.scripts.registry import FILES, Script, files_of
 ROOT = Path(__file__).parents[2]
 CALLED = re.compile(r"redis\.call\(\s*\"([A-Z]+)\"")
 LOCAL = re.compile(r"^local (?:function (\w+)|([\w, ]+))", re.MULTILINE)
-OTHER_READS = {"HEXISTS", "SISMEMBER", "TIME", "XRANGE", "ZLEXCOUNT", "ZRANGEBYLEX", "ZREVRANGEBYLEX", "ZUNION"}
+OTHER_READS = {
+    "HEXISTS",
+    "HVALS",
+    "SISMEMBER",
+    "TIME",
+    "XRANGE",
+    "ZLEXCOUNT",
+    "ZRANGEBYLEX",
+    "ZREVRANGEBYLEX",
+    "ZUNION",
+}
 SCRIPTS = sorted(name for name, path in FILES.items() if path.parent.name != "lib")
 
 

@@ -18,6 +18,7 @@ const POST_COMMENT = graphql(`
         }
         ...PostedComment
       }
+      heldBy
       userErrors {
         ...Refused
       }
@@ -73,7 +74,10 @@ export function CommentForm({ draft: name, articleId, parentId, label, onPosted,
     setRefusals(readFragment(REFUSED, data?.comment?.userErrors) ?? []);
     if (error || !data?.comment || data.comment.userErrors.length > 0) return;
     draft.clear();
-    if (data.comment.comment) onPosted(data.comment.comment.id);
+    if (data.comment.heldBy) {
+      onCancel?.();
+      say("Your comment waits for a moderator. Until then only you and moderators see it.");
+    } else if (data.comment.comment) onPosted(data.comment.comment.id);
     else say("This comment was posted before, and has been deleted since.");
   }
 

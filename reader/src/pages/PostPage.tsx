@@ -28,6 +28,7 @@ const POST = graphql(`
         id
         title
       }
+      heldBy
       userErrors {
         ...Refused
       }
@@ -79,10 +80,14 @@ function PostForm({ writer, search }: { writer: string; search: string }) {
     setRefusals(readFragment(REFUSED, data?.post?.userErrors) ?? []);
     if (error || !data?.post || data.post.userErrors.length > 0) return;
     draft.clear();
-    const { article, duplicateOf } = data.post;
+    const { article, duplicateOf, heldBy } = data.post;
     if (!article) return say("This article was posted before, and has been deleted since.");
     navigate(articlePath(article.id), { state: { duplicateOf } });
-    say("Your article is posted.");
+    say(
+      heldBy
+        ? "Your article waits for a moderator. Until then only you and moderators see it."
+        : "Your article is posted.",
+    );
   }
 
   return <ArticleForm {...{ draft, refusals, fault }} submit="Post" action={post} />;

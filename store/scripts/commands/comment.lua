@@ -1,15 +1,17 @@
 -- Post a comment: hash, indexes of its siblings, tree, counts and the poster's own vote, in one step.
 -- requires: article_indexes, comment_states, comment_tree, idempotency, log_text
 -- ARGV  1-7 see comments.lua   8 number of the article   9 number of the parent comment, or ""   10 content
---       11 slot of the poster   12-16 see idempotency.lua   17 how many comments above it to settle at most if it is pending
---       until a moderator approves it, which announces it, else ""
---       18 how many mentions notify at most   19 from here on: each user whom the content mentions, as username in lower
+--       11 slot of the poster   12-16 see idempotency.lua   17 what the rules of the site say: "hold" if it is
+--       pending until a moderator approves it, which announces it, "refuse", or ""
+--       18 how many comments above one that is held lose their places in the thread at most
+--       19 how many mentions notify at most   20 from here on: each user whom the content mentions, as username in lower
 --       case, then slot
 -- Reply {"commented", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns, `notified`, what
 --       `set_comment_state` returns, or {}}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used
 --       and the comment was deleted | {"mismatch"} if the key was used with other input | {"unauthenticated"}
 --       | {"missing" or "hidden", "article" or "parent"}, hidden if its state is not visible | {"locked"}
+--       | {"broken"} if the rules refuse it
 local poster = actor()
 if not poster then return {"unauthenticated"} end
 
@@ -29,10 +31,11 @@ if ARGV[9] ~= "" and not is_answerable then return {"missing", "parent"} end
 if home.state then return {"hidden", "article"} end
 if parent and parent.state then return {"hidden", "parent"} end
 if home.locked == "1" then return {"locked"} end
+if ARGV[17] == "refuse" then return {"broken"} end
 
 local number = next_number(article_number % 1024)
 local answered = parent or {poster = home.poster, slot = article_number % 1024}
-local notified = newly_notified(poster, "", answered, ARGV[18], 19)
+local notified = newly_notified(poster, "", answered, ARGV[19], 20)
 local comment = {
   number = number, member = string.format("%016.0f", tonumber(number)), article = article_number,
   parent = parent and parent.number, poster = poster, time = now, up = 1, down = 0,
@@ -59,6 +62,6 @@ if ARGV[17] == "" then
   publish_comment("commented", comment, id, groups)
 else
   redis.call("HSET", KEY.comment .. number, "unannounced", "1")
-  change = set_comment_state(find_comment(number), "pending", poster, tonumber(ARGV[17]))
+  change = set_comment_state(find_comment(number), "pending", poster, tonumber(ARGV[18]))
 end
 return {"commented", number, comment_hash(number), poster, id, noted, told, change}

@@ -3,14 +3,15 @@
 -- ARGV  1-7 see notifications.lua   8 title   9 link or ""   10 content or ""   11 groups, separated by spaces
 --       12 slot of the poster   13-17 see idempotency.lua   18 digest of the link, or ""
 --       19 groups to check, separated by spaces   20 their condition (see group_rules.lua)
---       21 "held" if it is pending until a moderator approves it, which announces it, else ""
+--       21 what the rules of the site say: "hold" if it is pending until a moderator approves it, which announces it,
+--       "refuse", or ""
 --       22 how many mentions notify at most   23 from here on: each user whom the content mentions, as username in lower
 --       case, then slot
 -- Reply {"posted", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns, `notified`}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used
 --       and the article was deleted
 --       | {"refused", groups to which no article may be added, separated by spaces}
---       | {"mismatch"} if the key was used with other input | {"unauthenticated"}
+--       | {"mismatch"} if the key was used with other input | {"broken"} if the rules refuse it | {"unauthenticated"}
 local poster = actor()
 if not poster or redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0 then return {"unauthenticated"} end
 require_not_banned(split(ARGV[11]))
@@ -21,12 +22,13 @@ if repeated then return repeated end
 local groups = split(ARGV[11])
 local refused = refused_groups(groups, ARGV[19], ARGV[20])
 if refused then return {"refused", refused} end
+if ARGV[21] == "refuse" then return {"broken"} end
 
 local number = next_number(tonumber(ARGV[12]))
 local article = {
   number = number, member = string.format("%016.0f", tonumber(number)),
   poster = poster, time = now, up = 1, down = 0, groups = groups,
-  link_digest = ARGV[18], state = ARGV[21] == "held" and "pending" or nil,
+  link_digest = ARGV[18], state = ARGV[21] == "hold" and "pending" or nil,
 }
 write_article(article, ARGV[8], ARGV[9], ARGV[10], 0)
 add_voters(article, {poster})

@@ -1,12 +1,15 @@
 """The setting UPVOTE_RULES, and the command that prints an example."""
 
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from server.cli.rules import EXAMPLE
 from store import rules
-from store.rules import FlagRules, Rules
+from store.rules import FlagRules
 from tests.server.commands import run
 from tests.server.conftest import serving
 
@@ -15,6 +18,9 @@ HIDING = "[flags]\nhide_at = 2\nleast_age_days = 0\nleast_karma = 0\nleast_voter
 POST = 'mutation { post(input: {title: "a title", content: "a text"}) { article { id } } }'
 FLAG = "mutation($id: ID!) { flag(input: {subjectId: $id, reason: SPAM}) { changed subject { id } } }"
 TITLE = "query($id: ID!) { article(id: $id) { title } }"
+POST_UNLIKE = 'mutation { post(input: {title: "a title", content: "a text"}) { userErrors { rule } } }'
+REFUSED = """mutation($name: String!) {
+  register(input: {username: $name, password: "correct horse battery"}) { token userErrors { rule } } }"""
 REGISTER = """mutation($name: String!) {
   register(input: {username: $name, password: "correct horse battery"}) { token } }"""
 
@@ -29,7 +35,15 @@ def test_example_is_the_default_of_deploy():
 
     assert (printed.returncode, printed.stderr, printed.stdout) == (0, "", EXAMPLE)
     assert (ROOT / "deploy" / "rules.toml").read_text() == EXAMPLE
-    assert rules.read(ROOT / "deploy" / "rules.toml") == Rules(FlagRules(3))
+    assert rules.read(ROOT / "deploy" / "rules.toml").flags == FlagRules(3)
+
+
+def test_tables_of_the_example_that_do_not_apply_can_be_used(tmp_path):
+    (tmp_path / "rules.toml").write_text(re.sub("^#(?! )", "", EXAMPLE, flags=re.MULTILINE))
+
+    found = rules.read(tmp_path / "rules.toml")
+
+    assert [each.name for each in fields(found) if not getattr(found, each.name)] == []
 
 
 @pytest.mark.parametrize(
@@ -68,3 +82,43 @@ def test_flags_hide_in_all_processes_also_after_a_restart(tmp_path):  # M5
 
         assert second == {"changed": True, "subject": None}
         assert [asked(live, TITLE, id=each["id"])["article"] for each in (hidden, waiting)] == [None, None]
+
+
+def test_command_says_what_is_wrong(tmp_path):
+    file = tmp_path / "rules.toml"
+    missing = run("rules", "try", file, data_dir=tmp_path)
+    file.write_text("[word]")
+    wrong = run("rules", "try", file, data_dir=tmp_path)
+    file.write_text(HIDING)
+    without = run("rules", "try", file, data_dir=tmp_path, database_url="none")
+
+    assert [each.returncode for each in (missing, wrong, without)] == [2, 2, 2]
+    assert "No such file" in missing.stderr
+    assert "there is no table [word]" in wrong.stderr
+    assert without.stderr == "upvote: UPVOTE_DATABASE_URL=none: there is no database\n"
+
+
+def test_command_tries_rules_on_a_store_of_its_own(tmp_path):
+    (tmp_path / "rules.toml").write_text(HIDING + "[votes]\nleast_karma = 1")
+
+    printed = run("rules", "try", tmp_path / "rules.toml", data_dir=tmp_path / "data")
+
+    assert (printed.returncode, printed.stderr) == (0, "")
+    assert printed.stdout.splitlines()[0] == "0 texts and 0 votes of others were replayed; nothing was changed"
+    assert printed.stdout.splitlines()[-1] == "votes: nothing"
+
+
+def test_limits_of_a_day_hold_in_two_processes_at_once(tmp_path):  # M10
+    file = tmp_path / "rules.toml"
+    file.write_text("[[texts_a_day]]\nyounger_than_days = 1\nmost = 3\n[registrations]\na_day = 2\n")
+    settings = {"rules": file, "workers": 2, "partitions": 8, "rate_limits": "on", "rate_posts": 1000}
+    with serving(tmp_path / "data", **settings) as live, ThreadPoolExecutor(8) as pool:
+        registered = list(pool.map(lambda n: asked(live, REFUSED, name=f"user-{n}")["register"], range(8)))
+        tokens = [each["token"] for each in registered if each["token"]]
+        posts = [POST_UNLIKE.replace("a title", f"title {n}") for n in range(24)]
+        posted = list(pool.map(lambda post: asked(live, post, tokens[0])["post"]["userErrors"], posts))
+
+    assert len(tokens) == 2
+    assert [each["userErrors"] for each in registered if not each["token"]] == [[{"rule": "registrations"}]] * 6
+    assert sorted(map(len, posted)) == [0] * 3 + [1] * 21
+    assert {each["rule"] for errors in posted for each in errors} == {"texts_a_day"}

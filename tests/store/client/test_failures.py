@@ -116,7 +116,7 @@ async def test_vote_whose_reply_was_lost_counts_once(store, alice, bob, proxy): 
 @pytest.mark.one_server
 async def test_edit_and_regroup_whose_replies_were_lost_are_done(store, alice, proxy):
     number = (await post(store, alice, groups=["show"])).number
-    edited = await lost(proxy, store.articles.edit(number, alice, {"title": "another"}))
+    edited = (await lost(proxy, store.articles.edit(number, alice, {"title": "another"}))).article
     regrouped = await lost(proxy, store.articles.regroup(number, alice, ["ask"], ["show"]))
 
     assert (edited.title, regrouped.groups) == ("another", ("ask",))

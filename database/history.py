@@ -1,0 +1,116 @@
+"""
+What was posted and voted, in the order in which it happened, for those who replay it: all articles, comments and votes
+that there are now, some thousand at a time.
+"""
+
+from collections.abc import AsyncIterator, Callable
+
+from sqlalchemy import Connection, func, select, tuple_
+
+from database.database import Database
+from database.tables import ARTICLES, COMMENT_VOTES, COMMENTS, USERS, VOTES
+from store.records import ContentState
+from store.trials import PastText, PastVote
+
+ROWS_AT_ONCE = 5_000
+VISIBLE = ContentState.VISIBLE.name
+TABLES = {"article": (VOTES, ARTICLES), "comment": (COMMENT_VOTES, COMMENTS)}
+
+Numbered = list[tuple[int, PastText]]
+Keyed = list[tuple[tuple[int, str], PastVote]]
+
+
+async def joined(database: Database) -> dict[str, int]:
+    """When each user joined (unix milliseconds), by name in lower case."""
+    found: dict[str, int] = {}
+    last = ""
+    while some := await database.run(_users, last):
+        found.update(some)
+        last = some[-1][0]
+    return found
+
+
+async def texts(database: Database) -> AsyncIterator[PastText]:
+    """All articles and comments by their numbers, which is by their times, without those that are deleted."""
+    articles, comments = _walked(database, _articles), _walked(database, _comments)
+    article, comment = await anext(articles, None), await anext(comments, None)
+    while article or comment:
+        if article and (comment is None or article[0] < comment[0]):
+            yield article[1]
+            article = await anext(articles, None)
+        elif comment:
+            yield comment[1]
+            comment = await anext(comments, None)
+
+
+async def votes(database: Database) -> list[PastVote]:
+    """
+    All votes on what others posted, by their times; those whose time is not known by that of the posting. All are kept
+    in memory: some 300 bytes each.
+    """
+    found: list[PastVote] = []
+    for kind in TABLES:
+        last = (-1, "")
+        while some := await database.run(_votes, kind, last):
+            found += [vote for _, vote in some]
+            last = some[-1][0]
+    return sorted(found)
+
+
+async def _walked(
+    database: Database, read: Callable[[Connection, int], Numbered]
+) -> AsyncIterator[tuple[int, PastText]]:
+    last = -1
+    while some := await database.run(read, last):
+        for each in some:
+            yield each
+        last = some[-1][0]
+
+
+def _users(connection: Connection, last: str) -> list[tuple[str, int]]:
+    columns = select(USERS.c.username, USERS.c.joined_ms).where(USERS.c.username > last)
+    return [(name, at) for name, at in connection.execute(columns.order_by(USERS.c.username).limit(ROWS_AT_ONCE))]
+
+
+def _articles(connection: Connection, last: int) -> Numbered:
+    c = ARTICLES.c
+    columns = select(c.number, c.poster, c.posted_ms, c.state, c.title, c.link, c.content)
+    rows = connection.execute(columns.where(c.number > last).order_by(c.number).limit(ROWS_AT_ONCE))
+    return [
+        (number, PastText(at, f"article:{number}", poster, _fields(title, link, content), state == VISIBLE))
+        for number, poster, at, state, title, link, content in rows
+    ]
+
+
+def _fields(title: str, link: str | None, content: str | None) -> dict[str, str]:
+    return {"title": title, "link": link or "", "content": content or ""}
+
+
+def _comments(connection: Connection, last: int) -> Numbered:
+    c = COMMENTS.c
+    columns = select(c.number, c.poster, c.posted_ms, c.state, c.content)
+    known = (c.number > last, c.poster.is_not(None), c.content.is_not(None))
+    rows = connection.execute(columns.where(*known).order_by(c.number).limit(ROWS_AT_ONCE))
+    return [
+        (number, PastText(at, f"comment:{number}", poster, {"content": content}, state == VISIBLE))
+        for number, poster, at, state, content in rows
+    ]
+
+
+def _votes(connection: Connection, kind: str, last: tuple[int, str]) -> Keyed:
+    """The next votes on articles or comments, each with its primary key."""
+    table, subjects = TABLES[kind]
+    key = (table.c.number, table.c.voter)
+    at = func.coalesce(table.c.cast_ms, subjects.c.posted_ms)
+    is_of_other = func.lower(table.c.voter) != func.lower(subjects.c.poster)
+    rows = connection.execute(
+        select(*key, table.c.value, at, subjects.c.poster)
+        .join_from(table, subjects, subjects.c.number == table.c.number)
+        .where(tuple_(*key) > tuple_(*last), is_of_other, table.c.value != 0)
+        .order_by(*key)
+        .limit(ROWS_AT_ONCE)
+    )
+    return [
+        ((number, voter), PastVote(at, f"{kind}:{number}", poster, voter, value))
+        for number, voter, value, at, poster in rows
+    ]

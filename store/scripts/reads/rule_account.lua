@@ -1,0 +1,24 @@
+-- Read who acts, and what the rules of a site ask of an account.
+-- ARGV  1 digest of a session, or ""   2 the username without a session   3 now (unix milliseconds)
+--       4 how many of the oldest articles, and of the oldest comments, to name
+-- Reply {username, words of the roles, words of the bans, when the user joined (unix milliseconds), karma of articles,
+--       karma of comments, number of archived articles, {ids of visible articles and comments}}, "" for what there is not
+--       | {""} if the session has ended
+local name, ends = ARGV[2], ARGV[3]
+if ARGV[1] ~= "" then name, ends = string.match(redis.call("GET", KEY.session .. ARGV[1]) or "", "^(%S+) (%d+)") end
+if not name or tonumber(ARGV[3]) > tonumber(ends) then return {""} end
+
+local user, most = string.lower(name), tonumber(ARGV[4])
+local reply = {name}
+local found = redis.call("HMGET", KEY.user .. user, "roles", "bans", "joined", "karma", "comment_karma")
+for i = 1, 5 do reply[i + 1] = found[i] or "" end
+reply[7] = string.match(redis.call("HGET", KEY.archived, "user:" .. user) or "", "^%d+") or ""
+reply[8] = {}
+local function add_oldest(index, type)
+  for _, member in ipairs(most > 0 and redis.call("ZRANGE", index .. user, 0, most - 1) or {}) do
+    reply[8][#reply[8] + 1] = string.format("%s:%.0f", type, tonumber(member))
+  end
+end
+add_oldest(KEY.timeline, "article")
+add_oldest(KEY.comments, "comment")
+return reply

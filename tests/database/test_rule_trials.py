@@ -1,0 +1,64 @@
+"""What is replayed for `upvote rules try`, which prints what rules would have caught of what the database has."""
+
+import pytest
+
+from database import history
+from server.cli import rule_trials
+from store import roles, rules
+from store.articles import Draft
+from store.records import ContentState, Role, Vote
+from store.roles import OPERATOR
+from tests.conftest import registered
+from tests.database.conftest import mirrored
+from tests.store.held import set_comment_state
+
+RULES = """[flags]
+hide_at = 3
+[words]
+hold = ["cheap pills"]
+refuse = ["spam"]
+[domains]
+hold = ["bad.example"]
+[votes]
+least_karma = 1
+"""
+
+
+@pytest.mark.parametrize("rows", [1, 5_000])
+async def test_rules_are_tried_on_the_past(
+    store, each_database, alice, bob, clock, tmp_path, capsys, monkeypatch, rows
+):
+    monkeypatch.setattr(history, "ROWS_AT_ONCE", rows)
+    await registered(store, "mona")
+    await roles.grant(store.site, OPERATOR, "mona", Role.MODERATOR, None, "helps")
+    draft = Draft("Cheap PILLS", "https://www.bad.example/", "and\nspam, " + "so many more words " * 3)
+    posted = (await store.articles.post(bob, draft)).article
+    clock.advance(1)
+    first = (await store.comments.post(posted.number, None, alice, "harmless")).comment
+    gone = (await store.comments.post(posted.number, None, alice, "spam that is deleted")).comment
+    removed = (await store.comments.post(posted.number, first.number, bob, "more spam")).comment
+    await store.comments.post(posted.number, None, "mona", "a moderator writes spam")
+    await store.comments.delete(gone.number, alice)
+    await set_comment_state(store, removed.number, ContentState.REMOVED)
+    clock.advance(1)
+    await store.articles.vote(posted.number, alice, Vote.UP)
+    clock.advance(1)
+    await store.comments.vote(first.number, bob, Vote.DOWN)
+    await mirrored(store, each_database)
+    (tmp_path / "rules.toml").write_text(RULES)
+
+    await rule_trials.report(rules.read(tmp_path / "rules.toml"), store, each_database)
+
+    shown = "Cheap PILLS"
+    assert capsys.readouterr().out.splitlines() == [
+        "4 texts and 2 votes of others were replayed; nothing was changed",
+        "flags: not tried, as the database does not know what it takes",
+        "words: 1 held, 2 refused",
+        f"  2016-08-04 {posted.id} bob: {shown}",
+        f"  2016-08-04 {posted.id} bob: {shown}",
+        f"  2016-08-04 {removed.id} bob: more spam",
+        "domains: 1 held",
+        f"  2016-08-04 {posted.id} bob: {shown}",
+        "votes: 1 refused",
+        f"  2016-08-04 {posted.id} Alice: +1",
+    ]
