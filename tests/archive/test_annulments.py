@@ -1,0 +1,496 @@
+"""Votes that count no more, and that come back with a revert: compared with a store in which they were never cast."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from redis import Redis
+from sqlalchemy import select
+
+from archive import annulments
+from archive.mover import HotLimits, Mover
+from database.database import Database
+from database.tables import ARTICLES, COMMENT_VOTES, COMMENTS, VOTES
+from store import annulments as steps
+from store import bans, effects, keys, removals, reverts
+from store.articles import Draft
+from store.background import running
+from store.errors import AlreadyReverted, Forbidden, Invalid, NotAModerator, NotFound, Refusal
+from store.ranking.formulas import Policy
+from store.records import AnnulmentState, ModerationAction, ModerationKind, Role, Vote
+from store.roles import OPERATOR, grant
+from store.store import Store
+from tests.conftest import Clock, client, registered
+from tests.database.conftest import mirrored, on_both, rebuilt
+from tests.store.reading import contents, verified
+
+pytestmark = pytest.mark.one_server
+
+WINDOW = 3_600
+POLICY = Policy(good_votes=3, voting_window=WINDOW)
+PEOPLE = ("Mallory", "alice", "bob", "carol", "dave")
+OWN = ("action", "annulled", "cases", "annulling", "restoring", "archived", "moving")  # of annulments and archives
+GROWING = (
+    "logged",
+    "sequence",
+    "effects",
+    "applied",
+    "moves",
+    "deleted",
+    "inbox",
+    "lease",
+    "consumers",
+    "numbered",
+    "posted",
+    "commented",
+)
+
+
+@dataclass
+class World:
+    """A store in a database of Redis, with its SQL database if it has one."""
+
+    store: Store
+    redis: Redis
+    database: Database | None
+
+    async def annul(self, **given: Any) -> ModerationAction:
+        span = {"since": None, "until": None} | given
+        done = await steps.annul(self.store.site, OPERATOR, "mallory", **span, reason="a ring")
+        assert done.action
+        return done.action
+
+    async def revert(self, action: ModerationAction, **given: Any) -> None:
+        await reverts.revert(self.store.site, OPERATOR, action.number, "a mistake", **given)
+
+    async def settle(self) -> None:
+        """What the tasks of a server do."""
+        await self.mirror()
+        for p in range(self.store.site.partitions):
+            await annulments.settle_all(self.store, self.database, p)
+        await self.finish()
+
+    async def finish(self) -> None:
+        await effects.complete(self.store.site)
+        for p in range(self.store.site.partitions):
+            await removals.remove_all(self.store.site, p)
+        await self.mirror()
+
+    async def mirror(self) -> None:
+        if self.database:
+            await mirrored(self.store, self.database)
+
+    async def read(self, action: ModerationAction) -> ModerationAction:
+        found = await reverts.read(self.store.site, action.number)
+        assert found
+        return found
+
+    async def archive(self) -> None:
+        assert self.database
+        await self.mirror()
+        mover = Mover(self.store.site, self.database, HotLimits(0, 0), notice=0, removal_delay=0)
+        async with running(self._follow()):  # the mover waits for the mirror
+            await mover.move()
+        await mover.close()
+
+    async def _follow(self) -> None:
+        while True:
+            await self.mirror()
+            await asyncio.sleep(0.01)
+
+    def shown(self) -> dict[str, Any]:
+        """The contents but for annulled votes, actions, and what only grows."""
+        found = {key: value for key, value in contents(self.redis).items() if not key.startswith((*OWN, *GROWING))}
+        for value in found.values():
+            if isinstance(value, dict):
+                for name in ("moves", "upvoters", "inbox_seen", "inbox_dropped", "log"):
+                    value.pop(name, None)
+        return {key: value for key, value in found.items() if key != keys.store()}
+
+
+@dataclass
+class Pair:
+    """Two stores with the same history, of which `other` never annuls. Whoever is in `left_out` does not vote there."""
+
+    world: World
+    other: World
+    clock: Clock
+    articles: list[int] = field(default_factory=list)
+    comments: list[int] = field(default_factory=list)
+    left_out: tuple[str, ...] = ()
+
+    async def both(self, command: Callable[[Store], Awaitable[Any]]) -> Any:
+        """Run a command in both stores, which both refuse or both accept."""
+        self.clock.advance(1)
+        outcomes = []
+        for store in (self.world.store, self.other.store):
+            try:
+                outcomes.append(await command(store))
+            except Refusal as refusal:
+                outcomes.append(type(refusal))
+        assert type(outcomes[0]) is type(outcomes[1]), outcomes
+        return outcomes[0]
+
+    async def post(self, poster: str, *groups: str) -> int:
+        text = f"{self.clock.now}"
+        posted = await self.both(lambda store: store.articles.post(poster, Draft(text, "", "a text", groups), text))
+        self.articles.append(posted.article.number)
+        return self.articles[-1]
+
+    async def comment(self, poster: str, article: int, parent: int | None = None) -> int:
+        text = f"comment {self.clock.now}"
+        posted = await self.both(lambda store: store.comments.post(article, parent, poster, text))
+        self.comments.append(posted.comment.number)
+        return self.comments[-1]
+
+    async def vote(self, voter: str, number: int, value: Vote) -> None:
+        def cast(store: Store) -> Awaitable[Any]:
+            return (store.articles if number in self.articles else store.comments).vote(number, voter, value)
+
+        if voter in self.left_out:
+            self.clock.advance(1)
+            with suppress(Forbidden):  # a vote on what is their own
+                await cast(self.world.store)
+        else:
+            await self.both(cast)
+
+    async def fill(self) -> None:
+        """Articles and comments of everybody, with votes up and down on all of them by Mallory and some others."""
+        for poster, groups in (
+            ("alice", ("show",)),
+            ("bob", ("show", "ask")),
+            ("Mallory", ("ask",)),
+            ("carol", ()),
+            ("dave", ("show",)),
+        ):
+            number = await self.post(poster, *groups)
+            first = await self.comment("carol", number)
+            await self.comment("Mallory", number, first)
+            await self.comment("bob", number, first)
+        chance = random.Random(7)
+        for number in (*self.articles[-5:], *self.comments):
+            for voter in PEOPLE:
+                if voter == "Mallory" or chance.random() < 0.6:
+                    await self.vote(voter, number, chance.choice([Vote.UP, Vote.UP, Vote.DOWN]))
+
+    def close_voting(self) -> None:
+        self.clock.advance(WINDOW + 120)
+        for world in (self.world, self.other):
+            for key in world.redis.scan_iter():
+                if (left := world.redis.pttl(key)) >= 0:
+                    world.redis.pexpire(key, left - (WINDOW + 120) * 1000)
+
+    def assert_equal(self) -> None:
+        assert self.world.shown() == self.other.shown()
+
+    async def findings(self) -> list[str]:
+        """What `verify` finds, except late expiries: the clock of the test is ahead of that of Valkey."""
+        return [str(each) for each in await verified(self.world.store) if not each.where.endswith("TTL")]
+
+
+async def opened(redis_url: str, partitions: int, clock: Clock, database: Database | None) -> AsyncIterator[Pair]:
+    worlds = []
+    for number in (0, 1):
+        url = f"{redis_url}?db={number}"
+        store = await Store.open(url, POLICY, partitions, clock=clock)
+        for name in PEOPLE:
+            await registered(store, name)
+        worlds.append(World(store, client(url), database if number == 0 else None))
+    yield Pair(*worlds, clock)
+    for world in worlds:
+        await world.store.close()
+        world.redis.close()
+
+
+@pytest.fixture
+async def pair(redis_url: str, partitions: int, clock: Clock, each_database: Database) -> AsyncIterator[Pair]:
+    async for pair in opened(redis_url, partitions, clock, each_database):
+        yield pair
+
+
+@pytest.fixture
+async def bare(redis_url: str, partitions: int, clock: Clock) -> AsyncIterator[Pair]:
+    """As `pair`, without a database."""
+    async for pair in opened(redis_url, partitions, clock, None):
+        yield pair
+
+
+async def votes_of_mallory(database: Database) -> list[tuple[Any, ...]]:
+    """Whether each vote of Mallory counts, in the database."""
+
+    def read(connection: Any) -> list[tuple[Any, ...]]:
+        found = []
+        for votes, things in ((VOTES, ARTICLES), (COMMENT_VOTES, COMMENTS)):
+            columns = (votes.c.number, votes.c.value, votes.c.cast_ms, votes.c.counts, things.c.poster)
+            statement = select(*columns).join(things, things.c.number == votes.c.number)
+            rows = connection.execute(statement.where(votes.c.voter == "Mallory").order_by(votes.c.number))
+            found += [tuple(row) for row in rows]
+        return found
+
+    return await database.run(read)
+
+
+async def counts_in(database: Database) -> dict[int, tuple[int, int]]:
+    def read(connection: Any) -> dict[int, tuple[int, int]]:
+        found = {}
+        for table in (ARTICLES, COMMENTS):
+            for row in connection.execute(select(table.c.number, table.c.up, table.c.down)):
+                found[row.number] = (row.up, row.down)
+        return found
+
+    return await database.run(read)
+
+
+def counts_of(world: World) -> dict[int, tuple[int, int]]:
+    found = {}
+    for key in world.redis.scan_iter():
+        if key.startswith(("article:", "comment:")):
+            up, down = world.redis.hmget(key, "up", "down")
+            found[int(key.rpartition(":")[2])] = (int(up), int(down))
+    return found
+
+
+@on_both
+@pytest.mark.parametrize("is_closed", [False, True], ids=["open", "closed"])
+async def test_annulled_votes_count_as_if_never_cast_and_come_back(pair: Pair, is_closed):  # M7, M8
+    pair.left_out = ("Mallory",)
+    await pair.fill()
+    if is_closed:
+        await pair.world.mirror()
+        pair.close_voting()
+    before = pair.world.shown()
+    assert before != pair.other.shown()
+
+    action = await pair.world.annul()
+    await pair.world.settle()
+    pair.assert_equal()
+    assert await pair.findings() == []
+    cast = len(pair.articles) + len(pair.comments) - 1 - 5  # but for those on her own article and comments
+    found = await pair.world.read(action)
+    assert found.kind is ModerationKind.ANNUL_VOTES and found.annulled_votes == cast
+    assert found.annulment and found.annulment.state is AnnulmentState.DONE
+    assert (found.annulment.done, found.annulment.total, found.annulment.reaches_back_to) == (cast, cast, None)
+    assert pair.world.database
+    rows = await votes_of_mallory(pair.world.database)
+    assert sum(not counts for *_, counts, _ in rows) == cast
+    assert all(counts == (poster == "Mallory") and at for _, _, at, counts, poster in rows)
+    assert await counts_in(pair.world.database) == counts_of(pair.world)
+    await rebuilt(pair.world.store, pair.world.database)
+    assert await votes_of_mallory(pair.world.database) == rows
+
+    pair.clock.advance(1)
+    await pair.world.revert(action)
+    await pair.world.settle()
+    assert pair.world.shown() == before
+    assert await pair.findings() == []
+    found = await pair.world.read(action)
+    assert found.annulled_votes == 0 and found.annulment
+    assert (found.annulment.state, found.annulment.done, found.annulment.total) == (AnnulmentState.RESTORED, cast, cast)
+    rows = await votes_of_mallory(pair.world.database)
+    assert all(counts for *_, counts, _ in rows) and len(rows) == cast + 6
+    await rebuilt(pair.world.store, pair.world.database)
+    assert await votes_of_mallory(pair.world.database) == rows
+    assert not any(pair.world.redis.keys(f"{kind}:*") for kind in ("annulled", "cases", "annulling"))
+
+
+@pytest.mark.parametrize("partitions", [1, 8], indirect=True)
+async def test_without_a_database_what_is_open_is_annulled(bare: Pair):  # M7
+    bare.left_out = ("Mallory",)
+    old = await bare.post("alice", "show")
+    await bare.vote("Mallory", old, Vote.UP)
+    bare.close_voting()
+    await bare.fill()
+    bare.left_out = ()
+    before = bare.world.shown()
+
+    action = await bare.world.annul()
+    await bare.world.settle()
+    found = await bare.world.read(action)
+    assert found.annulment and found.annulment.state is AnnulmentState.DONE and found.annulled_votes == 14
+    time = int(bare.world.redis.hget(keys.article(bare.world.store.site.home_of_article(old), old), "time"))
+    assert found.annulment.reaches_back_to == time + WINDOW * 1000
+    assert await bare.findings() == []
+
+    await bare.world.revert(action)
+    await bare.world.settle()
+    assert bare.world.shown() == before
+
+
+@on_both
+async def test_two_actions_hold_a_vote_until_both_are_reverted(pair: Pair):  # M8
+    await pair.fill()
+    first = await pair.world.annul()
+    await pair.world.settle()
+    annulled = pair.world.shown()
+    pair.clock.advance(1)
+    second = await pair.world.annul(until=pair.clock.now)
+    await pair.world.settle()
+    assert (await pair.world.read(second)).annulled_votes == (await pair.world.read(first)).annulled_votes == 14
+    assert pair.world.shown() == annulled
+
+    await pair.world.revert(first)
+    await pair.world.settle()
+    assert pair.world.shown() == annulled
+    assert await pair.findings() == []
+
+    await pair.world.revert(second)
+    await pair.world.settle()
+    pair.assert_equal()
+    with pytest.raises(AlreadyReverted):
+        await pair.world.revert(second)
+
+
+@on_both
+async def test_votes_of_a_span_of_time_are_annulled(pair: Pair):
+    number = await pair.post("alice")
+    other, later = await pair.post("bob"), await pair.post("carol")
+    await pair.vote("Mallory", number, Vote.UP)
+    since = pair.clock.now + 500
+    await pair.vote("Mallory", other, Vote.UP)
+    until = pair.clock.now
+    await pair.vote("Mallory", later, Vote.DOWN)
+
+    action = await pair.world.annul(since=since, until=until)
+    await pair.world.settle()
+
+    assert (await pair.world.read(action)).annulled_votes == 1
+    counts = counts_of(pair.world)
+    assert [counts[each] for each in (number, other, later)] == [(2, 0), (1, 0), (1, 1)]
+
+
+@on_both
+async def test_own_later_vote_replaces_the_annulled_one_and_does_not_count(pair: Pair):
+    number = await pair.post("alice", "show")
+    comment = await pair.comment("bob", number)
+    later = await pair.post("bob")
+    for each in (number, comment):
+        await pair.vote("Mallory", each, Vote.UP)
+    action = await pair.world.annul()
+    await pair.world.settle()
+    before = pair.world.shown()
+    pair.clock.advance(1)
+    store = pair.world.store
+    assert (await store.articles.vote(number, "Mallory", Vote.DOWN)).changed
+    assert not (await store.articles.vote(number, "Mallory", Vote.DOWN)).changed
+    assert (await store.comments.vote(comment, "Mallory", Vote.NONE)).changed
+    assert pair.world.shown() == before
+    assert pair.world.database
+    await pair.world.mirror()
+    assert [row[1:4:2] for row in await votes_of_mallory(pair.world.database)] == [(-1, False)]
+    await store.articles.vote(later, "Mallory", Vote.UP)
+    assert counts_of(pair.world)[later] == (2, 0)
+
+    await pair.world.revert(action)
+    await pair.world.settle()
+
+    counts = counts_of(pair.world)
+    assert [counts[each] for each in (number, comment)] == [(1, 1), (1, 0)]
+    assert await pair.findings() == []
+    assert [row[1:4:2] for row in await votes_of_mallory(pair.world.database)] == [(-1, True), (1, True)]
+
+
+@on_both
+async def test_ban_annuls_votes_and_its_end_restores_none(pair: Pair, clock: Clock):  # M7
+    await pair.fill()
+    before = pair.world.shown()
+    site = pair.world.store.site
+    given = ("mallory", None, clock.now + 60_000, "spam")
+    banned = await bans.ban(site, OPERATOR, *given, annuls_votes=True)
+    assert banned.action
+    await pair.world.settle()
+    assert (await pair.world.read(banned.action)).annulled_votes == 14
+    again = await bans.ban(site, OPERATOR, *given, annuls_votes=True)
+    assert not again.changed and again.action and again.action.number == banned.action.number
+    clock.advance(120)
+    await pair.world.settle()
+    assert (await pair.world.read(banned.action)).annulled_votes == 14
+
+    await pair.world.revert(banned.action)
+    await pair.world.settle()
+    shown = pair.world.shown()
+    for found in (shown, before):
+        for key in [key for key in found if key.startswith("user:")]:
+            found[key].pop("bans", None)
+    assert shown == before
+
+
+@on_both
+async def test_revert_of_a_ban_may_keep_votes_annulled(pair: Pair):
+    await pair.fill()
+    site = pair.world.store.site
+    banned = await bans.ban(site, OPERATOR, "mallory", None, None, "spam", annuls_votes=True)
+    assert banned.action
+    await pair.world.revert(banned.action, keeps_votes=True)
+    await pair.world.settle()
+    found = await pair.world.read(banned.action)
+    assert found.annulment and found.annulment.state is AnnulmentState.DONE and found.annulled_votes == 14
+    assert not pair.world.redis.hget(keys.user(site.home_of_user("mallory"), "mallory"), "bans")
+
+    action = await pair.world.annul()
+    with pytest.raises(Invalid) as refusal:
+        await pair.world.revert(action, keeps_votes=True)
+    assert refusal.value.field == ("keepVotesAnnulled",)
+
+
+@pytest.mark.parametrize("partitions", [1], indirect=True)
+async def test_only_moderators_of_the_site_annul_votes(bare: Pair):
+    await bare.fill()
+    site, before = bare.world.store.site, bare.world.shown()
+    for name, role, group in (
+        ("bob", Role.MODERATOR, "show"),
+        ("carol", Role.MODERATOR, None),
+        ("dave", Role.ADMIN, None),
+    ):
+        await grant(site, OPERATOR, name, role, group, "why not")
+
+    async def refused(actor: str, username: str, error: type[Refusal]) -> None:
+        with pytest.raises(error):
+            await steps.annul(site, actor, username, None, None, "a ring")
+
+    await refused("alice", "mallory", NotAModerator)
+    await refused("bob", "mallory", NotAModerator)
+    await refused("carol", "carol", NotAModerator)
+    await refused("carol", "dave", NotAModerator)
+    await refused("carol", "nobody", NotFound)
+    with pytest.raises(Invalid) as refusal:
+        await steps.annul(site, "carol", "mallory", 2_000, 1_000, "")
+    assert [each.field for each in (refusal.value, *refusal.value.others)] == [("from",), ("reason",)]
+    for group in ("show", "ask"):
+        with pytest.raises(Invalid):
+            await bans.ban(site, "carol", "mallory", group, None, "spam", annuls_votes=True)
+    shown = bare.world.shown()
+    assert {key for key in shown if shown[key] != before.get(key)} == {
+        *(keys.user(0, name) for name in ("bob", "carol", "dave")), "moderators:{0}:group:show", "moderators:{0}:site",
+    }  # fmt: skip
+    assert not bare.world.redis.exists(steps.annulling(0))
+
+    done = await steps.annul(site, "dave", "carol", None, None, "a ring")
+    assert done.changed
+
+
+@on_both
+async def test_archived_articles_are_brought_back_and_annulled(pair: Pair):  # M7
+    pair.left_out = ("Mallory",)
+    numbers = [await pair.post(poster, "show") for poster in ("alice", "bob", "carol")]
+    for number in numbers:
+        await pair.vote("Mallory", number, Vote.UP)
+        await pair.vote("dave", number, Vote.UP)
+    await pair.world.mirror()
+    pair.close_voting()
+    before = pair.world.shown()
+    await pair.world.archive()
+    assert not any(key.startswith("article:") for key in pair.world.redis.scan_iter())
+
+    action = await pair.world.annul()
+    await pair.world.settle()
+    pair.assert_equal()
+    await pair.world.archive()
+    assert await pair.findings() == []
+
+    await pair.world.revert(action)
+    await pair.world.settle()
+    assert pair.world.shown() == before
