@@ -8,10 +8,12 @@ repeated changes nothing. Before a revert restores votes in a partition, it forb
 annuls more.
 """
 
+import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from itertools import compress
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from archive import write_back
@@ -35,6 +37,7 @@ READ_AT_ONCE = 2_000  # votes, in a query
 AT_ONCE = 1_000  # votes that the request of a moderator waits for
 MAX_BEHIND = 10_000  # entries that a consumer of the log may be behind
 TRIES = 3  # to bring something back that leaves Redis again
+PATIENCE, PAUSE = 2.0, 0.05  # seconds: how long to wait for the database, and between two looks
 INTERVAL = 0.5  # seconds between two searches for actions whose votes are to be annulled or restored
 LEASE, LEASE_TIME = "annulling", 10_000  # milliseconds after which another process goes on
 
@@ -268,16 +271,20 @@ async def _reaches_back_to(site: Site) -> int | None:
 
 async def _caught_up(site: Site) -> int:
     """
-    An instant (unix milliseconds) up to which the database has all votes.
+    Wait until the database has all votes up to now (unix milliseconds), which is returned. Two round trips, and one
+    every `PAUSE`.
 
     Raises:
-        ConsumerBehind: it has not yet.
+        ConsumerBehind: it has not after `PATIENCE`.
     """
-    now, ends = site.clock(), await log.newest(site)
-    taken = (await log.positions(site)).get(CONSUMER, {})
-    if any(log.sort_key(taken.get(p, log.START)) < log.sort_key(end) for p, end in enumerate(ends)):
-        raise ConsumerBehind
-    return now
+    now, ends, deadline = site.clock(), await log.newest(site), monotonic() + PATIENCE
+    while True:
+        taken = (await log.positions(site)).get(CONSUMER, {})
+        if all(log.sort_key(taken.get(p, log.START)) >= log.sort_key(end) for p, end in enumerate(ends)):
+            return now
+        if monotonic() > deadline:
+            raise ConsumerBehind
+        await asyncio.sleep(PAUSE)
 
 
 async def _require_room(site: Site) -> None:

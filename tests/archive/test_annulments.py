@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,6 @@ from database.tables import ARTICLES, COMMENT_VOTES, COMMENTS, VOTES
 from store import annulments as steps
 from store import bans, effects, keys, removals, reverts
 from store.articles import Draft
-from store.background import running
 from store.errors import AlreadyReverted, Forbidden, Invalid, NotAModerator, NotFound, Refusal
 from store.ranking.formulas import Policy
 from store.records import AnnulmentState, ModerationAction, ModerationKind, Role, Vote
@@ -69,9 +68,9 @@ class World:
 
     async def settle(self) -> None:
         """What the tasks of a server do."""
-        await self.mirror()
-        for p in range(self.store.site.partitions):
-            await annulments.settle_all(self.store, self.database, p)
+        async with self.mirrored():
+            for p in range(self.store.site.partitions):
+                await annulments.settle_all(self.store, self.database, p)
         await self.finish()
 
     async def finish(self) -> None:
@@ -93,14 +92,26 @@ class World:
         assert self.database
         await self.mirror()
         mover = Mover(self.store.site, self.database, HotLimits(0, 0), notice=0, removal_delay=0)
-        async with running(self._follow()):  # the mover waits for the mirror
+        async with self.mirrored():  # the mover waits for the mirror
             await mover.move()
         await mover.close()
 
-    async def _follow(self) -> None:
-        while True:
-            await self.mirror()
-            await asyncio.sleep(0.01)
+    @asynccontextmanager
+    async def mirrored(self) -> AsyncIterator[None]:
+        """Keep the database up to date meanwhile. Not by a task that is cancelled: it would leave a transaction."""
+        ended = asyncio.Event()
+
+        async def follow() -> None:
+            while not ended.is_set():
+                await self.mirror()
+                await asyncio.sleep(0.01)
+
+        task = asyncio.create_task(follow())
+        try:
+            yield
+        finally:
+            ended.set()
+            await task
 
     def shown(self) -> dict[str, Any]:
         """The contents but for annulled votes, actions, and what only grows."""

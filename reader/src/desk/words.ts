@@ -20,6 +20,7 @@ export function summary(reasons: readonly FlagReason[]): string {
 }
 
 const VERBS: Record<DeedFragment["kind"], string> = {
+  ANNUL_VOTES: "annulled votes",
   APPROVE: "approved",
   BAN: "banned",
   GRANT_ROLE: "gave a role",
