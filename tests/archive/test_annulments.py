@@ -16,9 +16,22 @@ from archive.mover import HotLimits, Mover
 from database.database import Database
 from database.tables import ARTICLES, COMMENT_VOTES, COMMENTS, VOTES
 from store import annulments as steps
-from store import bans, effects, keys, removals, reverts
+from store import (
+    article_moderation,
+    bans,
+    comment_moderation,
+    effects,
+    events,
+    keys,
+    log,
+    removals,
+    reverts,
+    threads,
+)
 from store.articles import Draft
 from store.errors import AlreadyReverted, Forbidden, Invalid, NotAModerator, NotFound, Refusal
+from store.maintenance import dump
+from store.maintenance.restore import Restoration
 from store.ranking.formulas import Policy
 from store.records import AnnulmentState, ModerationAction, ModerationKind, Role, Vote
 from store.roles import OPERATOR, grant
@@ -505,3 +518,149 @@ async def test_archived_articles_are_brought_back_and_annulled(pair: Pair):  # M
     await pair.world.revert(action)
     await pair.world.settle()
     assert pair.world.shown() == before
+
+
+@on_both
+async def test_what_is_hidden_or_gone_is_annulled_and_restored(pair: Pair, clock: Clock):  # M7, M8
+    """Removed things keep their votes, and the comments of a deleted article are about to be removed."""
+    pair.left_out = ("Mallory",)
+    await pair.fill()
+    hidden, gone = pair.articles[0], pair.articles[4]
+    comment = pair.comments[5]
+    for world in (pair.world, pair.other):
+        site = world.store.site
+        await threads.pin(site, pair.articles[1], threads.CommentOrder.VOTES)
+        for _ in range(2):  # the second finds a comment below a removed one
+            await comment_moderation.remove(site, OPERATOR, comment, None, "spam")
+        await article_moderation.remove(site, OPERATOR, hidden, None, "spam")
+        await removals.remove_all(site, site.home_of_article(hidden))
+    await pair.both(lambda store: store.articles.delete(gone, "dave"))
+    before = pair.world.shown()
+
+    action = await pair.world.annul()
+    await pair.world.settle()
+    await pair.other.finish()
+    shown, other = pair.world.shown(), pair.other.shown()
+    for found in (shown, other):
+        for key in [key for key in found if key.startswith(("pins", "pinned", "removing"))]:
+            del found[key]
+    assert shown == other
+    assert await pair.findings() == []
+
+    await pair.world.revert(action)
+    await pair.world.settle()
+    counts = counts_of(pair.world)
+    for key, value in before.items():
+        number = key.rpartition(":")[2]
+        if key.startswith(("article:", "comment:")) and int(number) in counts:
+            assert counts[int(number)] == (int(value["up"]), int(value["down"]))
+    assert await pair.findings() == []
+
+
+@on_both
+async def test_verify_repairs_annulled_votes(pair: Pair):
+    await pair.fill()
+    action = await pair.world.annul()
+    await pair.world.settle()
+    site, redis, number = pair.world.store.site, pair.world.redis, pair.articles[0]
+    p = site.home_of_article(number)
+    right = contents(redis)
+    gone, cases = number + keys.SLOTS, steps.cases(p, action.number)
+    redis.zrem(cases, keys.member(number))
+    redis.zadd(cases, {keys.member(gone): 0})
+    redis.hset(keys.annulled(p, number), "bob", "2 1541")
+    redis.hset(keys.annulled(p, gone), "bob", f"1 {action.number}")
+    redis.sadd(keys.downvoted(p, number), "Mallory")
+
+    assert len(await pair.findings()) >= 5
+    for _ in range(2):  # the set of voters is repaired before what is derived from it
+        await verified(pair.world.store, repair=True)
+    assert await pair.findings() == []
+    found = contents(redis)
+    assert {key for key in right if key.startswith(OWN[1:3]) and found.get(key) != right[key]} == set()
+    assert not redis.exists(keys.annulled(p, gone))
+
+
+@on_both
+async def test_backup_has_annulled_votes_and_what_is_left_to_do(pair: Pair, redis_url: str, clock: Clock):  # M8
+    await pair.fill()
+    done = await pair.world.annul()
+    await pair.world.settle()
+    clock.advance(1)
+    left = await pair.world.annul()
+    restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", 4, POLICY, clock)
+    async for records in dump.records_of(pair.world.store.site, lambda count: None, lambda key, fault: None):
+        await restoration.put(records)
+    await restoration.end()
+    await restoration.close()
+
+    store = await Store.open(f"{redis_url}?db=2", POLICY, 4, clock=clock)
+    restored = World(store, client(f"{redis_url}?db=2"), None)
+    assert counts_of(restored) == counts_of(pair.world)
+    assert [str(each) for each in await verified(store) if not each.where.endswith("TTL")] == []
+    await restored.settle()
+    assert [(await restored.read(each)).annulled_votes for each in (done, left)] == [14, 14]
+    for each in (done, left):
+        await restored.revert(each)
+        await restored.settle()
+    assert counts_of(restored) == counts_of(pair.other)
+    assert [str(each) for each in await verified(store) if not each.where.endswith("TTL")] == []
+    await store.close()
+    restored.redis.close()
+
+
+@pytest.mark.parametrize("partitions", [1], indirect=True)
+async def test_steps_wait_for_the_database_and_for_consumers(pair: Pair, monkeypatch: pytest.MonkeyPatch):
+    await pair.fill()
+    monkeypatch.setattr(annulments, "PATIENCE", 0)
+    action = await pair.world.annul()
+    world = pair.world
+    with pytest.raises(annulments.ConsumerBehind):
+        await annulments.settle(world.store, world.database, action.number)
+    await annulments.begin(world.store, world.database, action.number)
+    assert (await world.read(action)).annulled_votes == 0
+
+    await world.mirror()
+    monkeypatch.setattr(annulments, "MAX_BEHIND", 10)
+    monkeypatch.setattr(annulments, "READ_AT_ONCE", 4)
+    await log.advance(world.store.site, "slow", 0, log.START)
+    with pytest.raises(annulments.ConsumerBehind):
+        await annulments.settle(world.store, world.database, action.number)
+    found = await world.read(action)
+    assert found.annulment and (found.annulled_votes, found.annulment.state) == (4, AnnulmentState.RUNNING)
+    assert found.annulment.total == 14
+
+
+@pytest.mark.parametrize("partitions", [8], indirect=True)
+async def test_listeners_learn_what_is_annulled(bare: Pair):
+    """One message a step; listeners get an event for each article and comment."""
+    number = await bare.post("alice", "show", "ask")
+    comment = await bare.comment("bob", number)
+    other = await bare.post("alice")
+    for each in (number, comment, other):
+        await bare.vote("Mallory", each, Vote.UP)
+    await bare.world.annul()
+    messages = bare.world.redis.pubsub()
+    messages.psubscribe("events:*")
+    await bare.world.settle()
+    texts = []
+    while message := messages.get_message(timeout=0.2):
+        if message["type"] == "pmessage":
+            texts.append(message["data"])
+    found = [event for text in texts if text.startswith("votes_annulled") for event in events.events_in(text)]
+    messages.close()
+
+    assert sum(text.startswith("votes_annulled") for text in texts) == len({number % 1024 % 8, comment % 1024 % 8})
+    assert {(event.kind, event.number, event.poster, event.groups, event.article) for event in found} == {
+        (events.EventKind.VOTED, number, "alice", ("ask", "show"), 0),
+        (events.EventKind.VOTED, other, "alice", (), 0),
+        (events.EventKind.COMMENT_VOTED, comment, "bob", (), number),
+    }
+    heard = []
+    listeners = events.Events()
+    with listeners.subscribed(heard.append, events.of_article(number), events.of_comment_changes(number)):
+        for text in texts:
+            listeners.receive(text)
+    assert sorted(event.number for event in heard) == sorted([number, comment])
+    (missed,) = events.events_in("votes_annulled 0 Mallory 1-0 article:x")
+    assert missed.kind is events.EventKind.MISSED

@@ -4,7 +4,7 @@
 local case, voter = ARGV[8], ARGV[9]
 local changed, articles, slots, karma_by_poster = {}, {}, {}, {} -- of this step
 
--- Finds an article or a comment; nil if there is none here. `type` says what it is.
+-- Finds an article or a comment; nil if there is none here, or if its article is gone. `type` says what it is.
 local function find_subject(number)
   local article = find_article(number)
   if article then
@@ -12,7 +12,8 @@ local function find_subject(number)
     return article
   end
   local comment = find_comment(number)
-  if comment then comment.type = "comment" end
+  if not comment or not find_home(comment.article) then return nil end
+  comment.type = "comment"
   return comment
 end
 
@@ -27,7 +28,7 @@ local function add_article_count(article, before)
 end
 
 local function add_comment_count(comment, before)
-  keep_place(comment, ARGV[10])
+  if not comment.bare then keep_place(comment, ARGV[10]) end
   redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves", add_move(comment.moves, before))
   if not comment.bare then update_replies(comment, before) end
   if comment.state == "removed" then return end
