@@ -193,6 +193,8 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "note": _note,
         "appeal": _appeal,
         "ban": lambda request, action: None,  # nobody is banned with `removeTexts` here
+        "annulledVotes": lambda request, action: None,  # no votes are annulled here
+        "annulment": lambda request, action: None,
         "expiresAt": lambda request, action: action.until,
         "role": lambda request, action: action.role if action.kind != "REVERT" else None,
         "reverts": lambda request, action: action.reverts,
