@@ -80,7 +80,8 @@ async def annul(
 ) -> Moderated:
     """
     Record that all votes of a user count no more, or those that were cast from an instant on, or until one (unix
-    milliseconds): by default until now. Two round trips.
+    milliseconds): by default until now. If a standing action annuls all of these, nothing changes. Two round
+    trips.
 
     Raises:
         NotAModerator: the actor is no moderator of the site, or is the user, who may not have the same or a higher role

@@ -36,10 +36,19 @@ async def _of_votes(site: Site, key: Key) -> list[Wrong]:
             wrong.append(Wrong(f"{key.text} {voter}", text, None, ("HDEL", key.text, voter)))
             continue
         places += [(annulments.cases(key.p, case), keys.member(number), 0) for case in text.split()[1:]]
-        for voters in (keys.voted(key.p, number), keys.downvoted(key.p, number)):
-            if await site.redis.run(("SISMEMBER", voters, voter)):
-                wrong.append(Wrong(f"{voters} {voter}", "there", None, ("SREM", voters, voter)))
-    return wrong + await missing(site, places)
+    return wrong + await _counted(site, key.p, number, list(fields)) + await missing(site, places)
+
+
+async def _counted(site: Site, p: int, number: int, names: Sequence[str]) -> list[Wrong]:
+    """Those of some users who are in a set of voters. One round trip."""
+    sets = (keys.voted(p, number), keys.downvoted(p, number))
+    places = [(voters, name) for voters in sets for name in names]
+    found = await site.redis.pipeline([("SISMEMBER", *place) for place in places])
+    return [
+        Wrong(f"{voters} {name}", "there", None, ("SREM", voters, name))
+        for (voters, name), is_there in zip(places, found, strict=True)
+        if is_there
+    ]
 
 
 async def _of_action(site: Site, key: Key) -> list[Wrong]:

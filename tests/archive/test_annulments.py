@@ -382,6 +382,13 @@ async def test_votes_of_a_span_of_time_are_annulled(pair: Pair):
     await pair.world.settle()
 
     assert (await pair.world.read(action)).annulled_votes == 1
+    site = pair.world.store.site
+    again = await steps.annul(site, OPERATOR, "mallory", since + 1, until, "once more")
+    assert not again.changed and again.action and again.action.number == action.number
+    for wider in ((since - 1, until), (since, until + 1), (None, until)):
+        done = await steps.annul(site, OPERATOR, "mallory", *wider, "more")
+        assert done.changed and done.action
+        await pair.world.revert(done.action)
     counts = counts_of(pair.world)
     assert [counts[each] for each in (number, other, later)] == [(2, 0), (1, 0), (1, 1)]
 
