@@ -16,7 +16,7 @@ from database.database import Database
 from store import annulments as steps
 from store.annulments import Step
 from store.records import AnnulmentState, ModerationAction, Vote
-from tests.archive.test_annulments import PEOPLE, Pair, counts_in, counts_of, opened, votes_of_mallory
+from tests.archive.annulling import PEOPLE, Pair, counts_in, counts_of, opened, votes_of_mallory
 from tests.database.conftest import on_both
 
 pytestmark = pytest.mark.one_server
