@@ -91,7 +91,7 @@ async def settle(store: Store, database: Database | None, number: int, most: int
         await site.redis.run(("ZREM", bans.cleaning(p), number))
         return
     with suppress(Reverted):  # then the ban is still noted, and what was removed comes back the next time
-        if await (_restore(store, ban, most) if ban.reverted_by else _remove(store, database, ban, most)):
+        if await (_restore(store, database, ban, most) if ban.reverted_by else _remove(store, database, ban, most)):
             is_reverted = "1" if ban.reverted_by else ""
             await site.redis.run(site.command(END_CLEANING, p, number, is_reverted))
 
@@ -176,8 +176,12 @@ async def _remove_some(store: Store, ban: ModerationAction, numbers: Collection[
     return removed
 
 
-async def _restore(store: Store, ban: ModerationAction, most: int | None) -> bool:
-    """Revert the removals that name a ban. False if `most` were read before the end."""
+async def _restore(store: Store, database: Database | None, ban: ModerationAction, most: int | None) -> bool:
+    """
+    Revert the removals that name a ban. False if `most` were read before the end.
+
+    An article that was taken out of a group may be archived by now: it is brought back, and its removal read again.
+    """
     site, read = store.site, 0
     by = await site.redis.run(
         ("HGET", keys.action(site.home_of_article(ban.number), ban.reverted_by or 0), "moderator")
@@ -189,8 +193,10 @@ async def _restore(store: Store, ban: ModerationAction, most: int | None) -> boo
             if most is not None and read >= most:
                 return False
             command = site.command(RESTORE_TEXTS, p, site.partitions, *given, first, RESTORED_AT_ONCE)
-            first, *found = await site.redis.run(command)
-            read += RESTORED_AT_ONCE if first else len(found) // 2
+            following, missing, *found = await site.redis.run(command)
+            read += RESTORED_AT_ONCE if following else len(found) // 2
+            are_back = [await write_back.bring_back(store, database, int(number)) for number in missing]
+            first = first if any(are_back) else following
             for number, change in zip(found[::2], found[1::2], strict=True):
                 await comments.apply_state(site, by, int(number), change)
     return True

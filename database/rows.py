@@ -44,6 +44,7 @@ def action_row(number: int, values: Mapping[str, str]) -> Row:
         "expires_ms": integer(until) or None,
         "role": values["role"].upper() if "role" in values else None,
         "reverts": integer(values["reverts"]) if "reverts" in values else None,
+        "ban": integer(values["ban"]) if "ban" in values else None,
     }
 
 

@@ -150,6 +150,7 @@ MODERATION_ACTIONS = Table(
     Column("expires_ms", NUMBER),
     Column("role", Text),
     Column("reverts", NUMBER),
+    Column("ban", NUMBER),
     Index("moderation_actions_by_time", "at_ms"),
     Index("moderation_actions_by_subject", "subject_id", "at_ms"),
     Index("moderation_actions_by_reverted", "reverts"),

@@ -1,7 +1,7 @@
 """Comments: their fields that are not attributes of the record, connections of them, and what posters and voters do."""
 
 from asyncio import gather
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -14,10 +14,12 @@ from resolvers.pagination import ARTICLE_CURSOR, ARTICLE_TIME_CURSOR, Connection
 from store import listings, records, roles, threads, validation
 from store.comments import Commented, VotedOnComment, checked
 from store.errors import Invalid, NotFound
-from store.listings import Window
+from store.listings import Page, Window
 from store.records import Article, Comment, ContentState, HiddenComment, Profile, User, Vote
 from store.threads import CommentOrder
 from store.validation import Faults
+
+NO_REPLIES = Page((), 0, 0)
 
 
 class Replies(NamedTuple):
@@ -81,7 +83,12 @@ async def replies(
     *,
     paging: PageArguments,
 ) -> list[Connection[Comment] | BadInput]:
-    return await _connections(context, [(comment.article, comment.number) for comment in comments], order, paging)
+    """None of a comment whose article the viewer may not read, although it is their own."""
+    hidden = [comment for comment in comments if isinstance(comment, HiddenComment)]
+    articles = await context.articles([comment.article for comment in hidden])
+    empty = {comment.number for comment, article in zip(hidden, articles, strict=True) if article is None}
+    parents = [(comment.article, comment.number) for comment in comments]
+    return await _connections(context, parents, order, paging, empty)
 
 
 @paginated
@@ -190,18 +197,25 @@ COMMENTS, OWN_COMMENTS = Nodes(read_comments, _bytes_of), Nodes(_read_own_commen
 
 
 async def _connections(
-    context: Context, parents: Sequence[tuple[int, int]], order: CommentOrder | None, paging: PageArguments
+    context: Context,
+    parents: Sequence[tuple[int, int]],
+    order: CommentOrder | None,
+    paging: PageArguments,
+    empty: Container[int] = (),
 ) -> list[Connection[Comment] | BadInput]:
     """
     The same page of the replies to each parent, given as the numbers of its article and itself: two round trips for
-    all, for the places and for the comments.
+    all, for the places and for the comments. Nothing is shown of the parents in `empty`.
     """
     wanted = [Replies(article, parent, order or CommentOrder.BEST) for article, parent in parents]
     windows = for_each(wanted, lambda replies: _window(context, replies, paging))
     selected = pagination.valid_windows(wanted, windows)
     reads = [threads.siblings_page(context.store.site, *replies, window) for replies, window in selected]
     parts = zip(selected, await context.reads.load_all(reads), strict=True)
-    pages = [(replies, listings.merge([part], window)) for (replies, window), part in parts]
+    pages = [
+        (replies, NO_REPLIES if replies.parent in empty else listings.merge([part], window))
+        for (replies, window), part in parts
+    ]
     named = [(_name(context, replies), page, page.total) for replies, page in pages]
     return pagination.with_errors(windows, await pagination.connections_of_pages(context, named, COMMENTS))
 

@@ -94,6 +94,15 @@ async def reasons(things: Sequence[Article | Comment], context: Context) -> list
     ]
 
 
+async def of_viewer(things: Sequence[Article | Comment], context: Context) -> list[ShownFlag | None]:
+    """The viewer's flag on each that was not cleared. One round trip for all, none if nobody is logged in."""
+    viewer = await context.viewer()
+    if viewer is None:
+        return [None] * len(things)
+    reads = [flags.standing_of(context.store.site, each.number, viewer) for each in things]
+    return [flag and _shown_flag(flag) for flag in await context.reads.load_all(reads)]
+
+
 @paginated
 async def queue(
     context: Context, kind: Queue | None = Queue.FLAGGED, group: str | None = None, *, paging: PageArguments
@@ -132,7 +141,11 @@ async def _standing_on(things: Sequence[Article | Comment], context: Context) ->
 
 
 def _shown(standing: Iterable[Flag]) -> list[ShownFlag]:
-    return [ShownFlag(records.user(flag.username), flag.reason, flag.note, flag.at) for flag in standing]
+    return list(map(_shown_flag, standing))
+
+
+def _shown_flag(flag: Flag) -> ShownFlag:
+    return ShownFlag(records.user(flag.username), flag.reason, flag.note, flag.at)
 
 
 async def _found(context: Context, kind: str, number: int, command: Callable[[], Awaitable[Flagged]]) -> Flagged:

@@ -63,6 +63,11 @@ class Votable(Node):
         "The reason of each flag on it, oldest first; for moderators of groups, of those that were set while the "
         "article was in one of their groups. Null for others than moderators.",
     )
+    viewer_flag: Annotated["Flag", strawberry.lazy("schema.flags")] | None = field_of(
+        flags.of_viewer,
+        "The viewer's flag on it; null if nobody is logged in, if the viewer has not flagged it, or if a moderator has "
+        "approved it since.",
+    )
     flags: list[Annotated["Flag", strawberry.lazy("schema.flags")]] | None = field_of(
         flags.on_subjects,
         "The flags on it that were not cleared, oldest first; null for others than moderators of the site.",

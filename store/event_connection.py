@@ -90,10 +90,13 @@ class Receiver:
         self._positions: list[str] = []  # in the log of each partition
         self._latest: dict[str, str] = {}  # the last message of each channel: its id is not parsed yet
         self._held: list[tuple[str, str]] | None = None  # channels and messages
+        self._behind: set[str] = set()  # channels that may still bring what the log had; a busy cluster is late
 
     def receive(self, channel: str, message: str) -> None:
         if self._held is not None:
             self._held.append((channel, message))
+            return
+        if self._behind and channel in self._behind and self._is_known(channel, message):
             return
         if not message.startswith(NOTIFIED):  # which has no id of an entry
             self._latest[channel] = message
@@ -171,10 +174,18 @@ class Receiver:
     def _release(self) -> None:
         """Dispatch the messages that were kept and are not older than the position."""
         held, self._held = self._held or [], None
+        self._behind = set(self.partitions)
         for channel, message in held:
-            id, position = entry_id(message), self._positions[self.partitions[channel]]
-            if not id or log.sort_key(id) > log.sort_key(position):
-                self.receive(channel, message)
+            self.receive(channel, message)
+
+    def _is_known(self, channel: str, message: str) -> bool:
+        """Whether the log had this already. What follows a newer message on its channel is newer as well."""
+        id, position = entry_id(message), self._positions[self.partitions[channel]]
+        if id and log.sort_key(id) <= log.sort_key(position):
+            return True
+        if id:
+            self._behind.discard(channel)
+        return False
 
 
 def _notifications(entry: Entry) -> Iterator[Event]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
-from store import comments, flaggers, keys, records, removals, validation
+from store import bans, comments, flaggers, keys, records, removals, validation
 from store.client import Command
 from store.errors import Forbidden, NotFound, refuse
 from store.flaggers import Weight
@@ -116,7 +116,8 @@ async def flag(
     Safe to repeat. If enough flags count by the rules of the site, the thing is hidden until a moderator approves it.
 
     One round trip; one more before it if the session is stored in another partition. With such a rule one or two more,
-    see `flaggers.weigh`, and those of `removals.list_comments` or `comments.apply_state` if it hides the thing.
+    see `flaggers.weigh`, one or two to know who is banned of those that flagged it before, and those of
+    `removals.list_comments` or `comments.apply_state` if it hides the thing.
 
     Raises:
         NotFound: there is no such article or comment in Redis.
@@ -125,7 +126,8 @@ async def flag(
         Unauthenticated, Banned: the session has ended, or the actor is banned from the site or one of the groups.
     """
     note = validation.note(note)
-    return await _set(site, actor, kind, number, reason.value, note, await flaggers.weigh(site, actor, kind, number))
+    weight = await flaggers.weigh(site, actor, kind, number)
+    return await _set(site, actor, kind, number, reason.value, note, weight, await _banned(site, number, weight))
 
 
 async def unflag(site: Site, actor: Actor, kind: str, number: int) -> Flagged:
@@ -136,6 +138,12 @@ async def unflag(site: Site, actor: Actor, kind: str, number: int) -> Flagged:
 def standing(site: Site, number: int) -> Read[list[Flag]]:
     """The flags on a thing that were not cleared, oldest first."""
     return Read(("HGETALL", FLAGS(site.home_of_article(number), number)), _standing)
+
+
+def standing_of(site: Site, number: int, username: str) -> Read[Flag | None]:
+    """The flag of a user on a thing; None if there is none, or if it was cleared."""
+    name = username.lower()
+    return Read(("HGET", FLAGS(site.home_of_article(number), number), name), _standing_flag, (name,))
 
 
 def listing(site: Site, queue: Queue, groups: Sequence[str] | None) -> Listing:
@@ -192,9 +200,27 @@ def is_visible(replies: Sequence[Sequence[str | None]]) -> bool | None:
     return not known[0] if known else None
 
 
-async def _set(site: Site, actor: Actor, kind: str, number: int, reason: str, note: str, weight: Weight) -> Flagged:
+async def _banned(site: Site, number: int, weight: Weight) -> str:
+    """
+    The names of those whose flags on a thing counted when they were set, and who are banned now. No round trip if
+    another flag does not count; else one, and one more if it may hide the thing.
+    """
+    if not weight.hide_at:
+        return ""
+    found = parse(await site.redis.run(("HGETALL", FLAGS(site.home_of_article(number), number))))
+    names = [flag.username.lower() for flag in found if flag.counts and flag.cleared_by is None]
+    if len(names) + 1 < weight.hide_at:
+        return ""
+    words = await site.redis.pipeline([("HGET", keys.user(site.home_of_user(name), name), "bans") for name in names])
+    now = site.clock()
+    return " ".join(name for name, each in zip(names, words, strict=True) if any(bans.standing(each or "", now)))
+
+
+async def _set(
+    site: Site, actor: Actor, kind: str, number: int, reason: str, note: str, weight: Weight, banned: str = ""
+) -> Flagged:
     p = site.home_of_article(number)
-    given = (kind, reason, note, *weight, comments.STUBS_AT_ONCE)
+    given = (kind, reason, note, *weight, comments.STUBS_AT_ONCE, banned)
     status, *reply = await site.run(FLAG, p, actor, site.partitions, number, *given)
     if status == "own":
         raise Forbidden(f"{kind}:{number} is your own", "subjectId")
@@ -236,6 +262,11 @@ def _record(kind: str, number: int, flat: list[Any]) -> Article | Comment:
 
 def _standing(fields: dict[str, str]) -> list[Flag]:
     return [flag for flag in parse(fields) if flag.cleared_by is None]
+
+
+def _standing_flag(name: str, text: str | None) -> Flag | None:
+    flag = _flag(name, text) if text else None
+    return None if flag is None or flag.cleared_by else flag
 
 
 def _flag(name: str, text: str) -> Flag:

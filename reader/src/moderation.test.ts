@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { banIn, deedOf, mayAppeal, removalIn, sentenceOf, type Action } from "./moderation";
+import { banIn, mayAppeal, phraseOf, removalIn, sentenceOf, wordsOf, type Action } from "./moderation";
 import { fullTime } from "./times";
 
 const NOW = Date.parse("2026-11-23T12:00:00Z");
@@ -24,7 +24,7 @@ test("annulled votes are named to their user, and restored ones", () => {
   expect(said("REVERT", "user:alice", { reverts: { kind: "ANNUL_VOTES" } })).toBe(
     "A moderator restored votes of yours: they count again",
   );
-  expect(deedOf({ kind: "ANNUL_VOTES", subjectId: "user:alice" })).toEqual(["annulled votes of", ""]);
+  expect(wordsOf({ kind: "ANNUL_VOTES", subjectId: "user:alice" })).toEqual(["annulled votes of", ""]);
 });
 
 test("a ban says from where and until when, and whether it is over", () => {
@@ -63,7 +63,7 @@ test("a revert says what is so again", () => {
 });
 
 const done = (kind: Action["kind"], subjectId: string, rest: Partial<Action> = {}) =>
-  deedOf({ kind, subjectId, ...rest });
+  wordsOf({ kind, subjectId, ...rest });
 
 test("the log says what was done to whom", () => {
   const end = fullTime(Date.parse(LATER));
@@ -96,6 +96,13 @@ test("the log says what a revert has restored", () => {
   expect(reverted("GRANT_ROLE", "user:alice", { role: "ADMIN" })).toEqual(["took from", "the role of an admin"]);
   expect(reverted("REVOKE_ROLE", "user:alice", { role: "ADMIN" })).toEqual(["made", "an admin again"]);
   expect(done("REVERT", "user:alice")).toEqual(["took back a decision about", ""]);
+});
+
+test("the desk says what was done to what it shows", () => {
+  expect(phraseOf({ kind: "REMOVE", subjectId: "comment:1", group: LUA })).toBe("removed it");
+  expect(phraseOf({ kind: "REMOVE", subjectId: "article:1", group: LUA })).toBe("took it out of the group lua");
+  expect(phraseOf({ kind: "BAN", subjectId: "user:alice" })).toBe("banned them from this site for good");
+  expect(phraseOf({ kind: "REVERT", subjectId: "article:1", reverts: { kind: "LOCK" } })).toBe("unlocked it");
 });
 
 test("a removal stands until it is reverted or the thing is approved", () => {

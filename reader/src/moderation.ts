@@ -66,18 +66,16 @@ function isOver({ expiresAt, revertedBy }: Action, now: number): boolean {
 }
 
 /** An article was taken out of one group. A comment is removed as a whole, also by a moderator of a group. */
-export const isOutOfGroup = ({ group, subjectId }: Action): boolean =>
-  Boolean(group) && subjectId.startsWith("article:");
+const isOutOfGroup = ({ group, subjectId }: Action): boolean => Boolean(group) && subjectId.startsWith("article:");
 
-export const placeOf = ({ group }: Action): string => (group ? `the group ${group.name}` : "this site");
+const placeOf = ({ group }: Action): string => (group ? `the group ${group.name}` : "this site");
 
 /** A role in a group is that of a moderator. Actions of an earlier version may not tell that of the site. */
 const isRoleKnown = ({ role, group }: Action): boolean => Boolean(role ?? group);
 
 const roleOf = (action: Action): string => (action.role === "ADMIN" ? "an admin" : `a moderator of ${placeOf(action)}`);
 
-export const endOf = ({ expiresAt }: Action): string =>
-  expiresAt ? `until ${fullTime(Date.parse(expiresAt))}` : "for good";
+const endOf = ({ expiresAt }: Action): string => (expiresAt ? `until ${fullTime(Date.parse(expiresAt))}` : "for good");
 
 function thingOf({ subjectId }: Action): string {
   const type = subjectId.slice(0, subjectId.indexOf(":"));
@@ -88,12 +86,18 @@ function thingOf({ subjectId }: Action): string {
  * What a moderator did, for everybody: the words before and after the name of what it is about, as in "banned",
  * "from this site for good".
  */
-export function deedOf(action: Action): [before: string, after: string] {
+export function wordsOf(action: Action): [before: string, after: string] {
   const { kind, reverts } = action;
-  return kind === "REVERT" ? revertedDeedOf(action, reverts?.kind) : DEEDS[kind](action);
+  return kind === "REVERT" ? revertedWordsOf(action, reverts?.kind) : WORDS[kind](action);
 }
 
-const DEEDS: Record<Exclude<ModerationKind, "REVERT">, (action: Action) => [string, string]> = {
+/** What a moderator did, where its subject is known, such as "banned them from this site for good". */
+export function phraseOf(action: Action): string {
+  const [before, after] = wordsOf(action);
+  return `${before} ${action.subjectId.startsWith("user:") ? "them" : "it"} ${after}`.trim();
+}
+
+const WORDS: Record<Exclude<ModerationKind, "REVERT">, (action: Action) => [string, string]> = {
   ANNUL_VOTES: () => ["annulled votes of", ""],
   APPROVE: () => ["approved", ""],
   BAN: (action) => ["banned", `from ${placeOf(action)} ${endOf(action)}`],
@@ -104,7 +108,7 @@ const DEEDS: Record<Exclude<ModerationKind, "REVERT">, (action: Action) => [stri
   REVOKE_ROLE: (action) => ["took from", isRoleKnown(action) ? `the role of ${roleOf(action)}` : "a role on this site"],
 };
 
-function revertedDeedOf(action: Action, kind: ModerationKind | undefined): [string, string] {
+function revertedWordsOf(action: Action, kind: ModerationKind | undefined): [string, string] {
   switch (kind) {
     case "ANNUL_VOTES":
       return ["restored votes of", ""];
@@ -113,7 +117,7 @@ function revertedDeedOf(action: Action, kind: ModerationKind | undefined): [stri
     case "BAN":
       return ["took back the ban of", `from ${placeOf(action)}`];
     case "GRANT_ROLE":
-      return DEEDS.REVOKE_ROLE(action);
+      return WORDS.REVOKE_ROLE(action);
     case "LOCK":
       return ["unlocked", ""];
     case "REMOVE":

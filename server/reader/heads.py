@@ -18,6 +18,7 @@ from server import documents
 from server.markdown_html import cut, render, text_of
 from server.reader.front_page import LISTS, Ranking, front_page, kept_orders, ranking_of
 from server.reader.moderation_log import moderation_log
+from server.reader.removed_texts import removed_text
 from server.reader.rendering import render_template
 from store.links import web_address
 from store.records import article_number, comment_number
@@ -33,7 +34,7 @@ ARTICLE = """query ArticleHead($id: ID!) {
   article(id: $id) { title link content postedAt poster { username } groups { name } }
 }"""
 COMMENT = """query CommentHead($id: ID!) {
-  comment(id: $id) { content postedAt poster { username } article { id title } }
+  comment(id: $id) { state content postedAt poster { username } article { id title } }
 }"""
 GROUP = """query GroupHead($name: String!) {
   group(name: $name) { name title about isListed articles(first: 1) { totalCount } }
@@ -82,7 +83,8 @@ UNKNOWN = PageMetadata()
 
 async def head_of(request: Request) -> Head:
     """
-    The head of the page of this path. One small query; none for the lists of `LIST_TITLES` and for unknown paths.
+    The head of the page of this path. One small query, one or two more for an article or a comment that is not there;
+    none for the lists of `LIST_TITLES` and for unknown paths.
 
     If the query is refused, or not answered within `QUERY_TIMEOUT`, the head has only the title of the site, or of a
     ranking, and a status that tells search engines. The page is sent all the same, and its script asks again.
@@ -148,7 +150,7 @@ async def article(request: Request, number: str) -> PageMetadata:
         return NOT_FOUND
     fields = (await documents.query(request, ARTICLE, {"id": f"article:{number}"}))["article"]
     if fields is None:
-        return NOT_FOUND
+        return await gone(request, f"article:{number}")
     html = await rendered(fields)
     return PageMetadata(
         fields["title"],
@@ -163,8 +165,12 @@ async def comment(request: Request, number: str, comment_digits: str) -> PageMet
     if comment_number(f"comment:{comment_digits}") is None:
         return NOT_FOUND
     fields = (await documents.query(request, COMMENT, {"id": f"comment:{comment_digits}"}))["comment"]
-    if fields is None or fields["article"]["id"] != f"article:{number}":
+    if fields is None:
+        return await gone(request, f"comment:{comment_digits}", f"article:{number}")
+    if fields["article"]["id"] != f"article:{number}":
         return NOT_FOUND
+    if fields["state"] == "REMOVED":  # its answers are still there
+        return await gone(request, f"comment:{comment_digits}")
     html = await rendered(fields)
     return PageMetadata(
         f"Comment on {fields['article']['title']}",
@@ -173,6 +179,12 @@ async def comment(request: Request, number: str, comment_digits: str) -> PageMet
         published_at=fields["postedAt"],
         noscript=render_template("comment.html", comment=fields, number=number, html=html),
     )
+
+
+async def gone(request: Request, *subject_ids: str) -> PageMetadata:
+    """Of what moderators have removed, search engines are told that it is gone, and everybody why."""
+    noscript = await removed_text(request, *subject_ids)
+    return PageMetadata("Removed", noscript=noscript, status=410) if noscript else NOT_FOUND
 
 
 async def group(request: Request, name: str) -> PageMetadata:

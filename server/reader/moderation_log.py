@@ -22,7 +22,7 @@ LOG = f"""query LogPage($group: String, $subject: ID, $after: String) {{
     }}
   }}
 }}"""
-DEEDS = {  # what stands before and after the name of what an action is about
+WORDS = {  # what stands before and after the name of what an action is about
     "APPROVE": ("approved", ""),
     "BAN": ("banned", "from {place} {end}"),
     "GRANT_ROLE": ("made", "{role}"),
@@ -34,7 +34,7 @@ DEEDS = {  # what stands before and after the name of what an action is about
 REVERTS = {
     "APPROVE": ("took back the approval of", ""),
     "BAN": ("took back the ban of", "from {place}"),
-    "GRANT_ROLE": DEEDS["REVOKE_ROLE"],
+    "GRANT_ROLE": WORDS["REVOKE_ROLE"],
     "LOCK": ("unlocked", ""),
     "REMOVE": ("restored", ""),
     "REVOKE_ROLE": ("made", "{role} again"),
@@ -57,12 +57,12 @@ async def moderation_log(request: Request) -> str:
     return render_template(
         "log.html",
         is_whole=not (given["group"] or given["subject"]),
-        actions=[(action, *deed_of(action)) for action in log["nodes"]],
+        actions=[(action, *words_of(action)) for action in log["nodes"]],
         next=f"log?{urlencode(kept | {'after': info['endCursor']})}" if info["hasNextPage"] else "",
     )
 
 
-def deed_of(action: Mapping[str, Any]) -> tuple[str, str]:
+def words_of(action: Mapping[str, Any]) -> tuple[str, str]:
     """What a moderator did: the words before and after the name of what it is about."""
     kind, group, reverts = action["kind"], action["group"], action["reverts"]
     is_out_of_group = group is not None and action["subjectId"].startswith("article:")
@@ -71,7 +71,7 @@ def deed_of(action: Mapping[str, Any]) -> tuple[str, str]:
         is_put_back = reverted == "REMOVE" and is_out_of_group
         before, after = BACK_INTO_GROUP if is_put_back else REVERTS.get(reverted, OTHER_REVERT)
     else:
-        before, after = OUT_OF_GROUP if kind == "REMOVE" and is_out_of_group else DEEDS[kind]
+        before, after = OUT_OF_GROUP if kind == "REMOVE" and is_out_of_group else WORDS[kind]
     place = f"the group {group['name']}" if group else "this site"
     end = f"until {action['expiresAt'][:16].replace('T', ' ')} UTC" if action["expiresAt"] else "for good"
     role = "an admin" if action["role"] == "ADMIN" else f"a moderator of {place}"

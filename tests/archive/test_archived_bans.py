@@ -46,6 +46,11 @@ async def shown(pair: Pair) -> list[dict]:
     return found + [await pair.ask(QUERIES["group"], None, first=20, name=name) for name in ("show", "ask")]
 
 
+def titles(page: dict) -> list[str]:
+    (found,) = page["data"].values()
+    return [edge["node"]["title"] for edge in found.get("listing", found)["edges"]]
+
+
 @pytest.mark.parametrize("group", [None, "show"])
 async def test_archived_texts_are_removed_with_a_ban_and_come_back(moderated: Pair, group) -> None:  # M2, M3
     pair, before = moderated, await shown(moderated)
@@ -69,3 +74,18 @@ async def test_archived_texts_are_removed_with_a_ban_and_come_back(moderated: Pa
     for world in pair.worlds:
         await banned_texts.settle_all(world.store, world.database, 0)
     assert await shown(pair) == before
+
+
+async def test_articles_that_were_archived_after_a_ban_come_back_into_its_group(moderated: Pair) -> None:  # M3
+    pair, before = moderated, await shown(moderated)
+    given = {"userId": "user:alice", "removeTexts": True, "reason": "spam", "group": "show"}
+    answer = (await pair.ask(BAN, "carol", input=given))["data"]["banUser"]
+    await pair.archive_all()
+    assert [titles(page) for page in await shown(pair)] != [titles(page) for page in before]
+
+    reverted = {"actionId": answer["action"]["id"], "reason": "a mistake"}
+    answer = (await pair.ask(REVERT, "carol", input=reverted))["data"]["revertModeration"]
+    assert (answer["changed"], answer["userErrors"]) == (True, [])
+    for world in pair.worlds:
+        await banned_texts.settle_all(world.store, world.database, 0)
+    assert [titles(page) for page in await shown(pair)] == [titles(page) for page in before]

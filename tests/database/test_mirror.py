@@ -5,11 +5,11 @@ from contextlib import asynccontextmanager
 import pytest
 from sqlalchemy import text
 
-from archive import article_places
+from archive import article_places, banned_texts
 from database import changes, mirror, positions, search
 from database.database import Database
 from database.mirror import Mirror
-from store import comments, keys, log, redactions, removals, reverts, roles
+from store import bans, comment_moderation, comments, keys, log, redactions, removals, reverts, roles
 from store.articles import Draft
 from store.client.client import RedisUsage, current_usage
 from store.records import Role, Vote
@@ -309,7 +309,10 @@ async def test_rows_that_people_read(store, alice, bob, database, clock):
         ],
         "comment_edits_view": [(first.number, "bob", later, "other words")],
         "moderation_actions_view": sorted(
-            (each.number, each.id, kind, later, each.moderator, each.subject_id, group, reason, None, role, *reverts)
+            (
+                *(each.number, each.id, kind, later, each.moderator, each.subject_id, group, reason, None, role),
+                *(*reverts, None),
+            )
             for each, kind, group, reason, role, *reverts in (
                 (granted, "GRANT_ROLE", None, "the first", "ADMIN", None, None),
                 (other, "GRANT_ROLE", "show", "a good eye", "MODERATOR", None, revert.number),
@@ -344,6 +347,29 @@ async def test_actions_of_moderators_are_the_same_after_a_rebuild_and_redacted_t
 
     reasons = [row[6] for row in running["moderation_actions"]]
     assert sorted(reasons) == ["[redacted]", "a mistake", "secret words", "secret words"]
+    assert running == rebuilt_with_log == await rows_of(each_database)
+
+
+@on_both
+async def test_removals_of_a_ban_name_it_also_after_a_rebuild(store, alice, bob, each_database):
+    number = (await store.articles.post(alice, Draft("a title", "", "text"))).article.number
+    comment = await commented(store, number, bob)
+    await comment_moderation.remove(store.site, OPERATOR, comment.number, None, "by itself")
+    ban = (await bans.ban(store.site, OPERATOR, alice, None, None, "spam", removes_texts=True)).action
+    await banned_texts.settle(store, None, ban.number)
+    await mirrored(store, each_database)
+    running = await rows_of(each_database)
+    named = await each_database.run(lambda connection: [*map(tuple, connection.execute(text(
+        "SELECT kind, subject_id, ban FROM moderation_actions_view ORDER BY subject_id"
+    )))])  # fmt: skip
+    await rebuilt(store, each_database)
+    rebuilt_with_log = await rows_of(each_database)
+    await log.trim(store.site, 0, 0)
+    await rebuilt(store, each_database)
+
+    assert named == [
+        ("REMOVE", f"article:{number}", ban.number), ("REMOVE", comment.id, None), ("BAN", "user:alice", None),
+    ]  # fmt: skip
     assert running == rebuilt_with_log == await rows_of(each_database)
 
 

@@ -7,9 +7,12 @@ from time import monotonic
 import pytest
 from playwright.async_api import Locator, Page, expect
 
+from store.records import ContentState
+from store.store import Store
 from tests.reader.conftest import DESKTOP, PHONE, opened
 from tests.reader.gateway import gateway
 from tests.reader.site import Member, Site
+from tests.store.held import set_comment_state, set_state
 
 GROUPS = (f"desk-{number}" for number in count(1))
 SMALLEST = {"width": 320, "height": 640}
@@ -159,10 +162,10 @@ async def test_two_moderators_see_what_the_other_does_within_a_second(visit, sit
     started = monotonic()
     await expect(there.get_by_text("Nothing that is flagged waits.")).to_be_visible()
     await expect(thing.get_by_text("A moderator has removed it.")).to_be_visible()
-    await expect(thing.get_by_role("article", name=f"{moderator.username}: removed")).to_contain_text("Advertising.")
+    await expect(thing.get_by_role("article", name=f"{moderator.username}: removed it")).to_contain_text("Advertising.")
     seconds.append(monotonic() - started)
     await expect(there.get_by_role("link", name="Moderation", exact=True)).to_be_visible()
-    await thing.get_by_role("button", name="Revert: removed").click()
+    await thing.get_by_role("button", name="Revert: removed it").click()
     await thing.get_by_label("Reason").fill("A mistake.")
     await thing.get_by_role("dialog").get_by_role("button", name="Revert").click()
     await expect(there.locator("main ol.items > li")).to_have_count(1)  # it waits again
@@ -191,7 +194,7 @@ async def test_page_of_a_thing_has_all_that_a_moderator_needs(visit, site, axe, 
     await page.get_by_label("Reason").fill("It belongs elsewhere.")
     await page.get_by_label("Note").fill("Seen in May, too.")
     await page.get_by_role("dialog").get_by_role("button", name="Remove").click()
-    removal = page.get_by_role("article", name=f"{moderator.username}: removed out of the group {group}")
+    removal = page.get_by_role("article", name=f"{moderator.username}: took it out of the group {group}")
     await expect(removal).to_contain_text("It belongs elsewhere.")
     await expect(removal).to_contain_text("Note: Seen in May, too.")
     await removal.get_by_role("button", name="Revert").click()
@@ -254,7 +257,9 @@ async def test_ban_by_another_moderator_is_seen_on_the_page_of_a_user(visit, sit
 
     started = monotonic()
     await expect(page.get_by_text("Banned from this site for good.")).to_be_visible()
-    await expect(page.get_by_role("article", name=f"{other.username}: banned for good")).to_contain_text("Threats.")
+    await expect(
+        page.get_by_role("article", name=f"{other.username}: banned them from this site for good")
+    ).to_contain_text("Threats.")
     assert monotonic() - started < 1
     site.act(other, "revertModeration", actionId=action, reason="A mistake.")
     await expect(page.get_by_text("Banned from this site for good.")).to_have_count(0)
@@ -280,6 +285,8 @@ async def test_appeal_is_answered_or_granted(visit, site, axe, group):
         await expect(page.get_by_role("link", name="Appeals 2")).to_be_visible()
         await expect(page.locator("main ol.items > li")).to_have_count(2)
         await expect(page.locator("main ol.items > li").first).to_contain_text("I am paid by nobody.")
+        line = page.get_by_role("article").filter(has_text="Removed unjustly: 0")
+        await expect(line).to_contain_text("removed Removed unjustly: 0")
     assert await axe(here) == []
     await here.keyboard.press("j")
     await here.keyboard.press("a")
@@ -340,6 +347,48 @@ async def test_moderator_of_a_group_sees_its_queue_and_reasons_only(visit, site,
     await opened(page, f"/moderation?group={elsewhere}")
     await expect(page.get_by_role("heading", level=1)).to_have_text("Only for moderators")
     assert log(site, article) == []
+
+
+async def test_pending_things_are_approved_or_removed_in_their_tab(visit, page, site, axe, group, moderator):  # M2
+    writer = site.member("writer")
+    article, other = [site.post(writer, title, groups=[group]) for title in ("Held article", "Article with a thread")]
+    comment = site.comment(site.member("rude"), other, "A held answer.")
+    flagged(site, group, "Flagged, and not held")
+    store = await Store.open(f"unix://{(site.folder / 'address').read_text()}")
+    await set_state(store, int(article.partition(":")[2]), '"pending"')
+    await set_comment_state(store, int(comment.partition(":")[2]), ContentState.PENDING)
+    await store.close()
+    desk, own = await visit(moderator), await visit(writer)
+    await opened(desk, f"/moderation?group={group}")
+    await expect(desk.locator("main ol.items > li")).to_have_count(1)
+    await desk.get_by_role("link", name=re.compile("^Pending")).click()
+    await expect(desk.locator("main ol.items > li")).to_have_count(2)
+    await expect(item(desk, "Held article")).to_contain_text(re.compile(f"{writer.username}\\s*posted"))
+    held = desk.get_by_role("article", name=re.compile("^Comment by rude"))
+    await expect(held).to_contain_text("A held answer.")
+    for viewport in (DESKTOP, SMALLEST):
+        await desk.set_viewport_size(viewport)
+        assert await axe(desk) == []
+    await opened(own, "/held")
+    await expect(own.get_by_role("main")).to_contain_text("Held article")
+    await opened(page, f"/group/{group}")
+    await expect(page.get_by_role("main")).to_contain_text("Article with a thread")
+    await expect(page.get_by_role("main")).not_to_contain_text("Held article")
+
+    await item(desk, "Held article").focus()
+    await desk.keyboard.press("a")
+    await expect(desk.get_by_text("Approved: Held article.")).to_be_visible()
+    await held.focus()
+    await desk.keyboard.press("r")
+    await desk.keyboard.type("Rude.")
+    await desk.get_by_role("button", name="Remove", exact=True).press("Enter")
+    await expect(held).to_contain_text("This no longer waits.")
+    await opened(desk, f"/moderation?kind=pending&group={group}")
+    await expect(desk.locator("main ol.items > li")).to_have_count(0)
+    await opened(page, f"/group/{group}")
+    await expect(page.get_by_role("main")).to_contain_text("Held article")
+    assert [each["kind"] for each in log(site, article)] == ["APPROVE"]
+    assert [each["kind"] for each in log(site, comment)] == ["REMOVE"]
 
 
 async def test_queue_does_not_move_while_one_points_at_it(visit, site, group, moderator):

@@ -55,9 +55,18 @@ async def test_article_is_flagged_and_the_flag_withdrawn_by_keyboard(visit, site
 
     await page.keyboard.press("Enter")
     await page.keyboard.press("Enter")
-    await dialog.get_by_role("button", name="Withdraw the flag").click()
+    withdrawal = page.get_by_role("dialog", name="Withdraw your flag?")
+    await expect(withdrawal).to_contain_text("It does not belong here.")
+    assert await axe(page) == []
+    await expect(withdrawal.get_by_role("button", name="Withdraw the flag")).to_be_focused()
+    await page.keyboard.press("Enter")
     await expect(page.get_by_text("Your flag is withdrawn.")).to_be_visible()
     assert flags(site, moderator, article, "flagged") == []
+
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Enter")
+    await expect(dialog.get_by_role("radio", name="It advertises")).to_be_checked()
+    await expect(page.get_by_role("button", name="Withdraw the flag")).to_have_count(0)
 
 
 async def test_comment_is_flagged_in_its_thread_and_in_a_list(visit, site):
@@ -67,15 +76,19 @@ async def test_comment_is_flagged_in_its_thread_and_in_a_list(visit, site):
     comment = site.comment(writer, article, "A text to flag.")
     name = f"comment by {writer.username}"
     page = await visit(reader)
-    for path in (site.path(article), f"/user/{writer.username}/comments"):
+
+    async def send(path: str, button: str) -> None:
         await opened(page, path)
         await more(page, name).click()
         await page.get_by_role("button", name="Flag…").click()
-        await page.get_by_role("dialog").get_by_role("button", name="Flag", exact=True).click()
+        await page.get_by_role("dialog").get_by_role("button", name=button, exact=True).click()
         await expect(page.get_by_role("dialog")).to_have_count(0)
 
+    await send(site.path(article), "Flag")
     (told,) = flags(site, moderator, comment, "flagged-below")
     assert [each["reason"] for each in told] == ["SPAM"]
+    await send(f"/user/{writer.username}/comments", "Withdraw the flag")
+    assert flags(site, moderator, comment, "flagged-below") == []
 
 
 async def test_refused_flag_says_why(visit, site):

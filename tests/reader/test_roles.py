@@ -2,7 +2,7 @@
 
 from playwright.async_api import Page, expect
 
-from tests.reader.conftest import PHONE, opened
+from tests.reader.conftest import DESKTOP, PHONE, opened
 from tests.reader.site import Member, Site
 
 NARROW = PHONE | {"width": 320}
@@ -117,3 +117,32 @@ async def test_others_read_who_has_which_role(visit, page, site):
         await expect(reader.get_by_role("form", name="Give a role")).to_have_count(0)
         await expect(reader.get_by_role("button", name="Take the role")).to_have_count(0)
         await expect(reader.get_by_role("button", name="Add a group")).to_have_count(0)
+
+
+async def test_group_is_found_by_its_name_though_many_come_before_it(visit, page, site, axe):
+    moderator, member = site.member("mod"), site.member("member")
+    site.moderate(moderator, "zz-late")
+    for number in range(5):
+        site.post(member, "In many", groups=[f"find-{number}-{each}" for each in range(5)])
+    site.post(member, "In it", groups=["zz-late"])
+    await opened(page, "/moderation/roles")
+    await expect(section(page, "zz-late")).to_have_count(0)
+    find = page.get_by_role("form", name="Find a group")
+    await find.get_by_label("Name of the group").fill(" ZZ-Late ")
+    await find.get_by_role("button", name="Find").press("Enter")
+    await expect(section(page, "zz-late")).to_contain_text(f"{moderator.username} is a moderator")
+    await expect(page.locator("section.place[aria-label]")).to_have_count(1)
+    for viewport in (DESKTOP, NARROW):
+        await page.set_viewport_size(viewport)
+        assert await axe(page) == []
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    for name in ("nobody-is-here", "No group!"):
+        await find.get_by_label("Name of the group").fill(name)
+        await find.get_by_label("Name of the group").press("Enter")
+        await expect(page.get_by_text("There is no group of this name.")).to_be_visible()
+    await page.go_back()
+    await page.go_back()
+    await expect(find.get_by_label("Name of the group")).to_have_value("ZZ-Late")
+    await page.get_by_role("link", name="All groups").click()
+    await expect(page.locator("section.place[aria-label]")).to_have_count(25)

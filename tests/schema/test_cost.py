@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bench.conversations import like_hacker_news
+from store import flags
+from store.flags import FlagReason
 from store.ranking.formulas import Policy
 from store.records import Vote
 from store.store import Store
@@ -79,6 +81,20 @@ async def test_page_with_standings_costs_three_round_trips(store, proxy, ask, al
     query = """{ articles(order: GRAVITY) { nodes { viewerVote poster { karma } a: standing(order: GRAVITY) { rank }
       b: standing(order: SCORE, group: "show") { rank votesToNextRank terms { value } } } } }"""
     assert (await cost(ask, proxy, query, token))["roundTrips"] == 3
+
+
+async def test_flags_of_the_viewer_cost_a_command_each_on_a_page(store, proxy, ask, alice, token):
+    for _ in range(30):
+        posted = await post(store, alice)
+        await flags.flag(store.site, "vera", "article", posted.number, FlagReason.SPAM)
+
+    without, own = [
+        await cost(ask, proxy, f"{{ articles {{ nodes {{ title {each} }} }} }}", token)
+        for each in ("poster { username } viewerVote", "viewerVote viewerFlag { reason }")
+    ]
+    anonymous = await cost(ask, proxy, "{ articles { nodes { viewerFlag { reason } } } }")
+    assert own == without | {"commands": without["commands"] + 25}
+    assert anonymous["roundTrips"] == 2
 
 
 async def test_page_of_a_thread_costs_three_round_trips_with_its_article(store, proxy, ask, alice, bob, token):  # C11

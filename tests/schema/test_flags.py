@@ -33,6 +33,8 @@ APPROVE = """mutation($id: ID!) {
   approveContent(input: {subjectId: $id}) { changed action { id } userErrors { code } } }"""
 REMOVE = """mutation($id: ID!) {
   removeContent(input: {subjectId: $id, reason: "spam"}) { changed action { id } userErrors { code } } }"""
+OWN = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Votable {
+  viewerFlag { by { username } reason note at } } } }"""
 AT = "2016-08-04T11:52:00.000Z"
 
 
@@ -152,6 +154,33 @@ async def test_flags_on_a_thing_are_for_moderators(store, ask, token, alice, sit
             assert await seen_by(stranger) == {"flags": None, "flagReasons": None}
         await ask(APPROVE, site_moderator, id=subject)
         assert await seen_by(site_moderator) == {"flags": [], "flagReasons": []}
+
+
+async def test_viewer_sees_their_own_flag_and_nobody_elses(store, ask, token, alice, bob, site_moderator, clock):
+    article = await post(store, alice, groups=["go"])
+    comment = (await store.comments.post(article.number, None, alice, "a text")).comment
+    ids = [article.id, comment.id]
+    of_bob = await signed_in(store, "Robert")
+
+    async def seen_by(viewer):
+        answer = await ask(OWN, viewer, ids=ids)
+        assert answer["extensions"]["stats"]["roundTrips"] <= (2 if store.site.partitions == 1 else 3)
+        return [node["viewerFlag"] for node in answer["data"]["nodes"]]
+
+    await ask(FLAG, site_moderator, id=article.id)
+    await ask(FLAG, of_bob, id=article.id, reason="ABUSE", note="rude")
+    clock.advance(1)
+    await ask(FLAG, of_bob, id=article.id, reason="OTHER")  # replaces it, at its time
+    own = {"by": {"username": "Robert"}, "reason": "OTHER", "note": None, "at": AT}
+
+    assert [await seen_by(each) for each in (of_bob, token, None)] == [[own, None], [None, None], [None, None]]
+    assert (await seen_by(site_moderator))[0]["by"] == {"username": "sam"}
+    await ask(FLAG, of_bob, id=comment.id)
+    await ask(UNFLAG, of_bob, id=article.id)
+    late = {"by": {"username": "Robert"}, "reason": "SPAM", "note": None, "at": "2016-08-04T11:52:01.000Z"}
+    assert await seen_by(of_bob) == [None, late]
+    await ask(APPROVE, site_moderator, id=comment.id)
+    assert await seen_by(of_bob) == [None, None]
 
 
 @pytest.mark.parametrize("groups", [(), ("go", "lua"), ("go",)])

@@ -124,6 +124,20 @@ async def test_answers_that_are_made_at_once_are_each_readers_own(ask, tokens, i
     assert [each["comment"] is not None for each in answers] == [False, True, False, True] * 3
 
 
+async def test_replies_to_a_comment_are_counted_for_those_only_who_may_read_the_article(ask, tokens, ids):  # M2
+    query = """query($id: ID!) { comment(id: $id) {
+      content replies(first: 1) { totalCount pageInfo { startCursor hasNextPage } nodes { content } } } }"""
+    await ask(REMOVE, token=tokens["molly"], id=ids["article"])
+    answers = [await ask(query, token=tokens[name], id=ids["id"]) for name in ("bob", "molly")]
+    own, moderated = [answer["data"]["comment"] for answer in answers]
+
+    assert own == {
+        "content": "a secret, @molly",
+        "replies": {"totalCount": 0, "pageInfo": {"startCursor": None, "hasNextPage": False}, "nodes": []},
+    }
+    assert (moderated["replies"]["totalCount"], moderated["replies"]["nodes"]) == (1, [{"content": "an answer"}])
+
+
 async def test_comments_of_a_removed_article_are_for_posters_and_moderators(ask, tokens, ids):  # M2, M3
     before = await read(ask, ids)
     payload = (await ask(REMOVE, token=tokens["molly"], id=ids["article"]))["data"]["removeContent"]

@@ -4,10 +4,12 @@ import signal
 
 import pytest
 
-from store import keys
+from store import article_moderation, comment_moderation, keys, purges, reverts
 from store.articles import Draft
+from store.roles import OPERATOR
 from tests.server.pages import HOSTILE, canonical, metas, read, serving
 from tests.servers import Server, running
+from tests.store.held import set_state
 
 
 @pytest.fixture
@@ -177,6 +179,54 @@ async def test_comment_under_another_article_is_not_found(http, store, number, a
     pages = [await read(http, f"/article/{path}", status=404) for path in paths]
 
     assert [page.title.text for page in pages] == ["Not found · Votes & Co"] * 3
+
+
+async def test_removed_article_says_why_and_tells_search_engines_that_it_is_gone(http, store, number, bob):  # M2
+    comment = (await store.comments.post(number, None, bob, "a comment")).comment.number
+    out = await article_moderation.remove(store.site, OPERATOR, number, "show", "Not here")
+    assert out.changed and (await read(http, f"/article/{number}")).title.text == "A *title* · Votes & Co"
+    removed = await article_moderation.remove(store.site, OPERATOR, number, None, HOSTILE, "a secret note")
+
+    for path in (f"/article/{number}", f"/article/{number}/comment/{comment}"):
+        page = await read(http, path, status=410)
+        assert page.title.text == "Removed · Votes & Co"
+        assert (metas(page)["robots"], canonical(page)) == ("noindex", [])
+        assert page.noscript.h1.text == "Removed"
+        assert page.noscript.q.text == HOSTILE
+        assert "A moderator has removed this article" in page.noscript.text
+        log = page.noscript.find("a", href=f"log?subject=article:{number}")["href"]
+        assert f"article {number}" in (await read(http, f"/{log}")).noscript.li.text
+        for text in ("A *title*", "words", "a comment", "example.org", "secret"):
+            assert text not in str(page)
+        assert page.find(id="root")
+    await reverts.revert(store.site, OPERATOR, removed.action.number, "A mistake")
+    assert (await read(http, f"/article/{number}")).title.text == "A *title* · Votes & Co"
+
+
+@pytest.mark.parametrize("has_answer", [False, True])
+async def test_removed_comment_says_why(http, store, number, bob, alice, has_answer):
+    comment = (await store.comments.post(number, None, bob, "a bad word")).comment.number
+    if has_answer:
+        await store.comments.post(number, comment, alice, "an answer")
+    path = f"/article/{number}/comment/{comment}"
+    removed = await comment_moderation.remove(store.site, OPERATOR, comment, None, "Rude")
+
+    page = await read(http, path, status=410)
+    assert page.title.text == "Removed · Votes & Co"
+    assert "A moderator has removed this comment: Rude What moderators did" in " ".join(page.noscript.text.split())
+    assert "a bad word" not in str(page)
+    await comment_moderation.approve(store.site, OPERATOR, comment)
+    assert removed.changed and (await read(http, path)).title.text == "Comment on A *title* · Votes & Co"
+
+
+async def test_purged_and_pending_articles_do_not_show_what_they_had(http, store, redis, alice, number):
+    pending = (await store.articles.post(alice, Draft("A waiting title", "", "text"))).article.number
+    await set_state(store, pending, '"pending"')
+    await purges.purge(store.site, OPERATOR, number, "A secret of somebody")
+
+    assert (await read(http, f"/article/{pending}", status=404)).title.text == "Not found · Votes & Co"
+    page = await read(http, f"/article/{number}", status=410)
+    assert page.noscript.q.text == "A secret of somebody"
 
 
 async def test_hostile_texts_stay_texts(http, store, alice):

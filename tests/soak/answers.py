@@ -84,8 +84,11 @@ class Execution:
     _collected: dict[Any, Any] = field(default_factory=dict)
 
     def fields(self, type_name: str, nodes: list[Any], parent: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
-        """Every field of an object, also if one of them makes the object null."""
-        result, is_null = {}, False
+        """
+        Every field of an object, also if one of them makes the object null. The server may not have come to the others
+        then, so that these may not have read the viewer.
+        """
+        result, is_null, had_read_viewer = {}, False, self.request.has_read_viewer
         for key, (name, arguments, below, type_) in self._fields_of(type_name, nodes).items():
             if name == "__typename":
                 result[key] = type_name
@@ -102,6 +105,7 @@ class Execution:
             except Bubble:
                 is_null = True
         if is_null:
+            self.request.has_read_viewer = had_read_viewer
             raise Bubble
         return result
 

@@ -65,7 +65,6 @@ MODERATION = {  # by name, how often relative to each other where only these are
 OF_COMMENTS = ("thread", "comments", "replies")  # whose cursors belong to one article or comment
 HASHING = ("register", "logIn", "changePassword")  # once in a document at most
 NOT_IN_PAYLOADS = ("search",)  # what a write has changed is found a little later
-NOT_MODELLED = ("lock", "removal", "siteModerators")
 BANNED = "... on Banned { until group { name } rule } }"
 QUEUED = "since flagReasons flags { reason note at by { username } } "
 SEARCHED = ("Article", "Comment", "User")
@@ -153,6 +152,7 @@ class DocumentGenerator:
             "articles": 10, "feed": 9, "user": 7, "article": 26, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
             "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "rateLimit": 1, "inbox": 8,
             "search": 6, "moderationLog": 5, "held": 3, "moderationQueue": 4, "appeals": 3,
+            "siteModerators": 2,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
 
@@ -207,7 +207,7 @@ class DocumentGenerator:
         type_ = SCHEMA.type_map[type_name]
         assert isinstance(type_, GraphQLObjectType)
         leaves = [name for name, each in type_.fields.items() if is_leaf_type(get_named_type(each.type))]
-        others = [name for name in type_.fields if name not in (*leaves, *NOT_IN_PAYLOADS, *NOT_MODELLED)]
+        others = [name for name in type_.fields if name not in (*leaves, *NOT_IN_PAYLOADS)]
         names = self.random.sample(leaves, self.random.randint(min(1, len(leaves)), min(len(leaves), 6)))
         parts = [self._leaf(type_name, name) for name in names] or ["__typename"]
         if depth < DEPTH:

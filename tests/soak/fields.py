@@ -136,7 +136,10 @@ def _thread(request: Request, article: Article, **given: Any) -> Page:
 
 
 def _replies(request: Request, parent: Article | Comment, **given: Any) -> Page:
-    return request.threads.siblings(parent, given.get("order") or "BEST", request.paging(given))
+    article = parent.article if isinstance(parent, Comment) else parent
+    may_read = request.model.may_read(request.poster(), article)
+    request.model.reached.count("replies to own comments on articles that are not readable", not may_read)
+    return request.threads.siblings(parent, given.get("order") or "BEST", request.paging(given), is_empty=not may_read)
 
 
 def _user(request: Request, parent: Any, username: str) -> User | None:
@@ -351,6 +354,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "held": moderation_fields.held,
         "moderationQueue": moderation_fields.queue,
         "appeals": moderation_fields.appeals_queue,
+        "siteModerators": lambda request, parent, **given: request.listings.moderators(None, request.paging(given)),
     },
     "Article": {
         "id": lambda request, article: f"article:{article.number}",
@@ -370,6 +374,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "viewerVote": _viewer_vote,
         "state": lambda request, article: article.state,
         "isLocked": lambda request, article: article.is_locked,
+        "lock": moderation_fields.lock,
         "commentCount": lambda request, article: request.model.comment_count(article),
         "comments": _replies,
         "thread": _thread,

@@ -66,7 +66,7 @@ class Model:
         self.articles: dict[int, Article] = {}  # that exist
         self.comments: dict[int, Comment] = {}  # that exist, also stubs
         self.actions: dict[int, Action] = {}  # of moderators
-        self.operator = User("operator", "", 0, roles={("ADMIN", None): 0})  # who acts by a command of the shell
+        self.operator = User("operator", "", 0)  # who acts by a command of the shell
         self.numbers: set[int] = set()  # of all articles, comments and actions, also of what is deleted
         self.orphans: set[int] = set()  # numbers of the comments of deleted articles
         self.moves: Counter[int] = Counter()  # votes on comments that have changed one, by partition

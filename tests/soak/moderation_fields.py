@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from tests.soak import appeals, flags
 from tests.soak.model import GROUP, USERNAME, BadInput, is_id
 from tests.soak.pages import ListingEntry, Page, cut, descending
-from tests.soak.records import Action, Article, Comment, Flag, Reading, User, standing
+from tests.soak.records import Action, Article, Comment, Flag, Reading, User, newest, standing
 from tests.soak.requests import Request
 
 NO_GROUP = "-"
@@ -75,6 +75,27 @@ def flag_reasons(request: Request, subject: Article | Comment | Reading) -> list
     if viewer is None or not viewer.roles:
         return None
     return [flag.reason for _, flag in standing(thing.flags) if viewer.moderates(flag.groups)]
+
+
+def viewer_flag(request: Request, subject: Article | Comment | Reading) -> tuple[User, Flag] | None:
+    viewer, thing = request.viewer(), subject.comment if isinstance(subject, Reading) else subject
+    flag = None if viewer is None else thing.flags.get(viewer)
+    is_standing = flag is not None and flag.cleared_by is None
+    request.model.reached.count("flags of viewers", is_standing)
+    return (viewer, flag) if viewer and flag and is_standing else None
+
+
+def removal(request: Request, subject: Article | Comment | Reading) -> Action | None:
+    """What has removed a thing, for all who may read it or its empty place."""
+    thing = subject.comment if isinstance(subject, Reading) else subject
+    request.model.reached.count("removals of what is read", thing.state == "REMOVED")
+    return thing.decision if thing.state == "REMOVED" else None
+
+
+def lock(request: Request, article: Article) -> Action | None:
+    found = newest(article.actions, "LOCK")
+    request.model.reached.count("locks of what is read", found is not None)
+    return found
 
 
 def appeals_queue(request: Request, parent: Any, **given: Any) -> Page | None:
@@ -175,7 +196,12 @@ def _moderators(request: Request, name: str, **given: Any) -> Page:
     return request.listings.moderators(name, request.paging(given))
 
 
-VOTABLE_FIELDS: Mapping[str, Callable[..., Any]] = {"flags": flags_on, "flagReasons": flag_reasons}
+VOTABLE_FIELDS: Mapping[str, Callable[..., Any]] = {
+    "flags": flags_on,
+    "flagReasons": flag_reasons,
+    "removal": removal,
+    "viewerFlag": viewer_flag,
+}
 GROUP_FIELDS: Mapping[str, Callable[..., Any]] = {
     "viewerCanModerate": can_moderate,
     "moderators": _moderators,

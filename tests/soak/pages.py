@@ -217,13 +217,16 @@ class Listings:
         entries = [ListingEntry(user.lower, user) for user in voters]
         return cut("User", listing, entries, paging, position, rising=True)
 
-    def moderators(self, group: str, paging: PageArguments) -> Page:
-        """The latest first."""
+    def moderators(self, group: str | None, paging: PageArguments) -> Page:
+        """Those with a role in a group, or in the whole site: the latest first."""
         paging.check()
         listing = ("moderators", group)
-        since = {user: at for user in self._model.users.values() for (_, of), at in user.roles.items() if of == group}
-        entries = descending([ListingEntry((at, user.name), user) for user, at in since.items()])
-        self._model.reached.count("moderators of groups", bool(entries))
+        entries = []
+        for user in self._model.users.values():
+            since = [at for (_, of), at in user.roles.items() if of == group]
+            entries += [ListingEntry((max(since), user.name), user)] if since else []
+        entries = descending(entries)
+        self._model.reached.count("moderators of groups" if group else "moderators of the site", bool(entries))
         return cut("User", listing, entries, paging, paging.position(listing))
 
     def groups(self, paging: PageArguments) -> Page:

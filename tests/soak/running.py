@@ -70,6 +70,14 @@ class HistoryRun:
         self.model.now = step.at
         self.server.clock.set(step.at)
         self.threads.forget_replaced()
+        try:
+            await self._run(step)
+        except Difference as found:
+            found.step = step  # as a whole, not the part of it that differs
+            raise
+        self.model.reached.count(f"step {step.kind}")
+
+    async def _run(self, step: Step) -> None:
         match step.kind:
             case "restart" | "kill":
                 await self._restart(step)
@@ -97,7 +105,6 @@ class HistoryRun:
                 await self._heal(step)
             case _:
                 await self._send_operations(step)
-        self.model.reached.count(f"step {step.kind}")
 
     async def _restart(self, step: Step) -> None:
         await (self.server.stop() if step.kind == "restart" else self.server.kill())

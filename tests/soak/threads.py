@@ -90,11 +90,11 @@ class Threads:
             return Reading(comment)
         return comment if self._model.may_read(viewer, comment.article) and self.has_place(comment) else None
 
-    def siblings(self, parent: Article | Comment, order: str, paging: PageArguments) -> Page:
+    def siblings(self, parent: Article | Comment, order: str, paging: PageArguments, *, is_empty: bool) -> Page:
         """A page of the replies to one comment, or of the answers to an article. It counts stubs."""
         paging.check()
         listing, is_rising = ("replies", parent.number, order), order == "OLDEST"
-        placed = filter(self.has_place, self.replies(parent))
+        placed = [] if is_empty else list(filter(self.has_place, self.replies(parent)))
         entries = [ListingEntry((self._value(each, order), each.number), each) for each in placed]
         entries.sort(key=lambda entry: entry.key, reverse=not is_rising)
         position = paging.position(listing)

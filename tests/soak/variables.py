@@ -285,6 +285,8 @@ class ValueGenerator:
                 return ("held", self.viewer.lower if self.viewer else name)
             case "Group", "moderators":
                 return ("moderators", self.group)
+            case "Query", "siteModerators":
+                return ("moderators", None)
             case "Query", "search":
                 arguments = (given("query", ""), about.get("kinds"), given("group", None), given("poster", None))
                 return searches.search(arguments[0][:500], *arguments[1:], about["order"]).listing

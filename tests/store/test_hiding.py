@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from store import article_moderation, comment_moderation, effects, flaggers, flags, keys, listings
+from store import article_moderation, bans, comment_moderation, effects, flaggers, flags, keys, listings, reverts
 from store.errors import Forbidden, Unauthenticated
 from store.flags import FlagReason, Queue
 from store.ranking.formulas import Order
@@ -220,6 +220,32 @@ async def test_flag_of_an_untrusted_user_only_waits(store, redis, thing, three, 
     found = (await read(store, flags.standing(store.site, thing.number)))[0]
     assert [each.username for each in found if each.counts] == ["carol", "dave"]
     assert await queued(store, Queue.FLAGGED) == [thing.number]
+
+
+@pytest.mark.parametrize("group", [None, "lua"])
+async def test_flags_of_who_is_banned_since_do_not_count(store, redis, thing, three, clock, group):  # M5
+    await trusted(store, redis, "Frank")
+    await flag_all(store, ("carol", "Frank"), thing)
+    until = clock.now + 1000
+    ban = (await bans.ban(store.site, OPERATOR, "carol", group, until, "a ring")).action
+    await bans.ban(store.site, OPERATOR, "frank", group, until, "a ring")
+
+    assert [each.subject.id for each in await flag_all(store, ("dave", "erin"), thing)] == [thing.id] * 2
+    assert state(store, redis, thing) is None
+    await reverts.revert(store.site, OPERATOR, ban.number, "a mistake")  # carol's counts again
+    assert (await flag(store, "dave", thing, FlagReason.ABUSE)).subject is None
+    assert state(store, redis, thing) == "pending"
+
+
+async def test_flags_count_again_when_a_ban_is_over(store, redis, thing, three, clock):
+    await flag_all(store, three[:2], thing)
+    await bans.ban(store.site, OPERATOR, "carol", None, clock.now + 1000, "a ring")
+    await flag(store, "erin", thing)
+    assert state(store, redis, thing) is None
+    clock.advance(1)
+
+    assert (await flag(store, "erin", thing, FlagReason.ABUSE)).subject is None
+    assert state(store, redis, thing) == "pending"
 
 
 @pytest.mark.parametrize("outcomes", ["1024+", "1024- 2048- 3072+ 4096+ 5120+"])

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from store import event_connection, events, keys, log
+from store import event_connection, events, keys
 from store.client.pubsub import Subscriber, SubscriberConnection
 from store.events import Events
 from store.store import Store
@@ -42,15 +42,14 @@ async def receive_all(store: Store, received: Events) -> None:
     """
     Wait until all events published by now, by any server, are received.
 
-    Each server publishes a message with the id of the newest entry. It is published again, because it is lost if there
-    is no connection, and dropped if this entry has just been read from the log.
+    Each server publishes a notification, which has no entry in the log. It is published again, because it is lost if
+    there is no connection.
     """
     connection = store.site.redis
     for number, server in enumerate(await connection._server.primaries()):
-        with received.mailbox(events.of_listing("last")) as last:
+        with received.mailbox(events.of_inbox("last")) as last:
             seen = -1
             while seen != number:
-                message = f"imported {number} nobody {(await log.newest(store.site))[0]} last"
-                await connection.pipeline([("PUBLISH", keys.events(0), message)], server)
+                await connection.pipeline([("PUBLISH", keys.events(0), f"notified {number} last")], server)
                 with suppress(TimeoutError):
                     seen = (await asyncio.wait_for(anext(last), 0.1)).number

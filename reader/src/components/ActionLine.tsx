@@ -2,7 +2,7 @@ import { Link } from "wouter";
 import { articlePath, commentPath, logPath } from "../addresses";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { ActionLineFragment } from "../gql/graphql";
-import { deedOf } from "../moderation";
+import { wordsOf } from "../moderation";
 import { GroupLink } from "./GroupLink";
 import { Reason } from "./Reason";
 import { Time } from "./Time";
@@ -51,6 +51,9 @@ export const ACTION_LINE = graphql(`
           title
         }
       }
+      ... on User {
+        username
+      }
     }
   }
 `);
@@ -59,7 +62,7 @@ export const ACTION_LINE = graphql(`
 export function ActionLine({ action: masked }: { action: FragmentType<typeof ACTION_LINE> }) {
   const action = readFragment(ACTION_LINE, masked);
   const { moderator, at, group, reason, note, revertedBy } = action;
-  const [before, after] = deedOf(action);
+  const [before, after] = wordsOf(action);
   return (
     <article
       className="line"

@@ -1,12 +1,28 @@
 import "./thread.css";
 import { useState } from "react";
-import { useClient } from "urql";
+import { useClient, useQuery, type OperationResult } from "urql";
 import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment } from "../gql";
-import type { FlagReason } from "../gql/graphql";
+import type { FlagMutation, FlagReason, UnflagMutation } from "../gql/graphql";
 import { say } from "../status";
 import { Dialog } from "./Dialog";
 import { Field, Form } from "./Form";
+import { Time } from "./Time";
+
+const OWN_FLAG = graphql(`
+  query OwnFlag($id: ID!) {
+    node(id: $id) {
+      __typename
+      id
+      ... on Votable {
+        viewerFlag {
+          reason
+          at
+        }
+      }
+    }
+  }
+`);
 
 const FLAGGED = graphql(`
   fragment Flagged on FlagPayload {
@@ -46,26 +62,23 @@ interface FlagProps {
   close: () => void;
 }
 
-/** A dialog that asks moderators to look at an article or a comment, and takes that back. */
-export default function Flag({ subject: { id: subjectId, name }, close }: FlagProps) {
+/** A dialog that asks moderators to look at an article or a comment, or takes that back if the viewer has done so. */
+export default function Flag({ subject, close }: FlagProps) {
+  const [{ data, fetching }] = useQuery({
+    query: OWN_FLAG,
+    variables: { id: subject.id },
+    requestPolicy: "network-only",
+  });
+  if (fetching) return null;
+  const flag = data?.node && "viewerFlag" in data.node ? data.node.viewerFlag : null;
+  return flag ? <Unflagging {...{ subject, close, flag }} /> : <Flagging {...{ subject, close }} />;
+}
+
+function Flagging({ subject: { id: subjectId, name }, close }: FlagProps) {
   const client = useClient();
   const [reason, setReason] = useState<FlagReason>("SPAM");
-  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
-  const [fault, setFault] = useState<string | null>(null);
-
-  async function send(request: ReturnType<typeof flag | typeof unflag>, changed: string, same: string) {
-    const { data, error } = await request;
-    const flagged = readFragment(FLAGGED, data?.flagged);
-    const refused = readFragment(REFUSED, flagged?.userErrors) ?? [];
-    setFault(error ? explain(error) : null);
-    setRefusals(refused.map(ofField));
-    if (error || refused.length > 0) return;
-    close();
-    say(flagged?.changed ? changed : same);
-  }
-
+  const { send, ...refused } = useSend(close);
   const flag = (note: string) => client.mutation(FLAG, { input: { subjectId, reason, note: note || null } });
-  const unflag = () => client.mutation(UNFLAG, { input: { subjectId } });
 
   return (
     <Dialog title="Flag it?" description={`Moderators will look at it: ${name}`} onCancel={close}>
@@ -73,7 +86,7 @@ export default function Flag({ subject: { id: subjectId, name }, close }: FlagPr
         submit="Flag"
         action={(form) => send(flag(String(form.get("note")).trim()), FLAGGED_NOW, FLAGGED_BEFORE)}
         onCancel={close}
-        {...{ refusals, fault }}
+        {...refused}
       >
         <fieldset className="reasons">
           <legend>Why?</legend>
@@ -91,18 +104,57 @@ export default function Flag({ subject: { id: subjectId, name }, close }: FlagPr
           ))}
         </fieldset>
         <Field name="note" label="Note" hint="What moderators should know. Nobody else reads it." rows={3} />
-        <p className="hint">
-          You have flagged it before?{" "}
-          <button
-            type="button"
-            onClick={() => void send(unflag(), "Your flag is withdrawn.", "You had not flagged it.")}
-          >
-            Withdraw the flag
-          </button>
+      </Form>
+    </Dialog>
+  );
+}
+
+interface UnflaggingProps extends FlagProps {
+  flag: { reason: FlagReason; at: string };
+}
+
+function Unflagging({ subject: { id: subjectId, name }, close, flag: { reason, at } }: UnflaggingProps) {
+  const client = useClient();
+  const { send, ...refused } = useSend(close);
+  const unflag = () => client.mutation(UNFLAG, { input: { subjectId } });
+
+  return (
+    <Dialog title="Withdraw your flag?" description={name} onCancel={close}>
+      <Form
+        submit="Withdraw the flag"
+        action={() => send(unflag(), "Your flag is withdrawn.", "You had not flagged it.")}
+        onCancel={close}
+        {...refused}
+      >
+        <p>
+          You flagged it <Time at={at} />: {REASONS.find((each) => each.reason === reason)?.text}.
         </p>
       </Form>
     </Dialog>
   );
+}
+
+/** Sends a request, and says what has changed or why it was refused. */
+function useSend(close: () => void) {
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+
+  async function send(
+    request: PromiseLike<OperationResult<FlagMutation | UnflagMutation>>,
+    changed: string,
+    same: string,
+  ) {
+    const { data, error } = await request;
+    const flagged = readFragment(FLAGGED, data?.flagged);
+    const refused = readFragment(REFUSED, flagged?.userErrors) ?? [];
+    setFault(error ? explain(error) : null);
+    setRefusals(refused.map(ofField));
+    if (error || refused.length > 0) return;
+    close();
+    say(flagged?.changed ? changed : same);
+  }
+
+  return { send, refusals, fault };
 }
 
 const FLAGGED_NOW = "Thank you: moderators will look at it.";

@@ -8,10 +8,10 @@ import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
 import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
-import { Acts } from "./Acts";
-import { Around, AROUND_SIZE } from "./Around";
+import { Buttons } from "./Buttons";
+import { Context, CONTEXT_SIZE } from "./Context";
 import { Case } from "./Case";
-import { CasePage, type Actions } from "./CasePage";
+import { CasePage, type ActionList } from "./CasePage";
 import { useDeskNews } from "./news";
 import { State } from "./State";
 
@@ -40,14 +40,14 @@ const ARTICLE_CASE = graphql(`
       }
       thread(order: NEWEST, first: $size) {
         nodes {
-          ...AroundComment
+          ...ContextComment
         }
       }
     }
     moderationLog(subjectId: $id, first: 50) {
       nodes {
         id
-        ...Deed
+        ...DeskAction
       }
     }
   }
@@ -55,7 +55,7 @@ const ARTICLE_CASE = graphql(`
 
 /** An article as moderators see it. */
 export function ArticleCase({ id }: { id: string }) {
-  const variables = { id, size: AROUND_SIZE };
+  const variables = { id, size: CONTEXT_SIZE };
   const [result, retry] = usePageQuery(ARTICLE_CASE, variables);
   useDeskNews(useRenewal(ARTICLE_CASE, variables));
   const article = result.data?.article;
@@ -75,7 +75,7 @@ type Data = DocumentType<typeof ARTICLE_CASE>;
 
 interface LoadedProps {
   article: NonNullable<Data["article"]>;
-  actions: Actions;
+  actions: ActionList;
 }
 
 function Loaded({ article, actions }: LoadedProps) {
@@ -86,7 +86,7 @@ function Loaded({ article, actions }: LoadedProps) {
       flags={flags}
       reasons={flagReasons}
       actions={actions}
-      around={<Around comments={thread.nodes} />}
+      context={<Context comments={thread.nodes} />}
       poster={poster}
     >
       <p className="details">
@@ -98,7 +98,7 @@ function Loaded({ article, actions }: LoadedProps) {
       </p>
       <State state={state} isLocked={isLocked} />
       {content && <Markdown text={content} />}
-      <Acts subject={{ id, name: title, groups: names }} state={state} isLocked={isLocked} />
+      <Buttons subject={{ id, name: title, groups: names }} state={state} isLocked={isLocked} />
     </Case>
   );
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Deeds } from "./Deeds";
+import { Actions } from "./Actions";
 import { Flags } from "./Flags";
 import type { FlagReason } from "../gql/graphql";
 import { History } from "./History";
@@ -9,25 +9,25 @@ interface CaseProps {
   children: ReactNode;
   flags: Parameters<typeof Flags>[0]["flags"] | null | undefined;
   reasons: readonly FlagReason[] | null | undefined;
-  actions: Parameters<typeof Deeds>[0]["actions"];
+  actions: Parameters<typeof Actions>[0]["actions"];
   /** The comments around it. */
-  around: ReactNode;
+  context: ReactNode;
   poster: { id: string; username: string } | null | undefined;
 }
 
 /** What moderators need to know of an article or a comment, below its text. */
-export function Case({ children, flags, reasons, actions, around, poster }: CaseProps) {
+export function Case({ children, flags, reasons, actions, context, poster }: CaseProps) {
   return (
     <>
       {children}
       <Flags flags={flags ?? []} reasons={reasons ?? []} />
       <section className="case" aria-labelledby="actions">
         <h2 id="actions">Actions of moderators</h2>
-        <Deeds actions={actions} empty="No moderator has done anything about this yet." />
+        <Actions actions={actions} empty="No moderator has done anything about this yet." />
       </section>
-      <section className="case" aria-labelledby="around">
-        <h2 id="around">The thread around it</h2>
-        {around}
+      <section className="case" aria-labelledby="context">
+        <h2 id="context">The thread around it</h2>
+        {context}
       </section>
       {poster && <History user={poster} />}
     </>

@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import { Content, Page } from "../components/Page";
 import type { FRAME } from "../frame";
 import type { FragmentType } from "../gql";
-import type { Deeds } from "./Deeds";
+import type { Actions } from "./Actions";
 import { mayModerate, OnlyModerators } from "./OnlyModerators";
 import { Gone } from "./State";
 
-export type Actions = Parameters<typeof Deeds>[0]["actions"];
-type Data = FragmentType<typeof FRAME> & { moderationLog?: { nodes: Actions } | null };
+export type ActionList = Parameters<typeof Actions>[0]["actions"];
+type Data = FragmentType<typeof FRAME> & { moderationLog?: { nodes: ActionList } | null };
 
 interface CasePageProps<D, Subject> extends Omit<Parameters<typeof Content<D>>[0], "children"> {
   title: ReactNode;
@@ -15,7 +15,7 @@ interface CasePageProps<D, Subject> extends Omit<Parameters<typeof Content<D>>[0
   name: string;
   /** What the page is about; nothing if it is gone. */
   subjectOf: (data: D) => Subject | null | undefined;
-  children: (subject: Subject, actions: Actions) => ReactNode;
+  children: (subject: Subject, actions: ActionList) => ReactNode;
 }
 
 /** The page of one thing, for moderators. Of what is gone it shows what moderators did about it. */

@@ -6,10 +6,10 @@ import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
 import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
-import { Acts } from "./Acts";
-import { Around, AROUND_SIZE } from "./Around";
+import { Buttons } from "./Buttons";
+import { Context, CONTEXT_SIZE } from "./Context";
 import { Case } from "./Case";
-import { CasePage, type Actions } from "./CasePage";
+import { CasePage, type ActionList } from "./CasePage";
 import { useDeskNews } from "./news";
 import { State } from "./State";
 import { subjectPath } from "./subjects";
@@ -30,9 +30,9 @@ const COMMENT_CASE = graphql(`
         id
         username
       }
-      ...AroundComment
+      ...ContextComment
       ancestors {
-        ...AroundComment
+        ...ContextComment
       }
       article {
         id
@@ -43,7 +43,7 @@ const COMMENT_CASE = graphql(`
         }
         thread(under: $id, first: $size) {
           nodes {
-            ...AroundComment
+            ...ContextComment
           }
         }
       }
@@ -51,7 +51,7 @@ const COMMENT_CASE = graphql(`
     moderationLog(subjectId: $id, first: 50) {
       nodes {
         id
-        ...Deed
+        ...DeskAction
       }
     }
   }
@@ -59,7 +59,7 @@ const COMMENT_CASE = graphql(`
 
 /** A comment as moderators see it, between what it answers and what answers it. */
 export function CommentCase({ id }: { id: string }) {
-  const variables = { id, size: AROUND_SIZE };
+  const variables = { id, size: CONTEXT_SIZE };
   const [result, retry] = usePageQuery(COMMENT_CASE, variables);
   useDeskNews(useRenewal(COMMENT_CASE, variables));
   const name = nameOf(result.data?.comment);
@@ -74,7 +74,7 @@ type Data = DocumentType<typeof COMMENT_CASE>;
 
 interface LoadedProps {
   comment: NonNullable<Data["comment"]>;
-  actions: Actions;
+  actions: ActionList;
 }
 
 function Loaded({ comment, actions }: LoadedProps) {
@@ -85,7 +85,7 @@ function Loaded({ comment, actions }: LoadedProps) {
       flags={flags}
       reasons={flagReasons}
       actions={actions}
-      around={<Around comments={[...ancestors, comment, ...article.thread.nodes]} current={id} />}
+      context={<Context comments={[...ancestors, comment, ...article.thread.nodes]} current={id} />}
       poster={author}
     >
       <p className="details">
@@ -100,7 +100,7 @@ function Loaded({ comment, actions }: LoadedProps) {
       </p>
       <State state={state} isLocked={false} />
       {content && <Markdown text={content} />}
-      <Acts subject={{ id, name: nameOf(comment), groups }} state={state} />
+      <Buttons subject={{ id, name: nameOf(comment), groups }} state={state} />
     </Case>
   );
 }

@@ -10,9 +10,9 @@ import { counted } from "../counts";
 import { graphql, type DocumentType } from "../gql";
 import { useSession } from "../session";
 import { fullTime } from "../times";
-import { ActDialog } from "./ActDialog";
-import { ActButton } from "./Acts";
-import { Deeds } from "./Deeds";
+import { ActionDialog } from "./ActionDialog";
+import { ActionButton } from "./Buttons";
+import { Actions } from "./Actions";
 import { useDeskNews } from "./news";
 import { subjectPath } from "./subjects";
 
@@ -46,7 +46,7 @@ const HISTORY = graphql(`
       totalCount
       nodes {
         id
-        ...Deed
+        ...DeskAction
       }
     }
   }
@@ -70,7 +70,7 @@ export function History({ user: { id, username } }: { user: { id: string; userna
           user && (
             <>
               <Profile user={user} />
-              <Deeds actions={moderationLog?.nodes ?? []} empty="No moderator has done anything about this user." />
+              <Actions actions={moderationLog?.nodes ?? []} empty="No moderator has done anything about this user." />
               {moderationLog && moderationLog.totalCount > SHOWN && (
                 <p className="details">
                   <Link href={logPath({ subject: id })}>All {moderationLog.totalCount} actions in the log</Link>
@@ -107,9 +107,11 @@ function Profile({ user }: { user: User }) {
         </p>
       )}
       {session?.username !== username && (
-        <div className="acts">
-          <ActButton name="Ban" about={username} onClick={() => setBanning(true)} />
-          {isBanning && <ActDialog task={{ act: "ban", user: { id, username } }} onClose={() => setBanning(false)} />}
+        <div className="action-buttons">
+          <ActionButton name="Ban" about={username} onClick={() => setBanning(true)} />
+          {isBanning && (
+            <ActionDialog task={{ act: "ban", user: { id, username } }} onClose={() => setBanning(false)} />
+          )}
         </div>
       )}
     </>

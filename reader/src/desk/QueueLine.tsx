@@ -5,7 +5,7 @@ import { UserLink } from "../components/UserLink";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { QueueLineFragment } from "../gql/graphql";
 import { useKeptNode } from "../kept";
-import { Acts } from "./Acts";
+import { Buttons } from "./Buttons";
 import { Flags } from "./Flags";
 import { subjectPath } from "./subjects";
 
@@ -93,7 +93,7 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
       </div>
       <Flags flags={flags} reasons={flagReasons} />
       {kept !== undefined && <p className="settled">This no longer waits.</p>}
-      <Acts
+      <Buttons
         subject={{ id: node.id, name, groups }}
         poster={poster}
         state={node.state}

@@ -1,6 +1,6 @@
 import { Page } from "../components/Page";
 import type { ContentState } from "../gql/graphql";
-import { Deeds } from "./Deeds";
+import { Actions } from "./Actions";
 
 const STATES: Record<ContentState, string | null> = {
   VISIBLE: null,
@@ -20,11 +20,11 @@ export function State({ state, isLocked }: { state: ContentState; isLocked: bool
 }
 
 /** A thing that was deleted, or never was; what moderators did about it stays. */
-export function Gone({ actions }: Pick<Parameters<typeof Deeds>[0], "actions">) {
+export function Gone({ actions }: Pick<Parameters<typeof Actions>[0], "actions">) {
   return (
     <Page title={actions.length > 0 ? "Deleted" : "Not found"}>
       <p>There is nothing with this id, or it was deleted.</p>
-      {actions.length > 0 && <Deeds actions={actions} empty="" />}
+      {actions.length > 0 && <Actions actions={actions} empty="" />}
     </Page>
   );
 }

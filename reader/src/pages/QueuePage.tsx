@@ -8,7 +8,7 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { Tabs } from "../components/Tabs";
 import { cursorPages, useCursors } from "../cursors";
-import { Appeals } from "../desk/Deeds";
+import { Appeals } from "../desk/Actions";
 import { GroupTabs } from "../desk/GroupTabs";
 import { useDeskNews } from "../desk/news";
 import { OnlyModerators } from "../desk/OnlyModerators";
@@ -44,7 +44,7 @@ const APPEALS = graphql(`
     appeals(group: $group, first: $first, after: $after, last: $last, before: $before) {
       nodes {
         id
-        ...Deed
+        ...DeskAction
       }
       pageInfo {
         ...Cursors

@@ -1,9 +1,11 @@
 import "./pages.css";
 import { useState } from "react";
+import { useSearch } from "wouter";
 import { useRenewal } from "../changes";
 import { GroupLink } from "../components/GroupLink";
 import { GroupAbout } from "../components/GroupAbout";
 import { AddGroup } from "../components/AddGroup";
+import { FindGroup } from "../components/FindGroup";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { GrantRole, RevokeRole, roleText } from "../components/RoleForms";
@@ -32,21 +34,47 @@ const HOLDERS = graphql(`
   }
 `);
 
+const GROUP_ROLES = graphql(`
+  fragment GroupRoles on Group {
+    id
+    name
+    title
+    ...GroupAbout
+    moderators(first: $most) {
+      ...Holders
+    }
+  }
+`);
+
 const ROLES = graphql(`
-  query Roles($most: Int!, $first: Int, $after: String, $last: Int, $before: String) {
+  query Roles(
+    $most: Int!
+    $name: String!
+    $isNamed: Boolean!
+    $first: Int
+    $after: String
+    $last: Int
+    $before: String
+  ) {
     ...Frame
     siteModerators(first: $most) {
       ...Holders
     }
-    groups(first: $first, after: $after, last: $last, before: $before) {
+    group(name: $name) @include(if: $isNamed) {
+      id
+      isListed
+      articles(first: 1) {
+        totalCount
+      }
+      moderators(first: $most) {
+        totalCount
+      }
+      ...GroupRoles
+    }
+    groups(first: $first, after: $after, last: $last, before: $before) @skip(if: $isNamed) {
       nodes {
         id
-        name
-        title
-        ...GroupAbout
-        moderators(first: $most) {
-          ...Holders
-        }
+        ...GroupRoles
       }
       pageInfo {
         ...Cursors
@@ -55,18 +83,21 @@ const ROLES = graphql(`
   }
 `);
 
+const PATH = "/moderation/roles";
+
 /** The holders of roles that are listed for the site, and for each group. */
 const MOST = 25;
 
 /** Who has which role in the site and in groups, for everybody; admins give and take roles, and add groups. */
 export default function RolesPage() {
-  const variables = { most: MOST, ...useCursors(CURSOR_PAGE) };
+  const name = new URLSearchParams(useSearch()).get("group") || null;
+  const variables = { most: MOST, name: name ?? "", isNamed: name !== null, ...useCursors(CURSOR_PAGE) };
   const [result, retry] = usePageQuery(ROLES, variables);
   const renew = useRenewal(ROLES, variables);
   return (
     <Page title="Roles and groups" isReady={!result.fetching}>
       <Content result={result} retry={retry}>
-        {(data) => <Places data={data} renew={() => void renew()} />}
+        {(data) => <Places key={name} data={data} name={name} renew={() => void renew()} />}
       </Content>
     </Page>
   );
@@ -74,12 +105,16 @@ export default function RolesPage() {
 
 interface PlacesProps {
   data: DocumentType<typeof ROLES>;
+  /** The group that is asked for; null for all. */
+  name: string | null;
   /** Reads the page again, after a role was given or taken. */
   renew: () => void;
 }
 
-function Places({ data: { siteModerators, groups }, renew }: PlacesProps) {
+function Places({ data: { siteModerators, group, groups }, name, renew }: PlacesProps) {
   const { isAdmin } = useRoles();
+  const isThere = group && (group.isListed || group.articles.totalCount + group.moderators.totalCount > 0);
+  const shown = readFragment(GROUP_ROLES, groups ? groups.nodes : isThere ? [group] : []);
   return (
     <>
       <section className="place" aria-labelledby="whole-site">
@@ -95,17 +130,22 @@ function Places({ data: { siteModerators, groups }, renew }: PlacesProps) {
       <section className="place" aria-labelledby="groups">
         <h2 id="groups">Groups</h2>
         {isAdmin && <AddGroup onDone={renew} />}
-        {groups?.nodes.length === 0 && <p className="empty">There are no groups yet.</p>}
-        {groups?.nodes.map((group) => (
-          <section key={group.id} className="place" aria-label={group.name} data-item="" tabIndex={-1}>
+        <FindGroup path={PATH} current={name} />
+        {shown.length === 0 && (
+          <p className="empty" role="status">
+            {name === null ? "There are no groups yet." : "There is no group of this name."}
+          </p>
+        )}
+        {shown.map((each) => (
+          <section key={each.id} className="place" aria-label={each.name} data-item="" tabIndex={-1}>
             <h3>
-              <GroupLink name={group.name} /> {group.title && <span dir="auto">{group.title}</span>}
+              <GroupLink name={each.name} /> {each.title && <span dir="auto">{each.title}</span>}
             </h3>
-            <Holders holders={group.moderators} group={group.name} renew={renew} />
-            <GroupAbout group={group} />
+            <Holders holders={each.moderators} group={each.name} renew={renew} />
+            <GroupAbout group={each} />
           </section>
         ))}
-        {groups && <Pager {...cursorPages("/moderation/roles", groups.pageInfo)} />}
+        {groups && <Pager {...cursorPages(PATH, groups.pageInfo)} />}
       </section>
     </>
   );

@@ -7,6 +7,7 @@
 --       13 one flag that counts is needed for so many votes of the thing
 --       14 words of the roles of a comment's poster, who has another home than this partition, as the caller read them
 --       15 how many comments above a hidden one lose their places in the thread at most
+--       16 names in lower case of users whose flags on it do not count any more, as they are banned: see 14
 -- Reply {"changed" | "same", name of the actor, {field, value, ...} of the article or comment} | {"missing"} | {"hidden"}
 --       | {"hides", name of the actor, what `set_comment_state` returns, or {}} if the thing is hidden now
 --       | {"own"} if the actor has posted it | {"unauthenticated"}
@@ -51,9 +52,10 @@ end
 redis.call("PUBLISH", KEY.events, table.concat({withdrawn and "unflagged" or "flagged", number, "-", id}, " "))
 
 local function has_enough_flags()
-  local count = 0
-  for _, each in pairs(flags_of(number)) do
-    if each.counts and not each.cleared_by then count = count + 1 end
+  local count, banned = 0, {}
+  for _, each in ipairs(split(ARGV[16])) do banned[each] = true end
+  for each_name, each in pairs(flags_of(number)) do
+    if each.counts and not each.cleared_by and not banned[each_name] then count = count + 1 end
   end
   return count >= hide_at and count * tonumber(ARGV[13]) >= subject.up - subject.down
 end

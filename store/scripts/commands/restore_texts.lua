@@ -4,8 +4,8 @@
 -- ARGV  1-7 see comments.lua   8 number of the ban   9 who has reverted it   10 reason   11 highest number of groups of an
 --       article   12 how many comments above one get or lose their places in the thread at most
 --       13 rank of the removal to begin with   14 how many removals to read
--- Reply {rank of the next call, or "" at the end; then what `set_comment_state` returns for each comment that has changed,
---       after its number}
+-- Reply {rank of the next call, or "" at the end; numbers of the articles that were taken out of the group and are not here:
+--       deleted, or archived; then what `set_comment_state` returns for each comment that has changed, after its number}
 require_open()
 local ban, moderator, first, count = ARGV[8], ARGV[9], tonumber(ARGV[13]), tonumber(ARGV[14])
 local HOUR = 3600000
@@ -43,7 +43,7 @@ local function restore_comment(number, action, comment)
   return set_comment_state(comment, state, moderator, tonumber(ARGV[12]))
 end
 
-local members, reply = redis.call("ZRANGE", KEY.actions .. "ban:" .. ban, first, first + count - 1), {""}
+local members, reply = redis.call("ZRANGE", KEY.actions .. "ban:" .. ban, first, first + count - 1), {"", {}}
 for _, member in ipairs(members) do
   local number = string.format("%.0f", tonumber(member))
   local action = revertible(number)
@@ -51,6 +51,7 @@ for _, member in ipairs(members) do
   local article = type == "article" and find_article(subject)
   local comment = type == "comment" and find_comment(subject)
   if article then restore_article(number, action, article) end
+  if type == "article" and not article then table.insert(reply[2], subject) end
   if comment and comment.state ~= "deleted" and find_home(comment.article) then
     local change = restore_comment(number, action, comment)
     if change then

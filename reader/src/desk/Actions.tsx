@@ -1,102 +1,61 @@
 import { useState } from "react";
 import { Link } from "wouter";
-import { ModeratorLink } from "../components/ActionLine";
+import { ACTION_LINE, ModeratorLink } from "../components/ActionLine";
 import { APPEALED } from "../components/Appeal";
 import { LiveList } from "../components/LiveList";
 import { Reason } from "../components/Reason";
 import { Time } from "../components/Time";
 import { graphql, readFragment, type FragmentType } from "../gql";
-import type { AppealedFragment, DeedFragment } from "../gql/graphql";
-import { ActDialog } from "./ActDialog";
-import { ActButton } from "./Acts";
+import type { ActionLineFragment, AppealedFragment, DeskActionFragment } from "../gql/graphql";
+import { phraseOf, wordsOf } from "../moderation";
+import { ActionDialog } from "./ActionDialog";
+import { ActionButton } from "./Buttons";
 import { subjectPath } from "./subjects";
-import { saidOf } from "./words";
 
-const DEED = graphql(`
-  fragment Deed on ModerationAction {
+const DESK_ACTION = graphql(`
+  fragment DeskAction on ModerationAction {
     id
-    kind
-    at
-    reason
-    note
-    expiresAt
-    subjectId
+    ...ActionLine
     ...Appealed
-    about: subject {
-      __typename
-      id
-      ... on Article {
-        title
-      }
-      ... on User {
-        username
-      }
-    }
-    moderator {
-      id
-      username
-    }
-    group {
-      id
-      name
-    }
-    reverts {
-      id
-      kind
-    }
-    revertedBy {
-      id
-      at
-      moderator {
-        id
-        username
-      }
-    }
   }
 `);
 
-interface DeedsProps {
-  actions: readonly (FragmentType<typeof DEED> & { id: string })[];
+interface ActionsProps {
+  actions: readonly (FragmentType<typeof DESK_ACTION> & { id: string })[];
   empty: string;
 }
 
 /** What moderators did about one thing or one user, newest first, each with a button that reverts it. */
-export function Deeds({ actions, empty }: DeedsProps) {
+export function Actions({ actions, empty }: ActionsProps) {
   if (actions.length === 0) return <p className="empty">{empty}</p>;
   return (
     <ol className="items">
-      {readFragment(DEED, actions).map((action) => (
+      {readFragment(DESK_ACTION, actions).map((action) => (
         <li key={action.id}>
-          <Deed action={action} />
+          <Action action={action} />
         </li>
       ))}
     </ol>
   );
 }
 
-interface DeedProps {
-  action: DeedFragment;
+interface ActionProps {
+  action: DeskActionFragment;
   /** Whether it says what it is about, as where it stands among others. */
   isNamed?: boolean;
 }
 
 /** What a moderator did, why, what somebody says against it, and buttons that revert it and answer that. */
-function Deed({ action, isNamed = false }: DeedProps) {
+function Action({ action: masked, isNamed = false }: ActionProps) {
   const [doing, setDoing] = useState<"revert" | "answer" | null>(null);
-  const { id, kind, at, reason, note, moderator, revertedBy, subjectId } = action;
-  const { appeal } = readFragment(APPEALED, action);
-  const said = saidOf(action);
+  const action = readFragment(ACTION_LINE, masked);
+  const { id, kind, at, reason, note, moderator, revertedBy } = action;
+  const { appeal } = readFragment(APPEALED, masked);
+  const said = phraseOf(action);
   return (
-    <article className="line deed" data-item="" tabIndex={-1} aria-label={`${moderator.username}: ${said}`}>
+    <article className="line desk-action" data-item="" tabIndex={-1} aria-label={`${moderator.username}: ${said}`}>
       <p className="details">
-        <ModeratorLink username={moderator.username} /> <span>{said}</span>
-        {isNamed && (
-          <span className="on">
-            <Link href={subjectPath(subjectId)} aria-keyshortcuts="o">
-              <bdi>{nameOf(action)}</bdi>
-            </Link>
-          </span>
-        )}
+        <ModeratorLink username={moderator.username} /> {isNamed ? <Named action={action} /> : <span>{said}</span>}
         <Time at={at} />
         {revertedBy && (
           <span className="settled">
@@ -111,16 +70,29 @@ function Deed({ action, isNamed = false }: DeedProps) {
         </p>
       )}
       {appeal && <Appeal appeal={appeal} />}
-      <div className="acts">
+      <div className="action-buttons">
         {appeal && !appeal.answeredAt && (
-          <ActButton name="Answer" about={said} shortcut="a" onClick={() => setDoing("answer")} />
+          <ActionButton name="Answer" about={said} shortcut="a" onClick={() => setDoing("answer")} />
         )}
         {kind !== "REVERT" && !revertedBy && (
-          <ActButton name="Revert" about={said} shortcut="r" onClick={() => setDoing("revert")} />
+          <ActionButton name="Revert" about={said} shortcut="r" onClick={() => setDoing("revert")} />
         )}
       </div>
-      {doing && <ActDialog task={{ act: doing, action: { id, said } }} onClose={() => setDoing(null)} />}
+      {doing && <ActionDialog task={{ act: doing, action: { id, said } }} onClose={() => setDoing(null)} />}
     </article>
+  );
+}
+
+function Named({ action }: { action: ActionLineFragment }) {
+  const [before, after] = wordsOf(action);
+  return (
+    <span>
+      {before}{" "}
+      <Link href={subjectPath(action.subjectId)} aria-keyshortcuts="o">
+        <bdi>{nameOf(action)}</bdi>
+      </Link>{" "}
+      {after}
+    </span>
   );
 }
 
@@ -142,23 +114,23 @@ function Appeal({ appeal }: { appeal: NonNullable<AppealedFragment["appeal"]> })
   );
 }
 
-function nameOf({ about, subjectId }: DeedFragment): string {
+function nameOf({ about, subjectId }: ActionLineFragment): string {
   if (about?.__typename === "Article") return about.title;
   if (about?.__typename === "User") return about.username;
   return subjectId.startsWith("comment:") ? "a comment" : subjectId;
 }
 
 /** The actions whose appeals wait for an answer. */
-export function Appeals({ actions }: Pick<DeedsProps, "actions">) {
+export function Appeals({ actions }: Pick<ActionsProps, "actions">) {
   return (
     <LiveList
-      items={readFragment(DEED, actions)}
+      items={readFragment(DESK_ACTION, actions)}
       idOf={({ id }) => id}
       one="appeal"
       className="items"
       empty={<p className="empty">No appeal waits for an answer.</p>}
     >
-      {(action) => <Deed action={action} isNamed />}
+      {(action) => <Action action={action} isNamed />}
     </LiveList>
   );
 }

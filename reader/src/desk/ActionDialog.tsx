@@ -1,14 +1,14 @@
 import { useId, useLayoutEffect, useRef } from "react";
-import { ActForm, type Task } from "./ActForm";
+import { ActionForm, type Task } from "./ActionForm";
 
-interface ActDialogProps {
+interface ActionDialogProps {
   task: Task;
   /** After it is done, or given up. */
   onClose: () => void;
 }
 
 /** A dialog with the form of what a moderator is about to do. It is open as long as it is shown; Escape cancels. */
-export function ActDialog({ task, onClose }: ActDialogProps) {
+export function ActionDialog({ task, onClose }: ActionDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -21,7 +21,7 @@ export function ActDialog({ task, onClose }: ActDialogProps) {
   return (
     <dialog
       ref={dialog}
-      className="act"
+      className="action"
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();
@@ -29,7 +29,7 @@ export function ActDialog({ task, onClose }: ActDialogProps) {
       }}
     >
       <h2 id={id}>{questionOf(task)}</h2>
-      <ActForm task={task} onDone={onClose} onCancel={onClose} />
+      <ActionForm task={task} onDone={onClose} onCancel={onClose} />
     </dialog>
   );
 }

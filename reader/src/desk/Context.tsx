@@ -4,11 +4,11 @@ import { Markdown } from "../components/Markdown";
 import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
 import { graphql, readFragment, type FragmentType } from "../gql";
-import type { AroundCommentFragment } from "../gql/graphql";
+import type { ContextCommentFragment } from "../gql/graphql";
 import { subjectPath } from "./subjects";
 
-const AROUND_COMMENT = graphql(`
-  fragment AroundComment on Comment {
+const CONTEXT_COMMENT = graphql(`
+  fragment ContextComment on Comment {
     __typename
     id
     depth
@@ -23,18 +23,18 @@ const AROUND_COMMENT = graphql(`
 `);
 
 /** How many comments of a thread are shown. */
-export const AROUND_SIZE = 50;
+export const CONTEXT_SIZE = 50;
 
-interface AroundProps {
+interface ContextProps {
   /** In the order of the thread. */
-  comments: readonly FragmentType<typeof AROUND_COMMENT>[];
+  comments: readonly FragmentType<typeof CONTEXT_COMMENT>[];
   /** The comment that the page is about, if it is about one. */
   current?: string;
 }
 
 /** Comments as they stand in their thread, to be read; each leads to its page for moderators. */
-export function Around({ comments: masked, current }: AroundProps) {
-  const comments = readFragment(AROUND_COMMENT, masked);
+export function Context({ comments: masked, current }: ContextProps) {
+  const comments = readFragment(CONTEXT_COMMENT, masked);
   const firstDepth = Math.min(...comments.map(({ depth }) => depth));
   if (comments.length === 0) return <p className="empty">There are no comments.</p>;
   return (
@@ -46,14 +46,14 @@ export function Around({ comments: masked, current }: AroundProps) {
           style={{ "--level": comment.depth - firstDepth }}
           data-level={comment.depth - firstDepth}
         >
-          <AroundComment comment={comment} isCurrent={comment.id === current} />
+          <ContextComment comment={comment} isCurrent={comment.id === current} />
         </li>
       ))}
     </ol>
   );
 }
 
-function AroundComment({ comment, isCurrent }: { comment: AroundCommentFragment; isCurrent: boolean }) {
+function ContextComment({ comment, isCurrent }: { comment: ContextCommentFragment; isCurrent: boolean }) {
   const { id, author, content, postedAt, state } = comment;
   return (
     <article

@@ -3,11 +3,11 @@ import { explainRefusal } from "../errors";
 import { moderates, useRoles } from "../roles";
 import { useSession } from "../session";
 import { say, sayProblem } from "../status";
-import { ActDialog } from "./ActDialog";
-import type { Subject, Task } from "./ActForm";
-import { APPROVE, useSend } from "./acts";
+import { ActionDialog } from "./ActionDialog";
+import type { Subject, Task } from "./ActionForm";
+import { APPROVE, useSend } from "./mutations";
 
-interface ActsProps {
+interface ButtonsProps {
   subject: Subject;
   poster?: { id: string; username: string } | null | undefined;
   state: string;
@@ -17,7 +17,7 @@ interface ActsProps {
 }
 
 /** What a moderator may do with an article or a comment, and with its poster. Keys: a, r and l. */
-export function Acts({ subject, poster, state, isLocked = true, isQuick = false }: ActsProps) {
+export function Buttons({ subject, poster, state, isLocked = true, isQuick = false }: ButtonsProps) {
   const [task, setTask] = useState<Task | null>(null);
   const session = useSession();
   const approve = useApprove(subject);
@@ -25,15 +25,15 @@ export function Acts({ subject, poster, state, isLocked = true, isQuick = false 
   const isOther = poster != null && poster.username !== session?.username;
   if (!moderates(roles, subject.groups)) return <p className="hint">It is in no group that you moderate.</p>;
   return (
-    <div className="acts">
-      <ActButton
+    <div className="action-buttons">
+      <ActionButton
         name="Approve"
         about={subject.name}
         shortcut="a"
         onClick={() => (isQuick ? void approve() : setTask({ act: "approve", subject }))}
       />
       {state !== "REMOVED" && (
-        <ActButton
+        <ActionButton
           name="Remove"
           about={subject.name}
           shortcut="r"
@@ -41,17 +41,17 @@ export function Acts({ subject, poster, state, isLocked = true, isQuick = false 
         />
       )}
       {!isLocked && (
-        <ActButton name="Lock" about={subject.name} shortcut="l" onClick={() => setTask({ act: "lock", subject })} />
+        <ActionButton name="Lock" about={subject.name} shortcut="l" onClick={() => setTask({ act: "lock", subject })} />
       )}
       {isOther && (
-        <ActButton name="Ban" about={poster.username} onClick={() => setTask({ act: "ban", user: poster })} />
+        <ActionButton name="Ban" about={poster.username} onClick={() => setTask({ act: "ban", user: poster })} />
       )}
-      {task && <ActDialog task={task} onClose={() => setTask(null)} />}
+      {task && <ActionDialog task={task} onClose={() => setTask(null)} />}
     </div>
   );
 }
 
-interface ActButtonProps {
+interface ActionButtonProps {
   name: string;
   /** What it is about, for screen readers. */
   about: string;
@@ -59,7 +59,7 @@ interface ActButtonProps {
   onClick: () => void;
 }
 
-export function ActButton({ name, about, shortcut, onClick }: ActButtonProps) {
+export function ActionButton({ name, about, shortcut, onClick }: ActionButtonProps) {
   return (
     <button
       type="button"

@@ -3,7 +3,7 @@ import { Choice, Field, Form } from "../components/Form";
 import type { Refusal } from "../errors";
 import { moderates, useRoles, type Roles } from "../roles";
 import { say } from "../status";
-import { APPROVE, BAN, LOCK, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./acts";
+import { APPROVE, BAN, LOCK, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./mutations";
 
 /** An article or a comment that moderators act on. Only articles are in groups, and have a lock. */
 export interface Subject {
@@ -19,7 +19,7 @@ export type Task =
   | { act: "ban"; user: { id: string; username: string } }
   | { act: "revert" | "answer"; action: { id: string; said: string } };
 
-interface ActFormProps {
+interface ActionFormProps {
   task: Task;
   /** After it is done. */
   onDone: () => void;
@@ -30,7 +30,7 @@ const FIELDS = ["reason", "note", "group", "until", "text"];
 const EVERYWHERE = { value: "", text: "Everywhere" };
 
 /** A form for the reason of what a moderator does, and a note. Refusals stand beside their fields. */
-export function ActForm({ task, onDone, onCancel }: ActFormProps) {
+export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
   const perform = usePerform(task);
   const places = placesOf(task, useRoles());
   const [texts, setTexts] = useState({ reason: "", note: "", text: "" });

@@ -86,7 +86,7 @@ const ANSWER = graphql(`
     answerAppeal(input: $input) {
       action {
         id
-        ...Deed
+        ...DeskAction
       }
       userErrors {
         ...Refused
