@@ -14,6 +14,7 @@ from database import search
 from database.comment_changes import CommentChanges, state
 from database.order_index import writes as places
 from database.rows import (
+    Held,
     Row,
     Votes,
     action_row,
@@ -21,6 +22,7 @@ from database.rows import (
     existing,
     follow_row,
     group_row,
+    hold_vote,
     integer,
     remove_articles,
     remove_rows,
@@ -28,6 +30,7 @@ from database.rows import (
     update_rows,
     upsert,
     user_row,
+    write_held,
     write_votes,
 )
 from database.statements import slices
@@ -64,6 +67,7 @@ class Changes:
     columns: defaultdict[int, Row] = field(default_factory=lambda: defaultdict(dict))
     groups: dict[int, list[str]] = field(default_factory=dict)
     votes: Votes = field(default_factory=lambda: defaultdict(dict))
+    held: Held = field(default_factory=lambda: defaultdict(dict))  # votes that count no more, or again
     edits: defaultdict[int, list[Row]] = field(default_factory=lambda: defaultdict(list))
     users: dict[str, Row] = field(default_factory=dict)
     seen: dict[str, str] = field(default_factory=dict)
@@ -98,14 +102,28 @@ class Changes:
         }
         self.groups[number] = values["groups"].split()
         if entry.kind == "posted":
-            self.votes[number][entry.actor] = (1, entry.at)
+            self.votes[number][entry.actor] = (1, entry.at, True)
         for voter in values.get("voters", "").split():
-            self.votes[number][voter] = (1, None)
+            self.votes[number][voter] = (1, None, True)
 
     def vote(self, entry: Entry) -> None:
         number, value = _number(entry), int(entry.values["value"])
         self._row(number).update(up=integer(entry.values["up"]), down=integer(entry.values["down"]))
-        self.votes[number][entry.actor] = (value, entry.at) if value else None
+        counts = "annulled" not in entry.values
+        self.votes[number][entry.actor] = (value, entry.at, counts) if value else None
+        self.held[number].pop(entry.actor, None)
+
+    def change_counts(self, entry: Entry) -> None:
+        """Votes of a user that count no more, or count again: each with the new counts of what it was cast on."""
+        voter, counts = entry.values["voter"], entry.kind == "votes_restored"
+        for word in entry.values["votes"].split():
+            type, number, value, up, down = word.split(":")
+            changes = self if type == "article" else self.comments
+            changes.hold(int(number), voter, int(value), counts, integer(up), integer(down))
+
+    def hold(self, number: int, voter: str, value: int, counts: bool, up: int, down: int) -> None:
+        self._row(number).update(up=up, down=down)
+        hold_vote(self.votes, self.held, number, voter, value, counts)
 
     def edit(self, entry: Entry) -> None:
         number, values = _number(entry), entry.values
@@ -126,7 +144,7 @@ class Changes:
     def remove(self, entry: Entry) -> None:
         number = _number(entry)
         self.removed.add(number)
-        for gathered in (self.articles, self.columns, self.groups, self.votes, self.edits):
+        for gathered in (self.articles, self.columns, self.groups, self.votes, self.held, self.edits):
             gathered.pop(number, None)
 
     def purge(self, entry: Entry) -> None:
@@ -149,7 +167,7 @@ class Changes:
         }
         self.groups[number] = values["groups"].split()
         if values["imported"] == "0":
-            self.votes[number].setdefault(values["poster"], (1, integer(values["time"])))
+            self.votes[number].setdefault(values["poster"], (1, integer(values["time"]), True))
 
     def register(self, entry: Entry) -> None:
         self.users[_username(entry)] = user_row(entry.values["name"], integer(entry.values["joined"]))
@@ -183,18 +201,19 @@ class Changes:
         if "groups" in values:
             self.groups[number] = values["groups"].split()
         for voter in values.get("upvoters", "").split():
-            self.votes[number][voter] = (1, None)
+            self.votes[number][voter] = (1, None, True)
 
     def write(self, connection: Connection) -> None:
         """Write all of it. Changes of articles that are not in the table are skipped: these were deleted later."""
         gone = remove_articles(connection, self.removed)
         remove_rows(connection, EDITS, self.purged)
-        changed = {*self.columns, *self.groups, *self.votes, *self.edits} - self.articles.keys()
+        changed = {*self.columns, *self.groups, *self.votes, *self.held, *self.edits} - self.articles.keys()
         known = {*self.articles, *existing(connection, ARTICLES, changed)}
         upsert(connection, ARTICLES, self.articles.values(), keep=("archived",))
         update_rows(connection, ARTICLES, {number: row for number, row in self.columns.items() if number in known})
         replace_groups(connection, {number: names for number, names in self.groups.items() if number in known})
         write_votes(connection, VOTES, {number: votes for number, votes in self.votes.items() if number in known})
+        write_held(connection, VOTES, {number: held for number, held in self.held.items() if number in known})
         upsert(connection, EDITS, [row for number, rows in self.edits.items() if number in known for row in rows])
         upsert(connection, USERS, self.users.values(), keep=("seen",))
         upsert(connection, GROUP_TEXTS, self.group_texts.values())
@@ -227,6 +246,8 @@ READERS: Mapping[str, Callable[[Changes, Entry], None]] = {
     "posted": Changes.post,
     "imported": Changes.post,
     "voted": Changes.vote,
+    "votes_annulled": Changes.change_counts,
+    "votes_restored": Changes.change_counts,
     "edited": Changes.edit,
     "regrouped": Changes.regroup,
     "state_changed": Changes.set_state,

@@ -6,7 +6,20 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from database.rows import Row, Votes, existing, integer, remove_comments, remove_rows, update_rows, upsert, write_votes
+from database.rows import (
+    Held,
+    Row,
+    Votes,
+    existing,
+    hold_vote,
+    integer,
+    remove_comments,
+    remove_rows,
+    update_rows,
+    upsert,
+    write_held,
+    write_votes,
+)
 from database.tables import ARTICLES, COMMENT_EDITS, COMMENT_VOTES, COMMENTS
 from store.log import Entry
 from store.records import ContentState
@@ -23,6 +36,7 @@ class CommentChanges:
     rows: dict[int, Row] = field(default_factory=dict)
     columns: defaultdict[int, Row] = field(default_factory=lambda: defaultdict(dict))
     votes: Votes = field(default_factory=lambda: defaultdict(dict))
+    held: Held = field(default_factory=lambda: defaultdict(dict))
     edits: defaultdict[int, list[Row]] = field(default_factory=lambda: defaultdict(list))
     removed: set[int] = field(default_factory=set)
     restated: set[int] = field(default_factory=set)
@@ -45,14 +59,21 @@ class CommentChanges:
             "state": state(ContentState.VISIBLE),
         }
         if entry.kind == "commented":
-            self.votes[number][entry.actor] = (1, entry.at)
+            self.votes[number][entry.actor] = (1, entry.at, True)
         for voter in values.get("voters", "").split():
-            self.votes[number][voter] = (1, None)
+            self.votes[number][voter] = (1, None, True)
 
     def vote(self, entry: Entry, number: int) -> None:
         value = int(entry.values["value"])
         self._row(number).update(up=integer(entry.values["up"]), down=integer(entry.values["down"]))
-        self.votes[number][entry.actor] = (value, entry.at) if value else None
+        counts = "annulled" not in entry.values
+        self.votes[number][entry.actor] = (value, entry.at, counts) if value else None
+        self.held[number].pop(entry.actor, None)
+
+    def hold(self, number: int, voter: str, value: int, counts: bool, up: int, down: int) -> None:
+        """As `Changes.hold`."""
+        self._row(number).update(up=up, down=down)
+        hold_vote(self.votes, self.held, number, voter, value, counts)
 
     def edit(self, entry: Entry, number: int) -> None:
         content, edited = entry.values["content"], integer(entry.values["edited"])
@@ -69,7 +90,7 @@ class CommentChanges:
         values = entry.values
         for each in (number, *map(int, values["removed"].split())):
             self.removed.add(each)
-            for gathered in (self.rows, self.columns, self.votes, self.edits):
+            for gathered in (self.rows, self.columns, self.votes, self.held, self.edits):
                 gathered.pop(each, None)
         if values["stub"]:
             self.rows[number] = row_of(number, values)
@@ -88,7 +109,7 @@ class CommentChanges:
             "state": state(ContentState.REMOVED),
         }
         if values["imported"] == "0":
-            self.votes[number].setdefault(values["poster"], (1, integer(values["time"])))
+            self.votes[number].setdefault(values["poster"], (1, integer(values["time"]), True))
 
     def repair(self, entry: Entry, number: int) -> None:
         row: Row = {name: integer(entry.values[name]) for name in ("up", "down") if name in entry.values}
@@ -105,12 +126,13 @@ class CommentChanges:
         remove_rows(connection, COMMENT_EDITS, self.purged)
         articles = existing(connection, ARTICLES, {row["article"] for row in self.rows.values()})
         rows = {number: row for number, row in self.rows.items() if row["article"] in articles}
-        changed = {*self.columns, *self.votes, *self.edits} - self.rows.keys()
+        changed = {*self.columns, *self.votes, *self.held, *self.edits} - self.rows.keys()
         known = {*rows, *existing(connection, COMMENTS, changed)}
         upsert(connection, COMMENTS, rows.values())
         update_rows(connection, COMMENTS, {number: row for number, row in self.columns.items() if number in known})
         votes = {number: votes for number, votes in self.votes.items() if number in known}
         write_votes(connection, COMMENT_VOTES, votes)
+        write_held(connection, COMMENT_VOTES, {number: held for number, held in self.held.items() if number in known})
         edits = [row for number, rows in self.edits.items() if number in known for row in rows]
         upsert(connection, COMMENT_EDITS, edits)
         return {*rows, *self.removed, *(known & {*self.edits, *self.restated})}

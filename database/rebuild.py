@@ -6,7 +6,7 @@ voters the store no longer has, when a vote was cast, and edits. Every step may 
 to where the database has read the log, are written last: a database without positions is not complete.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +66,9 @@ ENTRIES_AT_ONCE = 1_000
 ARCHIVED_FIELD = "archived"  # of the settings of a store that has archived articles
 
 
+Annulled = Mapping[int, Mapping[str, int]]  # values of votes, by number and voter
+
+
 class LogCutOff(Exception):
     """Entries that a rebuild had not read yet were removed from the log."""
 
@@ -117,7 +120,13 @@ class Rebuild:
 
     async def _copy(self, batch: list[Record]) -> None:
         await self.lease.extend()
-        await self.database.write(copy, batch)
+        numbers = [record.number for record in batch if isinstance(record, VotedOnRecord)]
+        commands: list[Command] = [
+            ("HGETALL", keys.annulled(self.site.home_of_article(number), number)) for number in numbers
+        ]
+        found = await self.site.redis.pipeline(commands) if commands else []
+        annulled = {number: values_of(votes) for number, votes in zip(numbers, found, strict=True) if votes}
+        await self.database.write(copy, batch, annulled)
 
     async def _remove_others(self) -> None:
         """Remove the rows of what the store does not have; also archived articles, if the store has no archive."""
@@ -238,14 +247,20 @@ def replay(connection: Connection, entries: Sequence[log.Entry]) -> None:
     Changes().add(entries).write(connection)
 
 
-def copy(connection: Connection, batch: Sequence[Record]) -> None:
-    """Write the rows of some records of a dump."""
+def values_of(annulled: Mapping[str, str]) -> dict[str, int]:
+    """The values of the votes on an article or a comment that do not count, by voter."""
+    values = {voter: int(text.partition(" ")[0]) for voter, text in annulled.items()}
+    return {voter: value for voter, value in values.items() if value}
+
+
+def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) -> None:
+    """Write the rows of some records of a dump. `annulled` are the votes on these that do not count."""
     articles = [record for record in batch if isinstance(record, ArticleRecord)]
     upsert(connection, ARTICLES, [article_row(each.number, each.fields) for each in articles], keep=("archived",))
     replace_groups(connection, {each.number: each.fields["groups"].split() for each in articles})
-    replace_votes(connection, VOTES, articles)
+    replace_votes(connection, VOTES, articles, annulled)
     comments = [record for record in batch if isinstance(record, CommentRecord)]
-    copy_comments(connection, comments)
+    copy_comments(connection, comments, annulled)
     users = [record.fields for record in batch if isinstance(record, UserRecord)]
     upsert(connection, USERS, [user_row(fields["name"], int(fields["joined"]), fields.get("seen")) for fields in users])
     follows = [record for record in batch if isinstance(record, FollowsRecord)]
@@ -271,7 +286,7 @@ def remove_purged_edits(connection: Connection, actions: Sequence[ActionRecord])
     remove_rows(connection, COMMENT_EDITS, [number for each in subjects if (number := records.comment_number(each))])
 
 
-def copy_comments(connection: Connection, comments: Sequence[CommentRecord]) -> None:
+def copy_comments(connection: Connection, comments: Sequence[CommentRecord], annulled: Annulled) -> None:
     """Write the rows of comments, each after its parent. Deleted comments keep no votes and no edits."""
     parents = {int(each.fields["parent"]) for each in comments if "parent" in each.fields}
     depths: dict[int, int] = {}
@@ -281,7 +296,9 @@ def copy_comments(connection: Connection, comments: Sequence[CommentRecord]) -> 
     for each in comments:
         depths[each.number] = depths.get(int(each.fields["parent"]), 0) + 1 if "parent" in each.fields else 0
     upsert(connection, COMMENTS, [comment_row(each.number, each.fields, depths[each.number]) for each in comments])
-    replace_votes(connection, COMMENT_VOTES, [comment for comment in comments if not is_deleted(comment.fields)])
+    replace_votes(
+        connection, COMMENT_VOTES, [comment for comment in comments if not is_deleted(comment.fields)], annulled
+    )
     deleted = [comment.number for comment in comments if is_deleted(comment.fields)]
     for table in OF_A_COMMENT[1:]:
         remove_rows(connection, table, deleted)
@@ -319,21 +336,29 @@ def article_row(number: int, fields: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def replace_votes(connection: Connection, table: Table, subjects: Sequence[VotedOnRecord]) -> None:
+def replace_votes(connection: Connection, table: Table, subjects: Sequence[VotedOnRecord], annulled: Annulled) -> None:
     """
     Set the votes on some articles or comments (`subjects`). Rows with the same vote stay as they are, with the time
-    when the vote was cast. If the store no longer has the voters of a subject, all its rows stay, and the poster's vote
-    is added if it is missing.
+    when the vote was cast; those that are `annulled` do not count. If the store no longer has the voters of a subject,
+    all its rows stay, and the poster's vote is added if it is missing.
     """
     stored = stored_votes(connection, table, [each.number for each in subjects])
     withdrawn: list[tuple[int, str]] = []
     rows = []
     for each in subjects:
         number, poster, known = each.number, each.fields["poster"], stored.get(each.number, {})
-        votes = {poster: 1, **dict.fromkeys(each.upvoters, 1), **dict.fromkeys(each.downvoters, -1)}
+        counted = {poster: 1, **dict.fromkeys(each.upvoters, 1), **dict.fromkeys(each.downvoters, -1)}
+        held = annulled.get(number, {})
+        votes = {voter: (value, True) for voter, value in counted.items()}
+        votes |= {voter: (value, False) for voter, value in held.items()}
+        if not each.upvoters:  # only the database knows of these
+            votes |= {voter: (row.value, True) for voter, row in known.items() if not row.counts and voter not in held}
         cast = {poster: own_vote_cast(number, int(each.fields["time"]))}
+        cast |= {voter: row.cast_ms for voter, row in known.items() if voter in votes and row.value == votes[voter][0]}
         rows += [
-            vote_row(number, voter, vote, cast.get(voter)) for voter, vote in votes.items() if known.get(voter) != vote
+            vote_row(number, voter, value, cast.get(voter), counts)
+            for voter, (value, counts) in votes.items()
+            if voter not in known or (known[voter].value, known[voter].counts) != (value, counts)
         ]
         withdrawn += [(number, voter) for voter in known.keys() - votes.keys() if each.upvoters]
     upsert(connection, table, rows)
@@ -350,13 +375,12 @@ def own_vote_cast(number: int, posted: int) -> int | None:
     return posted if sequence >= records.FIRST_STORY_SEQUENCE and not records.is_of_story(sequence) else None
 
 
-def stored_votes(connection: Connection, table: Table, numbers: Sequence[int]) -> dict[int, dict[str, int]]:
-    """The votes that the table has, by number and voter."""
-    found: dict[int, dict[str, int]] = {}
+def stored_votes(connection: Connection, table: Table, numbers: Sequence[int]) -> dict[int, dict[str, Row[Any]]]:
+    """The rows of votes that the table has, by number and voter."""
+    found: dict[int, dict[str, Row[Any]]] = {}
     for some in slices(numbers):
-        rows = connection.execute(select(table.c.number, table.c.voter, table.c.value).where(table.c.number.in_(some)))
-        for number, voter, value in rows:
-            found.setdefault(number, {})[voter] = value
+        for row in connection.execute(select(table).where(table.c.number.in_(some))):
+            found.setdefault(row.number, {})[row.voter] = row
     return found
 
 

@@ -12,7 +12,9 @@ from database.statements import slices
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENT_EDITS, COMMENT_VOTES, COMMENTS, EDITS, VOTES
 
 Row = dict[str, Any]
-Vote = tuple[int, int | None] | None  # its value, and when it was cast; None of one that was withdrawn
+# its value, when it was cast, and whether it counts; None of one that was withdrawn
+Vote = tuple[int, int | None, bool] | None
+Held = defaultdict[int, dict[str, tuple[int, bool]]]  # value of a vote, and whether it counts, by number and voter
 Votes = defaultdict[int, dict[str, Vote]]  # by number and voter
 
 OF_AN_ARTICLE = (ARTICLES, ARTICLE_GROUPS, VOTES, EDITS)
@@ -24,8 +26,8 @@ def user_row(name: str, joined: int, seen: str | None = None) -> Row:
     return {"username": name.lower(), "name": name, "joined_ms": joined, "seen": seen}
 
 
-def vote_row(number: int, voter: str, value: int, cast: int | None = None) -> Row:
-    return {"number": number, "voter": voter, "value": value, "cast_ms": cast, "counts": True}
+def vote_row(number: int, voter: str, value: int, cast: int | None = None, counts: bool = True) -> Row:
+    return {"number": number, "voter": voter, "value": value, "cast_ms": cast, "counts": counts}
 
 
 def action_row(number: int, values: Mapping[str, str]) -> Row:
@@ -88,6 +90,25 @@ def write_votes(connection: Connection, table: Table, votes: Mapping[int, Mappin
     upsert(connection, table, written)
     if ended:
         connection.execute(_end_vote(table), ended)
+
+
+def hold_vote(votes: Votes, held: Held, number: int, voter: str, value: int, counts: bool) -> None:
+    """Gather that a vote counts no more, or counts again. When it was cast stays as it is known."""
+    vote = votes[number].get(voter) if number in votes else None
+    if vote:
+        votes[number][voter] = (value, vote[1], counts)
+    else:
+        held[number][voter] = (value, counts)
+
+
+def write_held(connection: Connection, table: Table, held: Mapping[int, Mapping[str, tuple[int, bool]]]) -> None:
+    """Set whether votes on articles or comments count, after `write_votes`."""
+    rows = [
+        vote_row(number, voter, value, None, counts)
+        for number, of_number in held.items()
+        for voter, (value, counts) in of_number.items()
+    ]
+    upsert(connection, table, rows, keep=("cast_ms",))
 
 
 def replace_groups(connection: Connection, groups: Mapping[int, Sequence[str]]) -> None:

@@ -1,11 +1,12 @@
-"""Bans from the site and from groups."""
+"""Bans from the site and from groups, and votes that count no more."""
 
 from collections.abc import Awaitable
 
+from archive import annulments as annulling
 from archive import banned_texts
 from resolvers.context import Context
 from resolvers.users import checked_username
-from store import bans
+from store import annulments, bans, reverts
 from store.moderation import Moderated
 from store.roles import Authority
 
@@ -18,15 +19,46 @@ async def ban(
     until: int | None = None,
     note: str | None = None,
     remove_texts: bool | None = False,
+    annul_votes: bool | None = False,
 ) -> Moderated:
-    """Three round trips; if texts are removed, those of `banned_texts.begin`, too."""
+    """
+    Three round trips; if texts are removed, those of `banned_texts.begin`, too, and if votes are annulled, those of
+    `archive.annulments.begin`.
+    """
     username = checked_username(user_id)
 
     def act(authority: Authority) -> Awaitable[Moderated]:
         given = (username, group, until, reason, note)
-        return bans.ban(context.store.site, authority, *given, removes_texts=bool(remove_texts))
+        removes, annuls = bool(remove_texts), bool(annul_votes)
+        return bans.ban(context.store.site, authority, *given, removes_texts=removes, annuls_votes=annuls)
 
     done = await context.within_removal_limit(act)
     if done.changed and done.action and done.action.removes_texts:
         await context.write(banned_texts.begin(context.store, context.database, done.action.number))
-    return done
+    return await _with_votes(context, done)
+
+
+async def annul_votes(
+    context: Context,
+    user_id: str,
+    reason: str,
+    from_: int | None = None,
+    to: int | None = None,
+    note: str | None = None,
+) -> Moderated:
+    """Three round trips, and those of `archive.annulments.begin`. It counts as a ban for the limit of a moderator."""
+    username = checked_username(user_id)
+
+    def act(authority: Authority) -> Awaitable[Moderated]:
+        return annulments.annul(context.store.site, authority, username, from_, to, reason, note)
+
+    return await _with_votes(context, await context.within_removal_limit(act))
+
+
+async def _with_votes(context: Context, done: Moderated) -> Moderated:
+    """What was done, after the first votes were annulled, if it annuls some."""
+    if not (done.changed and done.action and done.action.annulment):
+        return done
+    number = done.action.number
+    await context.write(annulling.begin(context.store, context.database, number))
+    return Moderated(await reverts.read(context.store.site, number), done.changed)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from archive import banned_texts, write_back
+from archive import annulments, banned_texts, write_back
 from resolvers import arguments, nodes
 from resolvers.arguments import BadInput, PageArguments, paginated
 from resolvers.context import Context
@@ -147,17 +147,26 @@ async def revoke_role(context: Context, user_id: str, role: Role, reason: str, g
     return await context.write(roles.revoke(context.store.site, context.actor(), username, role, group, reason))
 
 
-async def revert(context: Context, action_id: str, reason: str, note: str | None = None) -> Moderated:
+async def revert(
+    context: Context,
+    action_id: str,
+    reason: str,
+    note: str | None = None,
+    keep_votes_annulled: bool | None = False,
+) -> Moderated:
     number = records.action_number(action_id)
     if number is None:
         raise Invalid("an action's id looks like action:1541", "actionId")
-    command = partial(reverts_of.revert, context.store.site, context.actor(), number, reason, note)
+    given = (context.store.site, context.actor(), number, reason, note)
+    command = partial(reverts_of.revert, *given, keeps_votes=bool(keep_votes_annulled))
     (action,) = await context.reads.actions([number])
     article = records.article_number(action.subject_id) if action else None
     if article is None:
         done = await context.write(command())
         if action and action.removes_texts:
             await context.write(banned_texts.begin(context.store, context.database, action.number))
+        if action and action.annulment:
+            await context.write(annulments.begin(context.store, context.database, action.number))
         return done
     return await context.write(write_back.run_moderation(context.store, context.database, article, command))
 

@@ -7,10 +7,11 @@ import strawberry
 from resolvers.search import SearchKind, SearchOrder
 from store.flags import FlagReason, Queue
 from store.ranking.formulas import Order
-from store.records import ContentState, ModerationKind, NotificationKind, Role, Vote
+from store.records import AnnulmentState, ContentState, ModerationKind, NotificationKind, Role, Vote
 from store.threads import CommentOrder
 
 __all__ = [
+    "AnnulmentState",
     "CommentOrder",
     "ContentState",
     "FlagReason",
@@ -113,10 +114,20 @@ describe(
     APPROVE="Approved an article or a comment.",
     LOCK="Locked an article: it takes no votes and no comments.",
     BAN="Banned a user from the site or a group.",
+    ANNUL_VOTES="Let votes of a user count no more.",
     GRANT_ROLE="Gave a user a role.",
     REVOKE_ROLE="Took a role from a user.",
     REVERT="Reverted an earlier action.",
     PURGE="Deleted a text for good.",
+)
+describe(
+    AnnulmentState,
+    "AnnulmentState",
+    "How far an action is that annuls votes.",
+    RUNNING="Votes are being annulled.",
+    DONE="All of its votes count no more.",
+    RESTORING="It was reverted, and its votes are being restored.",
+    RESTORED="It was reverted, and its votes count again.",
 )
 describe(
     FlagReason,

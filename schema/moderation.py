@@ -7,7 +7,7 @@ from strawberry.permission import BasePermission
 
 from resolvers import appeals, moderation
 from schema.connections import Connection
-from schema.enums import ModerationKind, Role
+from schema.enums import AnnulmentState, ModerationKind, Role
 from schema.fields import ARGUMENTS, field_of, root_field
 from schema.mutations import Payload, mutation, nullable, optional
 from schema.nodes import Node, instances_of
@@ -47,6 +47,17 @@ class RoleGrant:
     granted_at: DateTime = strawberry.field(description="When it was granted.")
 
 
+@strawberry.type(description="How far an action is that annuls votes, or restores them when it is reverted.")
+class Annulment:
+    state: AnnulmentState = strawberry.field(description="What is being done, or was done.")
+    done: int = strawberry.field(description="How many votes are annulled so far, or restored.")
+    total: int | None = strawberry.field(description="How many there are to do, about; null if that is not known yet.")
+    reaches_back_to: DateTime | None = strawberry.field(
+        description="Votes that were cast before may be untouched, as the server has no database and does not know of "
+        "them; null if it knows of all."
+    )
+
+
 @strawberry.type(description="What a moderator did. Everybody may read it, and it never changes but for `revertedBy`.")
 class ModerationAction(Node):
     is_type_of = instances_of(records.ModerationAction)
@@ -76,6 +87,12 @@ class ModerationAction(Node):
     appeal: Annotated["Appeal", strawberry.lazy("schema.appeals")] | None = field_of(
         appeals.of_actions,
         "The appeal against it, for who has appealed and for moderators of the place; null for others.",
+    )
+    annulled_votes: int | None = strawberry.field(
+        description="Of an action that annuls votes: how many it keeps from counting. Null for others."
+    )
+    annulment: Annulment | None = strawberry.field(
+        description="Of an action that annuls votes: how far that is. Null for others."
     )
     reverts: "ModerationAction | None" = field_of(moderation.reverts, "The action that this one reverts.")
     reverted_by: "ModerationAction | None" = field_of(moderation.reverted_by, "The action that reverts this one.")
@@ -124,6 +141,9 @@ class RevokeRoleInput:
 @strawberry.input(description="An action to revert.")
 class RevertModerationInput:
     action_id: strawberry.ID = strawberry.field(description="The id of the action.")
+    keep_votes_annulled: bool | None = strawberry.field(
+        default=False, description="Whether votes that were annulled with a ban still do not count after its revert."
+    )
     reason: str = strawberry.field(description=REASON)
     note: str | None = optional(NOTE)
 

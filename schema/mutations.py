@@ -42,9 +42,9 @@ def mutation(resolver: Callable[..., Awaitable[Any]], payload: type[Any], input:
     return command_field(command, input, description)
 
 
-def optional(description: str) -> Any:
-    """A field of an input that may be left out."""
-    return strawberry.field(default=UNSET, description=description)
+def optional(description: str, name: str | None = None) -> Any:
+    """A field of an input that may be left out. `name` is its own name where Python's differs."""
+    return strawberry.field(default=UNSET, description=description, name=name)
 
 
 def listed(description: str) -> Any:

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from archive import banned_texts
+from archive import annulments, banned_texts
 from archive.mover import HotLimits, archiving_old
 from caches import MEGABYTE, POOL
 from database.database import Database, DatabaseUnavailable, mirroring
@@ -311,6 +311,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         effects.completing(store.site),
         removals.removing(store.site),
         banned_texts.cleaning(store, database),
+        annulments.annulling(store, database),
         log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.removable),
         shared_rates.synchronized(app.state.rates, store),
         app.state.observer.metrics.measuring_caches(),

@@ -56,38 +56,50 @@ async def ban(
     note: str | None = None,
     *,
     removes_texts: bool = False,
+    annuls_votes: bool = False,
 ) -> Moderated:
     """
     Ban a user from a group, or without one from the site, until an instant (unix milliseconds) or for good.
 
     A ban from the site ends all sessions of the user. If it `removes_texts`, the user's articles and comments are
-    removed as well, those of the group if there is one: `archive/banned_texts.py` does that in steps. If a ban stands
-    that ends as late, and removes texts if this one does, nothing changes. Two round trips.
+    removed as well, those of the group if there is one: `archive/banned_texts.py` does that in steps. If it
+    `annuls_votes`, all votes of the user so far count no more: `archive/annulments.py` does that, too. If a ban
+    stands that ends as late, and does these if this one does, nothing changes. Two round trips.
 
     Raises:
         NotAModerator: the actor does not moderate this place, or is the user, who may not have the same or a higher
             role either.
         NotFound: there is no such user.
-        Invalid: a time that is over, or texts that break a rule; `others` has further faults.
+        Invalid: a time that is over, votes with a ban from a group, or texts that break a rule; `others` has further
+            faults.
         Unauthenticated, Banned: the session has ended, or the actor is banned.
     """
+    if annuls_votes and group is not None:
+        raise Invalid("votes are annulled with a ban from the whole site", "annulVotes")
     place, texts = _checked(site, group, until, reason, note)
-    return await _run(site, actor, username, place, until or FOR_GOOD, texts, removes_texts=removes_texts)
+    given = (username, place, until or FOR_GOOD, texts)
+    return await _run(site, actor, *given, removes_texts=removes_texts, with_votes=annuls_votes)
 
 
 async def revert(
-    site: Site, actor: Moderator, action: ModerationAction, reason: str, note: str | None = None
+    site: Site,
+    actor: Moderator,
+    action: ModerationAction,
+    reason: str,
+    note: str | None = None,
+    *,
+    keeps_votes: bool = False,
 ) -> Moderated:
     """
-    Revert a ban. The user is then banned until the latest end of the bans that remain. Texts that were removed with it
-    come back in steps. Two round trips.
+    Revert a ban. The user is then banned until the latest end of the bans that remain. Texts that were removed with it,
+    and votes that were annulled, come back in steps; the votes do not if it `keeps_votes` annulled. Two round trips.
 
     Raises as `ban`, and:
         AlreadyReverted: the action was reverted before.
     """
     username = action.subject_id.removeprefix("user:")
     _, texts = _checked(site, None, None, reason, note)
-    return await _run(site, actor, username, action.group or "", FOR_GOOD, texts, action.number)
+    return await _run(site, actor, username, action.group or "", FOR_GOOD, texts, action.number, with_votes=keeps_votes)
 
 
 def standing(words: str, now: int) -> Iterator[Ban]:
@@ -123,11 +135,23 @@ async def _run(
     reverts: int | None = None,
     *,
     removes_texts: bool = False,
+    with_votes: bool = False,
 ) -> Moderated:
-    """Run the script of a ban, or of the revert of one. `texts` are the reason and the note."""
+    """
+    Run the script of a ban, or of the revert of one. `texts` are the reason and the note. `with_votes` says that a ban
+    annuls votes, or that its revert keeps them annulled.
+    """
     name = username.lower()
     authority = await roles.read_moderator(site, actor)
-    values = (keys.slot(name), group, until, *texts, reverts or "", "1" if removes_texts else "")
+    values = (
+        keys.slot(name),
+        group,
+        until,
+        *texts,
+        reverts or "",
+        "1" if removes_texts else "",
+        "1" if with_votes else "",
+    )
     reply = await roles.run(site, BAN, site.home_of_user(name), authority, name, *values)
     match reply[0]:
         case "refused":

@@ -142,6 +142,16 @@ def _of_flags_decided(site: Site, entry: Entry) -> list[Effect]:
     return effects
 
 
+def _of_annulled_votes(site: Site, entry: Entry) -> list[Effect]:
+    """`karma` has words, each the name of a poster with another home, and by how much the karma of comments changes."""
+    effects = []
+    for word in entry.values["karma"].split():
+        poster, _, change = word.partition(":")
+        target = site.home_of_user(poster)
+        effects.append(Effect(target, (("HINCRBY", keys.user(target, poster), "comment_karma", change),)))
+    return effects
+
+
 def _of_comments_listed(site: Site, entry: Entry) -> list[Effect]:
     """
     Of several comments, each as number, poster and time; `notified` has words with the number before each, and so has
@@ -218,6 +228,8 @@ EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
     "appeal_answered": _notifications,
     "comment_state_changed": _of_comment_state_changed,
     "comments_listed": _of_comments_listed,
+    "votes_annulled": _of_annulled_votes,
+    "votes_restored": _of_annulled_votes,
 }
 
 

@@ -50,6 +50,8 @@ class EventKind(Enum):
     FLAGS_DECIDED = "flags_decided"  # what became of flags, for users of other partitions. It is in the log only
     APPEALED = "appealed"
     APPEAL_ANSWERED = "appeal_answered"
+    VOTES_ANNULLED = "votes_annulled"  # votes of a user count no more, on some articles and comments
+    VOTES_RESTORED = "votes_restored"  # they count again
     REPAIRED = "repaired"
     RANKED = "ranked"  # the orders or the weights of a group have changed
     MISSED = "missed"  # events were lost: anything may have changed
@@ -111,6 +113,8 @@ PRIVATE = frozenset(
     }
 )  # clients are not sent these entries of the log, and of the events only moderators learn
 
+ABOUT_VOTES = tuple(f"{kind.value} " for kind in (EventKind.VOTES_ANNULLED, EventKind.VOTES_RESTORED))
+
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Event:
@@ -147,6 +151,27 @@ class Event:
             return cls(kind, int(number), poster, tuple(groups), id, article)
         except (ValueError, IndexError):
             return cls(EventKind.MISSED)
+
+
+def events_in(message: str) -> list[Event]:
+    """
+    The events of a message. One about annulled votes has, after the id, a word for each article and comment, as
+    `article:NUMBER:POSTER:GROUP,GROUP` or `comment:NUMBER:POSTER:ARTICLE`: for listeners these are voted on.
+    """
+    if not message.startswith(ABOUT_VOTES):
+        return [Event.read(message)]
+    try:
+        words = message.split()
+        return [_voted_on(word, words[3]) for word in words[4:]]
+    except (ValueError, IndexError):
+        return [Event(EventKind.MISSED)]
+
+
+def _voted_on(word: str, id: str) -> Event:
+    type, number, poster, rest = word.split(":")
+    if type == "comment":
+        return Event(EventKind.COMMENT_VOTED, int(number), poster, (), id, int(rest))
+    return Event(EventKind.VOTED, int(number), poster, tuple(rest.split(",")) if rest else (), id)
 
 
 def entry_id(message: str) -> str:
@@ -319,7 +344,8 @@ class Events:
         """Dispatch a message. Without listeners to anything but rare topics, other messages are not parsed."""
         rare = sum([topic in self._listeners for topic in RARE_TOPICS])
         if len(self._listeners) > rare or not message.startswith(ABOUT_OTHERS):
-            self.dispatch(Event.read(message))
+            for event in events_in(message):
+                self.dispatch(event)
 
     def dispatch(self, event: Event) -> None:
         for topic in self._listeners if event.kind is EventKind.MISSED else topics(event):

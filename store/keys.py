@@ -12,7 +12,7 @@ from store.ranking.formulas import ORDERS
 SLOTS = 1024
 CACHED = ("article:{", "comment:{", "user:{", "action:{", "place:{")  # prefixes of the keys that processes cache
 CACHED_VOTERS = ("voted:{",)
-CACHED_VOTES = (*CACHED_VOTERS, "downvoted:{")
+CACHED_VOTES = (*CACHED_VOTERS, "downvoted:{", "annulled:{")
 
 
 def slot(name: str) -> int:
@@ -102,6 +102,18 @@ downvoted = Kind(
     backup=Backup.COPIED,
     record="article",
     check=Check.VALUE,
+)
+annulled = Kind(
+    "annulled",
+    "hash",
+    (NUMBER,),
+    "votes on an article or a comment that do not count, by username: the value, and the numbers of the actions that "
+    "hold it",
+    lifetime="while there are any",
+    written_by="annulVotes, banUser, revertModeration, vote, delete",
+    backup=Backup.COPIED,
+    record="annulled",
+    check=Check.ANNULLED,
 )
 comment = Kind(
     "comment",
@@ -370,8 +382,10 @@ action = Kind(
     "hash",
     (NUMBER,),
     "what a moderator did: kind, at, moderator, subject, group, reason, note, until, texts (1: a ban that removes "
-    "them), ban (with which a text is removed), before (the state that it has found), role, reverts, reverted_by, "
-    "notified",
+    "them), votes (1: it annuls votes), from, to (when these were cast), ban (with which a text is removed), before "
+    "(the state that it has found), role, reverts, reverted_by, notified; of votes that it annuls: annulled (how many "
+    "it holds), total, reaches (votes before are untouched), annulment (done, restoring or restored), kept (1: its "
+    "revert keeps them annulled)",
     written_by="all commands of moderators",
     backup=Backup.COPIED,
     record="action",

@@ -41,6 +41,7 @@ class Check(Enum):
     MEMBERS = auto()  # each member of a sorted set belongs there
     VALUE = auto()  # by its value alone
     FOLLOWS = auto()  # by its value and the other side of each follow
+    ANNULLED = auto()  # by the other side: the votes that actions hold, and the things by action
     ACTION = auto()  # and its entries in the indexes of actions
     ACTIONS = auto()  # by the actions that it has
     MODERATORS = auto()  # by the roles of the users that it has

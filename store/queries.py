@@ -120,10 +120,14 @@ def _by_partition(site: Site, kind: RecordType[Any], ids: Sequence[Any]) -> Mapp
 def votes(site: Site, numbers: Sequence[int], voter: str) -> list[Read[dict[int, Vote]]]:
     """The votes of one voter on articles: one read for each partition."""
     return [
-        Read(VOTER_VOTES.command([keys.voted(p, ""), keys.downvoted(p, "")], voter, *part), _by_number, (tuple(part),))
+        Read(VOTER_VOTES.command(_vote_keys(p), voter, *part), _by_number, (tuple(part),))
         for p, part in _by_partition(site, ARTICLES, numbers).items()
         if part
     ]
+
+
+def _vote_keys(p: int) -> list[str]:
+    return [keys.voted(p, ""), keys.downvoted(p, ""), keys.annulled(p, "")]
 
 
 def voters(site: Site, number: int) -> Read[tuple[str, ...]]:
@@ -174,7 +178,7 @@ class VoteCache:
     def add(self, command: Command, reply: list[Any]) -> bool:
         if command[0] != "EVALSHA" or command[1] != VOTER_VOTES.digest:
             return False
-        voter, *numbers = command[5:]
+        voter, *numbers = command[6:]
         self._add(
             str(voter), {int(number): VOTES_BY_VALUE[value] for number, value in zip(numbers, reply, strict=True)}
         )

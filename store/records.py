@@ -252,10 +252,40 @@ class ModerationKind(Enum):
     APPROVE = "approve"
     LOCK = "lock"
     BAN = "ban"
+    ANNUL_VOTES = "annul_votes"
     GRANT_ROLE = "grant_role"
     REVOKE_ROLE = "revoke_role"
     REVERT = "revert"
     PURGE = "purge"
+
+
+class AnnulmentState(Enum):
+    """How far an action is that annuls votes."""
+
+    RUNNING = "running"
+    DONE = "done"
+    RESTORING = "restoring"
+    RESTORED = "restored"
+
+
+@dataclass(frozen=True, slots=True)
+class Annulment:
+    """
+    What becomes of the votes of an action that annuls votes, those that were cast from `since` to `until` (unix
+    milliseconds; None for all, and until the action). It holds `held` votes now: `done` of `total` are annulled so far,
+    or restored; `total` is None if it is not known. Votes that were cast before `reaches_back_to` are untouched.
+    `is_kept` says that they stay annulled although it was reverted.
+    """
+
+    state: AnnulmentState
+    done: int
+    total: int | None
+    reaches_back_to: int | None
+    held: int
+    since: int | None
+    until: int | None
+    is_kept: bool
+    began_restoring: bool
 
 
 class ModerationAction(NamedTuple):
@@ -279,6 +309,16 @@ class ModerationAction(NamedTuple):
     reverted_by: int | None
     ban: int | None
     removes_texts: bool
+    annulment: Annulment | None = None
+
+    @property
+    def annulled_votes(self) -> int | None:
+        return self.annulment.held if self.annulment else None
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether the votes that it has annulled come back, or are back."""
+        return self.reverted_by is not None and self.annulment is not None and not self.annulment.is_kept
 
     @property
     def id(self) -> str:
@@ -553,7 +593,24 @@ def moderation_action(number: int, fields: Mapping[str, str]) -> "ModerationActi
         int(fields["reverted_by"]) if "reverted_by" in fields else None,
         int(fields["ban"]) if "ban" in fields else None,
         "texts" in fields,
+        _annulment(fields) if "votes" in fields else None,
     )
+
+
+def _annulment(fields: Mapping[str, str]) -> Annulment:
+    """What becomes of the votes that an action annuls."""
+    names = ("annulled", "total", "reaches", "from", "to")
+    held, total, reaches, since, until = (int(fields[name]) if fields.get(name) else None for name in names)
+    count, settled = held or 0, fields.get("annulment")
+    began_restoring = settled in (AnnulmentState.RESTORING.value, AnnulmentState.RESTORED.value)
+    if "reverted_by" in fields and "kept" not in fields:
+        state = AnnulmentState.RESTORED if settled == AnnulmentState.RESTORED.value else AnnulmentState.RESTORING
+        total = total if began_restoring else count
+        done = max((total or 0) - count, 0)
+    else:
+        state = AnnulmentState.DONE if settled == AnnulmentState.DONE.value else AnnulmentState.RUNNING
+        done = count
+    return Annulment(state, done, total, reaches, count, since, until, "kept" in fields, began_restoring)
 
 
 def action_number(id: str) -> int | None:

@@ -6,7 +6,7 @@ that does it, and checks who may.
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Mapping
 
-from store import article_moderation, bans, comment_moderation, keys, records, roles, validation
+from store import annulments, article_moderation, bans, comment_moderation, keys, records, roles, validation
 from store.errors import Invalid, NotAModerator, NotFound
 from store.moderation import Moderated
 from store.records import ModerationAction, ModerationKind
@@ -28,15 +28,25 @@ REVERTERS: Mapping[ModerationKind, Reverter] = {
     ModerationKind.GRANT_ROLE: roles.revert,
     ModerationKind.REVOKE_ROLE: roles.revert,
     ModerationKind.BAN: bans.revert,
+    ModerationKind.ANNUL_VOTES: annulments.revert,
     ModerationKind.REMOVE: _revert_content,
     ModerationKind.APPROVE: _revert_content,
     ModerationKind.LOCK: article_moderation.revert,
 }
 
 
-async def revert(site: Site, actor: Moderator, number: int, reason: str, note: str | None = None) -> Moderated:
+async def revert(
+    site: Site,
+    actor: Moderator,
+    number: int,
+    reason: str,
+    note: str | None = None,
+    *,
+    keeps_votes: bool = False,
+) -> Moderated:
     """
-    Revert the action with a number. Two round trips, and those of its kind.
+    Revert the action with a number. Two round trips, and those of its kind. Votes that were annulled with a ban stay so
+    if the revert `keeps_votes`.
 
     The script of its kind records the revert, marks the action as reverted, and sets what the remaining actions say.
 
@@ -44,7 +54,8 @@ async def revert(site: Site, actor: Moderator, number: int, reason: str, note: s
         NotFound: there is no such action.
         AlreadyReverted: it was reverted before.
         NotAModerator: the actor has a lower role than the action needed.
-        Invalid: it is itself a revert, or of a kind that cannot be reverted; or the reason or the note breaks a rule.
+        Invalid: it is itself a revert, or of a kind that cannot be reverted, or annuls only votes, which would stay
+            annulled; or the reason or the note breaks a rule.
         Unauthenticated, Banned: the session has ended, or the actor is banned.
     """
     reason, noted = validation.reason(reason), validation.note(note)
@@ -55,6 +66,10 @@ async def revert(site: Site, actor: Moderator, number: int, reason: str, note: s
         raise NotFound(f"there is no action:{number}", "actionId")
     if action.kind not in REVERTERS:
         raise Invalid(f"an action of the kind {action.kind.name} cannot be reverted", "actionId")
+    if keeps_votes and action.kind is ModerationKind.ANNUL_VOTES:
+        raise Invalid("to revert this action is to restore the votes", "keepVotesAnnulled")
+    if keeps_votes and action.annulment:
+        return await bans.revert(site, authority, action, reason, noted, keeps_votes=True)
     return await REVERTERS[action.kind](site, authority, action, reason, noted)
 
 

@@ -19,6 +19,14 @@ test("an action about a text says what was done to it", () => {
   expect(said("PURGE", "article:1")).toBe("A moderator deleted your article for good");
 });
 
+test("annulled votes are named to their user, and restored ones", () => {
+  expect(said("ANNUL_VOTES", "user:alice")).toBe("A moderator annulled votes of yours: they do not count any more");
+  expect(said("REVERT", "user:alice", { reverts: { kind: "ANNUL_VOTES" } })).toBe(
+    "A moderator restored votes of yours: they count again",
+  );
+  expect(wordsOf({ kind: "ANNUL_VOTES", subjectId: "user:alice" })).toEqual(["annulled votes of", ""]);
+});
+
 test("a ban says from where and until when, and whether it is over", () => {
   const end = fullTime(Date.parse(LATER));
 

@@ -20,6 +20,7 @@ export function sentenceOf(action: Action, now: number): string {
 }
 
 const SENTENCES: Record<Exclude<ModerationKind, "REVERT">, (action: Action, now: number) => string> = {
+  ANNUL_VOTES: () => "A moderator annulled votes of yours: they do not count any more",
   APPROVE: (action) => `A moderator approved ${thingOf(action)}`,
   BAN: (action, now) =>
     `${isOver(action, now) ? "You were" : "You are"} banned from ${placeOf(action)} ${endOf(action)}`,
@@ -38,6 +39,8 @@ const SENTENCES: Record<Exclude<ModerationKind, "REVERT">, (action: Action, now:
 function revertOf(action: Action, kind: ModerationKind | undefined): string {
   const thing = thingOf(action);
   switch (kind) {
+    case "ANNUL_VOTES":
+      return "A moderator restored votes of yours: they count again";
     case "APPROVE":
       return `A moderator took back the approval of ${thing}`;
     case "BAN":
@@ -95,6 +98,7 @@ export function phraseOf(action: Action): string {
 }
 
 const WORDS: Record<Exclude<ModerationKind, "REVERT">, (action: Action) => [string, string]> = {
+  ANNUL_VOTES: () => ["annulled votes of", ""],
   APPROVE: () => ["approved", ""],
   BAN: (action) => ["banned", `from ${placeOf(action)} ${endOf(action)}`],
   GRANT_ROLE: (action) => (isRoleKnown(action) ? ["made", roleOf(action)] : ["gave", "a role on this site"]),
@@ -106,6 +110,8 @@ const WORDS: Record<Exclude<ModerationKind, "REVERT">, (action: Action) => [stri
 
 function revertedWordsOf(action: Action, kind: ModerationKind | undefined): [string, string] {
   switch (kind) {
+    case "ANNUL_VOTES":
+      return ["restored votes of", ""];
     case "APPROVE":
       return ["took back the approval of", ""];
     case "BAN":
@@ -139,7 +145,7 @@ export function banIn<A extends Action>(actions: readonly A[], now: number): A |
   return standing.reduce<A | undefined>((last, each) => (last && endOf(last) >= endOf(each) ? last : each), undefined);
 }
 
-const AGAINST: ReadonlySet<ModerationKind> = new Set(["BAN", "LOCK", "PURGE", "REMOVE", "REVOKE_ROLE"]);
+const AGAINST: ReadonlySet<ModerationKind> = new Set(["ANNUL_VOTES", "BAN", "LOCK", "PURGE", "REMOVE", "REVOKE_ROLE"]);
 
 /** Whether the user whom an action is about would want to answer it: it is against them, and stands. */
 export const mayAppeal = ({ kind, revertedBy }: Action): boolean => AGAINST.has(kind) && !revertedBy;

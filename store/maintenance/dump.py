@@ -5,7 +5,7 @@ Dumps a store, while it is in use, as records (see `records`) from which `restor
     articles and follows
     comments: after their articles and their parents
     users, what is written about groups, idempotency keys, lists of users, sessions, actions of moderators, appeals,
-    flags
+    flags, annulled votes
     sequences: of each partition the last one given to a post
 
 Kinds of keys say which keys these have, which are derived from them, and which are left out. Each record is read
@@ -22,6 +22,7 @@ from store.kinds import Backup, Key
 from store.maintenance import scan
 from store.maintenance.records.accounts import read_follows, read_posted, read_sessions, read_users
 from store.maintenance.records.actions import read_actions, read_appeals
+from store.maintenance.records.annulments import read_annulled
 from store.maintenance.records.content import read_articles, read_comments
 from store.maintenance.records.flags import read_flags
 from store.maintenance.records.lists import kinds_of_lists, read_lists
@@ -44,6 +45,7 @@ LAST: dict[str, Reader] = {
     "action": read_actions,
     "appeal": read_appeals,
     "flags": read_flags,
+    "annulled": read_annulled,
 }
 PASSES = 3  # over all keys
 

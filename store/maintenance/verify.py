@@ -17,6 +17,7 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
     moderators                          the roles of users
     state, locked                       the actions of moderators: whether something is removed, and locked
     bans (of users and sessions)        the actions of moderators
+    cases                               the annulled votes
     queue                               the flags, the states of articles and comments, and the appeals
     TTLs                                the article's time, or what the key itself says
     good_votes, weights                 the settings
@@ -37,7 +38,17 @@ from store import comments, effects, keys, kinds, links, log, records, removals,
 from store.client import Argument, Command, StoreUnavailable
 from store.kinds import NEW_LOG, Check, Key
 from store.leases import Lease
-from store.maintenance import appeals, comment_karma, dangling_follows, flags, inboxes, lists, moderation, scan
+from store.maintenance import (
+    annulments,
+    appeals,
+    comment_karma,
+    dangling_follows,
+    flags,
+    inboxes,
+    lists,
+    moderation,
+    scan,
+)
 from store.maintenance.scan import Progress
 from store.maintenance.wrong import Wrong
 from store.ranking.config import orders_to_write
@@ -210,6 +221,7 @@ class _Verification:
             await self._report_wrong(await lists.find(self._site, listing))
             await self._moderation(found)
             await self._report_wrong(await flags.find(self._site, found))
+            await self._report_wrong(await annulments.find(self._site, found))
             await self._appeals(found)
 
     async def _moderation(self, found: Sequence[Key]) -> None:

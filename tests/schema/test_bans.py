@@ -54,6 +54,7 @@ REFUSED = {
     "unflag": '{subjectId: "article:%(other)d"}',
     "editGroup": '{group: "show", title: "A place"}',
     "banUser": '{userId: "user:bob", reason: "spam"}',
+    "annulVotes": '{userId: "user:bob", reason: "a ring"}',
     "revertModeration": '{actionId: "action:%(action)d", reason: "a mistake"}',
     "answerAppeal": '{actionId: "action:%(action)d", text: "No"}',
     "grantRole": '{userId: "user:bob", role: MODERATOR, reason: "helps"}',

@@ -219,6 +219,8 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "note": _note,
         "appeal": _appeal,
         "ban": lambda request, action: action.ban,
+        "annulledVotes": lambda request, action: None,  # no votes are annulled here
+        "annulment": lambda request, action: None,
         "expiresAt": lambda request, action: action.until,
         "role": lambda request, action: action.role if action.kind != "REVERT" else None,
         "reverts": lambda request, action: action.reverts,

@@ -10,6 +10,7 @@ from itertools import count
 from redis import Redis
 
 from store import appeals, article_moderation, bans, flags, keys, links, listings, log, roles, threads
+from store.annulments import annul, annul_some, restoring
 from store.articles import Draft
 from store.errors import Refusal
 from store.flags import FlagReason
@@ -145,7 +146,7 @@ async def fill_other_kinds(scene: Scene) -> None:
     Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, a long thread with a
     removed comment, rate limits, a consumer of the log, an admin and a moderator, flags, of which one counts toward
     hiding, a ban and an appeal, an article that was flagged and removed with an appeal that is answered, and a comment
-    that is held.
+    that is held; and an annulled vote.
     """
     site = scene.store.site
     await reindex.reindex(site, tuple(Order), lambda count: None)
@@ -181,6 +182,10 @@ async def fill_other_kinds(scene: Scene) -> None:
     await appeals.answer(site, "bob", removal.action.number, "It has a price")
     await scene.store.comments.post(scene.open.number, None, "dave", "@bob, this is held", is_held=True)
 
+    annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
+    assert annulled.action
+    await annul_some(site, scene.p, annulled.action.number, "carol", 0, [(scene.open.number, 0)])
+
 
 async def fill_kinds_of_operations(scene: Scene) -> None:
     """
@@ -197,9 +202,10 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
         await reindex.set_weights(site, "show", {"vote_score": 1.0}, interrupt)
     await site.redis.run(("SET", keys.mark(scene.p), 1, "PX", 60_000))
     await site.redis.run(("ZADD", keys.removing(scene.p), 1, scene.ghost))
-    for kind in (bans.cleaning, bans.lifted):
+    for kind in (bans.cleaning, bans.lifted, restoring):
         await site.redis.run(("ZADD", kind(scene.p), 1, scene.ghost))
-    await site.redis.run(("PEXPIRE", bans.lifted(scene.p), 3_600_000))
+    for expiring in (bans.lifted, restoring):
+        await site.redis.run(("PEXPIRE", expiring(scene.p), 3_600_000))
     await Lease(site, "task", 60_000).extend()
     await WriteLock(site).acquire()
     for key in (keys.effects(scene.p), keys.applied(scene.p)):

@@ -1,6 +1,6 @@
 import pytest
 
-from store import flags, keys, kinds
+from store import annulments, flags, keys, kinds
 from store.ranking.formulas import Policy
 from tests.store import scene as scenes
 
@@ -27,6 +27,7 @@ EXAMPLES: dict[kinds.Text, int | str] = {
     keys.TIME: AT,
     keys.MOVES: 7,
     keys.LEASE: "archiver",
+    annulments.CASE: 1541,
 }
 
 
@@ -48,6 +49,9 @@ NEVER_EXPIRING = (
     "comments",
     "removing",
     "cleaning",
+    "annulled",
+    "cases",
+    "annulling",
     "moving",
     "moderators",
     "flags",

@@ -36,7 +36,7 @@ async def test_revert_names_what_it_reverts_and_changes_nothing_else_of_it(store
     assert changed
     assert done._replace(number=0) == (
         *(0, ModerationKind.REVERT, clock.now, "operator", "user:bob", "show", "a mistake"),
-        *("do not tell", None, Role.MODERATOR, action.number, None, None, False),
+        *("do not tell", None, Role.MODERATOR, action.number, None, None, False, None),
     )
     assert await read(store.site, action.number) == action._replace(reverted_by=done.number)
     assert not await has_role(store, bob)

@@ -41,7 +41,7 @@ async def test_role_is_granted_and_recorded(store, alice, bob, clock):
     assert (first.moderator, first.kind, first.subject_id) == ("operator", ModerationKind.GRANT_ROLE, "user:alice")
     assert second._replace(number=0) == (
         *(0, ModerationKind.GRANT_ROLE, clock.now, "Alice", "user:bob", "show", "a good eye"),
-        *(None, None, Role.MODERATOR, None, None, None, False),
+        *(None, None, Role.MODERATOR, None, None, None, False, None),
     )
     assert second.number % keys.SLOTS == keys.slot("bob")
     assert (await profile(store, "bob")).roles == (RoleGrant(Role.MODERATOR, "show", clock.now),)

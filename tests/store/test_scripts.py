@@ -41,9 +41,9 @@ def written(tmp_path, monkeypatch):
 
 
 def test_files_follow_those_that_they_require_each_once():
-    assert files_of("vote") == ["formulas", "prelude", "cast_vote", "upvoters", "vote"]
+    assert files_of("vote") == ["formulas", "prelude", "annulled", "cast_vote", "upvoters", "vote"]
     assert files_of("delete_comment") == [
-        *("formulas", "prelude", "flags", "appeals", "branch_paths", "notify", "notifications", "comments"),
+        *("formulas", "prelude", "annulled", "flags", "appeals", "branch_paths", "notify", "notifications", "comments"),
         *("comment_tree", "pending_comments", "comment_removal", "delete_comment"),
     ]
 

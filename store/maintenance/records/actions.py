@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from store import appeals, bans, keys, moderation, records, validation
+from store import annulments, appeals, bans, keys, moderation, records, validation
 from store.client import Command
 from store.kinds import Key
 from store.maintenance.records.record import (
+    COUNT,
     INSTANT,
     MalformedRecord,
     Record,
@@ -34,6 +35,14 @@ OPTIONAL_FIELDS = {
     "note": ANYTHING,
     "until": INSTANT,
     "texts": re.compile("1"),
+    "votes": re.compile("1"),
+    "from": INSTANT,
+    "to": INSTANT,
+    "kept": re.compile("1"),
+    "annulled": COUNT,
+    "total": COUNT,
+    "reaches": INSTANT,
+    "annulment": re.compile("done|restoring|restored"),
     "ban": re.compile(keys.NUMBER.pattern),
     "before": re.compile("pending|removed"),
     "role": re.compile("|".join(role.value for role in records.Role)),
@@ -72,9 +81,17 @@ class ActionRecord(Record):
             yield ("ZADD", keys.actions(p, scope), self.fields["at"], keys.member(self.number))
         if "texts" in self.fields:  # it may not be done yet
             yield ("ZADD", bans.cleaning(p), self.fields["at"], self.number)
+        if "votes" in self.fields and not self._is_settled:
+            yield ("ZADD", annulments.annulling(p), self.fields["at"], self.number)
         for each in records.notified(self.fields.get("notified", "")):
             inbox = keys.inbox(site.home_of_user(each.username), each.username)
             yield ("ZADD", inbox, each.at, records.notification_member(self.number, each.kind, self.kind))
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether all votes that it annuls are annulled, or restored if it is reverted."""
+        is_restored = "reverted_by" in self.fields and "kept" not in self.fields
+        return self.fields.get("annulment") == ("restored" if is_restored else "done")
 
 
 @dataclass(frozen=True, slots=True)

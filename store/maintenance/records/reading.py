@@ -13,6 +13,7 @@ from store.maintenance.records.accounts import (
     UserRecord,
 )
 from store.maintenance.records.actions import ActionRecord, AppealRecord
+from store.maintenance.records.annulments import AnnulledRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord
 from store.maintenance.records.flags import FlagsRecord
 from store.maintenance.records.lists import ListRecord, kinds_of_lists
@@ -48,6 +49,7 @@ def formats() -> dict[str, Format]:
         ActionRecord,
         AppealRecord,
         FlagsRecord,
+        AnnulledRecord,
         SequencesRecord,
     ]
     lists = {kind.name: Format((str, dict), partial(ListRecord, kind)) for kind in kinds_of_lists()}

@@ -2,7 +2,8 @@
 -- requires: actions, bans, roles
 -- ARGV  1-7 see roles.lua   8 username in lower case   9 slot of the user   10 group, or "" for the site
 --       11 until (unix milliseconds), 0 for good   12 reason   13 note, or ""   14 number of the action to revert, or ""
---       15 "1" if the texts of the user are removed, too, else ""
+--       15 "1" if the texts of the user are removed, too, else ""   16 "1" if the votes of the user are annulled, too, else "";
+--       with an action to revert "1" if they stay annulled
 -- Reply {"changed" or, if a ban stands that does all of this, "same", number of the action, {field, value, ...}}
 --       | {"missing"} | {"self"} | {"refused"} | {"outranked"} | {"reverted"}
 local moderator, roles = authority()
@@ -19,21 +20,30 @@ if reverts ~= "" then
   local number = record_revert(ARGV[9], reverts, action, moderator, ARGV[12], ARGV[13])
   write_bans(subject)
   if action.texts then redis.call("ZADD", KEY.cleaning, now, reverts) end
+  if action.votes and ARGV[16] == "1" then
+    redis.call("HSET", KEY.action .. reverts, "kept", "1")
+  elseif action.votes then
+    redis.call("ZADD", KEY.annulling, now, reverts)
+  end
   return action_reply("changed", number)
 end
 
 if not outranks(roles, subject_roles or "", groups) then return {"outranked"} end
 local standing = standing_bans(subject)[place_of(group)]
-local removes_texts = ARGV[15] == "1"
-local adds_texts = removes_texts and standing and redis.call("HEXISTS", KEY.action .. standing.number, "texts") == 0
-if standing and not ends_later(ends, standing.ends) and not adds_texts then
+local removes_texts, annuls_votes = ARGV[15] == "1", ARGV[16] == "1"
+local function lacks(field)
+  return redis.call("HEXISTS", KEY.action .. standing.number, field) == 0
+end
+local adds = standing and (removes_texts and lacks("texts") or annuls_votes and lacks("votes"))
+if standing and not ends_later(ends, standing.ends) and not adds then
   return action_reply("same", standing.number)
 end
 
 local number = record_action(ARGV[9], "ban", "user:" .. subject, moderator, {
-  group = group, ["until"] = ARGV[11], reason = ARGV[12], note = ARGV[13], texts = ARGV[15],
+  group = group, ["until"] = ARGV[11], reason = ARGV[12], note = ARGV[13], texts = ARGV[15], votes = ARGV[16],
 })
 if removes_texts then redis.call("ZADD", KEY.cleaning, now, number) end
+if annuls_votes then redis.call("ZADD", KEY.annulling, now, number) end
 if group == "" then end_sessions(subject) end
 write_bans(subject)
 return action_reply("changed", number)

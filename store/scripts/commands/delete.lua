@@ -1,6 +1,6 @@
 -- Delete an article and everything derived from it, if the actor is its poster. Its number is not used again. Its comments
 -- cannot be reached any more; `remove_thread.lua` removes them.
--- requires: appeals, article_indexes, comments, flags, pending_comments
+-- requires: annulled, appeals, article_indexes, comments, flags, pending_comments
 -- ARGV  1-7 see comments.lua   8 number
 -- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry, what `note_effects` returns,
 --       `notified`} | {"missing"} | {"forbidden"} | {"unauthenticated"}
@@ -14,6 +14,7 @@ if article.poster ~= deleter then return {"forbidden"} end
 remove_from_indexes(article)
 add_karma(article, -karma_of(article))
 redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KEY.downvoted .. article.number)
+forget_annulled(article.number)
 end_appeals("article:" .. article.number)
 move_pending(article.number, nil, article.groups)
 redis.call("UNLINK", KEY.latest .. article.number)

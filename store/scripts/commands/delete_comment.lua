@@ -16,6 +16,7 @@ local function leave_stub()
   redis.call("HDEL", comment.hash, "poster", "slot", "content", "edited", "notified", "imported", "away",
     "unannounced")
   redis.call("DEL", KEY.voted .. comment.number, KEY.downvoted .. comment.number)
+  forget_annulled(comment.number)
   redis.call("ZADD", KEY.stubs .. comment.article, 0, tree_member(comment.path, comment.number))
 end
 

@@ -20,9 +20,10 @@ local counts = article.counts
 redis.call("HSET", KEY.article .. article.number, "up", counts.up, "down", counts.down)
 update_indexes(article, before)
 add_karma(article, change)
-if ARGV[8] == "1" then add_upvoter(KEY.user .. string.lower(article.poster), voter) end
+if ARGV[8] == "1" and not article.is_annulled then add_upvoter(KEY.user .. string.lower(article.poster), voter) end
 local id = append_log(
-  "voted", voter, "article:" .. article.number, "value", ARGV[8], "up", counts.up, "down", counts.down
+  "voted", voter, "article:" .. article.number, "value", ARGV[8], "up", counts.up, "down", counts.down,
+  unpack(article.is_annulled and {"annulled", "1"} or {})
 )
 publish_event("voted", article, article.groups, id)
 return {"voted", voter, counted_hash(article)}

@@ -21,11 +21,12 @@ redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves"
 update_replies(comment, before)
 local id = append_log(
   "comment_voted", voter, "comment:" .. comment.number, "article", comment.article, "value", ARGV[9],
-  "up", comment.up, "down", comment.down, "poster", comment.poster, "karma", change
+  "up", comment.up, "down", comment.down, "poster", comment.poster, "karma", change,
+  unpack(comment.is_annulled and {"annulled", "1"} or {})
 )
 publish_comment("comment_voted", comment, id)
 if is_here(comment.slot) then
   add_comment_karma(comment, change)
-  if ARGV[9] == "1" then add_upvoter(KEY.user .. string.lower(comment.poster), voter) end
+  if ARGV[9] == "1" and not comment.is_annulled then add_upvoter(KEY.user .. string.lower(comment.poster), voter) end
 end
 return {"voted", voter, counted_hash(comment), id, note_effects(id, {comment.slot}), change}

@@ -1,7 +1,9 @@
--- Actions of moderators. An action is kept for ever, and only `reverted_by` is ever added to it.
+-- Actions of moderators. An action is kept for ever, and only `reverted_by` and what becomes of the votes that it annuls is ever
+-- added to it.
 -- requires: appeals, log_text, notify, numbers
 local UNLOGGED = {
   note = true, reverted_by = true, notified = true, kind = true, at = true, moderator = true, subject = true,
+  kept = true, annulled = true, total = true, reaches = true, annulment = true,
 }
 
 -- The names and values of an entry about an action: all that everybody may read, `kind` as `action` and `subject` as
@@ -60,7 +62,7 @@ end
 
 -- Records an action on a subject, which is the id of an article, a comment or a user whose slot is given, and returns its
 -- number and the id of its entry in the log. `fields` are further fields of the hash by name: group, reason, note, until,
--- texts, ban, before, role, reverts, `notified`; "" is left out. Without `notified`, it is what `notified_of_action` says, but nobody for an approval: that concerns a poster
+-- texts, votes, from, to, ban, before, role, reverts, `notified`; "" is left out. Without `notified`, it is what `notified_of_action` says, but nobody for an approval: that concerns a poster
 -- only if something was hidden.
 local function record_action(slot, kind, subject, moderator, fields)
   local number = next_number(tonumber(slot))

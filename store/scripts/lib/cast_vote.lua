@@ -1,9 +1,10 @@
 -- The function that sets a vote on an article or a comment.
--- requires: prelude
+-- requires: annulled
 
 -- Sets the vote of a voter (1, 0 or -1) on a subject while voting is open, and returns the subject's counts and time
 -- before, and the change of its votes; `counts` of the subject has the new counts as text. Returns nil and the reply that
--- says why if nothing was changed.
+-- says why if nothing was changed. A vote that is annulled takes the new value, and still does not count: the change is 0, and
+-- `is_annulled` of the subject is set.
 local function cast_vote(subject, voter, vote)
   -- The poster is a member as long as the set of voters exists. If it has expired, voting is closed, whatever the clock
   -- says: a new set would lack all earlier voters.
@@ -13,6 +14,16 @@ local function cast_vote(subject, voter, vote)
   if now > closes or has_voters == 0 then return nil, {"closed", string.format("%.0f", closes)} end
   if subject.locked == "1" then return nil, {"locked"} end
   if subject.state then return nil, {"hidden"} end
+
+  local held, cases = held_vote(subject.number, voter)
+  if held then
+    if vote == held then return nil, {"same", voter, subject.flat} end
+    redis.call("HSET", KEY.annulled .. subject.number, voter, string.format("%d %s", vote, cases))
+    subject.is_annulled, subject.counts = true, {
+      up = string.format("%.0f", subject.up), down = string.format("%.0f", subject.down),
+    }
+    return {time = subject.time, up = subject.up, down = subject.down}, 0
+  end
 
   local earlier = is_up == 1 and 1 or subject.down > 0 and -redis.call("SISMEMBER", downvoted, voter) or 0
   if vote == earlier then return nil, {"same", voter, subject.flat} end

@@ -1,5 +1,5 @@
 -- Functions that delete comments, and that give places in threads to comments which are not visible.
--- requires: appeals, comment_tree, flags, pending_comments
+-- requires: annulled, appeals, comment_tree, flags, pending_comments
 
 -- Removes a comment without descendants: hash, voters, entries of all indexes.
 local function drop_comment(comment)
@@ -9,6 +9,7 @@ local function drop_comment(comment)
   end
   remove_from_tree(comment)
   redis.call("DEL", comment.hash, KEY.voted .. comment.number, KEY.downvoted .. comment.number)
+  forget_annulled(comment.number)
 end
 
 local function has_descendants(comment)

@@ -52,7 +52,7 @@ def test_votes_are_found_as_they_were_added_last_or_not_at_all(steps):
         match step:
             case "add":
                 added[number, voter] = VOTES_BY_VALUE[value]
-                assert cache.add(("EVALSHA", VOTER_VOTES.digest, 2, "", "", voter, str(number)), [value])
+                assert cache.add(("EVALSHA", VOTER_VOTES.digest, 3, "", "", "", voter, str(number)), [value])
             case "find":
                 assert cache.find([number], voter) in ([None], [added.get((number, voter))])
             case "discard":

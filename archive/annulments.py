@@ -1,0 +1,328 @@
+"""
+Votes of a user that count no more, and that count again when the action is reverted, also on what is archived.
+
+The scripts of an action that annuls votes, and of its revert, note it in `annulling`. Here its votes are annulled and
+restored in steps: the database knows who has voted on what; without one, the sets of voters do while they exist. What
+is archived is brought back to Redis first. An interruption leaves the rest to the task of every server: a step that is
+repeated changes nothing. Before a revert restores votes in a partition, it forbids there that a process which is late
+annuls more.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from itertools import compress
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from archive import write_back
+from database.database import CONSUMER, Database, DatabaseUnavailable
+from database.statements import Statement
+from store import annulments, keys, log, records
+from store.background import repeating, turns
+from store.client import Command
+from store.errors import LeaseTaken, StoreUnavailable
+from store.leases import Lease
+from store.maintenance import scan
+from store.records import AnnulmentState, ModerationAction
+from store.site import Site
+from store.store import Store
+
+if TYPE_CHECKING:
+    from database.statements import Connection
+
+VOTES_AT_ONCE = 200  # in a step, which blocks the server for some milliseconds
+READ_AT_ONCE = 2_000  # votes, in a query
+AT_ONCE = 1_000  # votes that the request of a moderator waits for
+MAX_BEHIND = 10_000  # entries that a consumer of the log may be behind
+TRIES = 3  # to bring something back that leaves Redis again
+PATIENCE, PAUSE = 2.0, 0.05  # seconds: how long to wait for the database, and between two looks
+INTERVAL = 0.5  # seconds between two searches for actions whose votes are to be annulled or restored
+LEASE, LEASE_TIME = "annulling", 10_000  # milliseconds after which another process goes on
+
+
+class RevertedMeanwhile(Exception):
+    """The action was reverted while its votes were being annulled."""
+
+
+class ConsumerBehind(Exception):
+    """A consumer of the log has to catch up first."""
+
+
+class CastVote(NamedTuple):
+    """A vote on an article or a comment; the value is 0 where only Redis knows it."""
+
+    number: int
+    value: int
+
+
+class Span(NamedTuple):
+    """Votes of a user that were cast from an instant to another one (unix milliseconds)."""
+
+    voter: str
+    since: int
+    until: int
+
+
+def annulling(store: Store, database: Database | None) -> AbstractAsyncContextManager[None]:
+    """Annul and restore votes, as long as the context is open."""
+    searched = turns(store.site.partitions)
+    return repeating(lambda: _settle_noted(store, database, next(searched)), INTERVAL, "votes were not annulled")
+
+
+async def begin(store: Store, database: Database | None, number: int) -> None:
+    """
+    Annul the votes of the action with a number, or restore them if it is reverted: about `AT_ONCE` of them. More, and
+    what cannot be done yet, are left to the task.
+    """
+    with suppress(StoreUnavailable, DatabaseUnavailable, ConsumerBehind):
+        await settle(store, database, number, AT_ONCE)
+
+
+async def settle_all(store: Store, database: Database | None, p: int) -> None:
+    """
+    Annul and restore all that is noted in a partition.
+
+    Raises:
+        StoreUnavailable, DatabaseUnavailable, ConsumerBehind: something does not answer, takes no writes, or has to
+            catch up. The rest stays noted.
+    """
+    for number in await store.site.redis.run(("ZRANGE", annulments.annulling(p), 0, -1)):
+        await settle(store, database, int(number))
+
+
+async def settle(store: Store, database: Database | None, number: int, most: int | None = None) -> None:
+    """
+    Annul the votes of the action with a number, or restore them if it is reverted; if `most` is given, stop after about
+    as many.
+
+    A query for `READ_AT_ONCE` votes, and a round trip for `VOTES_AT_ONCE` of a partition; for an archived article the
+    cost of `write_back.bring_back`.
+
+    Raises:
+        ConsumerBehind: a consumer of the log is too far behind, or the database may not have all votes.
+    """
+    site = store.site
+    p = site.home_of_article(number)
+    action = records.moderation_action(number, await site.redis.run(("HGETALL", keys.action(p, number))))
+    name = action.subject_id.removeprefix("user:") if action else ""
+    voter = await site.redis.run(("HGET", keys.user(p, name), "name"))
+    if action is None or not action.annulment or voter is None:
+        await site.redis.run(("ZREM", annulments.annulling(p), number))
+        return
+    with suppress(RevertedMeanwhile):  # then the action is still noted, and the votes come back the next time
+        if action.is_restored:
+            is_done = await _restore(store, database, action, voter, most)
+        else:
+            is_done = await _annul(store, database, action, voter, most)
+        if not is_done:
+            await annulments.note(site, action)
+
+
+async def _settle_noted(store: Store, database: Database | None, partitions: Sequence[int]) -> None:
+    commands: list[Command] = [("EXISTS", annulments.annulling(p)) for p in partitions]
+    noted = await store.site.redis.pipeline(commands)
+    if not any(noted):
+        return
+    with suppress(LeaseTaken, DatabaseUnavailable, ConsumerBehind):
+        async with Lease(store.site, LEASE, LEASE_TIME).held():  # two at once do the same work twice, and no harm
+            for p in compress(partitions, noted):
+                await settle_all(store, database, p)
+
+
+async def _annul(
+    store: Store, database: Database | None, action: ModerationAction, voter: str, most: int | None
+) -> bool:
+    """Annul the votes of an action. False if `most` were looked at before the end."""
+    site, seen, total, reaches = store.site, 0, None, None
+    complete_at = 0
+    if database is None:
+        reaches = await _reaches_back_to(site)
+    else:
+        complete_at = await _caught_up(site)
+        total = await database.run(_count, _span(action, voter))
+    async for votes in _votes(store, database, action, voter):
+        if await _annul_some(store, database, action, voter, complete_at, votes):
+            raise ConsumerBehind  # some votes may not be in the database yet: the next time
+        if not await annulments.note(site, action, total=total, reaches_back_to=reaches):
+            raise RevertedMeanwhile
+        await _require_room(site)
+        seen += len(votes)
+        if most is not None and seen >= most:
+            return False
+    count = await annulments.held(site, action.number)
+    return await annulments.note(site, action, total=count, reaches_back_to=reaches, state=AnnulmentState.DONE)
+
+
+async def _annul_some(
+    store: Store,
+    database: Database | None,
+    action: ModerationAction,
+    voter: str,
+    complete_at: int,
+    votes: Collection[CastVote],
+) -> bool:
+    """
+    Annul some votes, also those on what has to be brought back before. Returns whether the database may lack some.
+
+    Raises:
+        RevertedMeanwhile: the action was reverted.
+    """
+    site, is_unsure = store.site, False
+    for p, some in _by_partition(site, votes).items():
+        for start in range(0, len(some), VOTES_AT_ONCE):
+            left = some[start : start + VOTES_AT_ONCE]
+            for _ in range(TRIES):
+                step = await annulments.annul_some(site, p, action.number, voter, complete_at, left)
+                if step.is_reverted:
+                    raise RevertedMeanwhile
+                is_unsure |= bool(step.unsure)
+                back = await _bring_back(store, database, step.absent)
+                left = [vote for vote in left if vote.number in back]
+                if not left:
+                    break
+    return is_unsure
+
+
+async def _restore(
+    store: Store, database: Database | None, action: ModerationAction, voter: str, most: int | None
+) -> bool:
+    """Restore the votes that an action holds. False if `most` were restored before the end."""
+    site, seen = store.site, 0
+    if not (action.annulment and action.annulment.began_restoring):
+        total = await annulments.held(site, action.number)
+        await annulments.note(site, action, total=total, state=AnnulmentState.RESTORING)
+    for p in range(site.partitions):
+        await annulments.restore_some(site, p, action.number, voter, [])  # from now on none is annulled here
+        while numbers := await annulments.held_in(site, p, action.number, VOTES_AT_ONCE):
+            step = await annulments.restore_some(site, p, action.number, voter, numbers)
+            for _ in range(TRIES):
+                back = await _bring_back(store, database, step.absent)
+                if gone := [number for number in step.absent if number not in back]:
+                    await annulments.restore_some(site, p, action.number, voter, gone, are_gone=True)
+                if not back:
+                    break
+                step = await annulments.restore_some(site, p, action.number, voter, sorted(back))
+            await annulments.note(site, action)
+            await _require_room(site)
+            seen += len(numbers)
+            if most is not None and seen >= most:
+                return False
+    return await annulments.note(site, action, state=AnnulmentState.RESTORED)
+
+
+async def _bring_back(store: Store, database: Database | None, numbers: Sequence[int]) -> set[int]:
+    """Write archived articles back to Redis. Returns those of the numbers that were archived."""
+    return {number for number in numbers if await write_back.bring_back(store, database, number)}
+
+
+async def _votes(
+    store: Store, database: Database | None, action: ModerationAction, voter: str
+) -> AsyncIterator[list[CastVote]]:
+    """The votes of a user that an action annuls, some at a time: those on articles, then those on comments."""
+    span = _span(action, voter)
+    if database is None:
+        async for votes in _stored_votes(store.site, span):
+            yield votes
+        return
+    for statement in (ON_ARTICLES, ON_COMMENTS):
+        after = 0
+        while votes := await database.run(_read, statement, span, after):
+            yield votes
+            after = votes[-1].number
+
+
+async def _stored_votes(site: Site, span: Span) -> AsyncIterator[list[CastVote]]:
+    """The votes that Redis knows of, by the times of what was voted on."""
+    async for found in scan.known_keys(site, lambda count: None):
+        things = [key for key in found if key.name in ("article", "comment")]
+        commands: list[Command] = []
+        for key in things:
+            number = int(key.suffix)
+            commands += [("HGET", key.text, "time"), ("HEXISTS", keys.annulled(key.p, number), span.voter)]
+            commands += [("SISMEMBER", kind(key.p, number), span.voter) for kind in (keys.voted, keys.downvoted)]
+        replies = await site.redis.pipeline(commands)
+        parts = (replies[i::4] for i in range(4))
+        votes = [
+            CastVote(int(key.suffix), 0)
+            for key, time, *votes in zip(things, *parts, strict=True)
+            if time and any(votes) and span.since <= int(time) <= span.until
+        ]
+        if votes:
+            yield votes
+
+
+async def _reaches_back_to(site: Site) -> int | None:
+    """
+    When voting closed on the newest thing whose voters are gone (unix milliseconds): who voted before that may not be
+    known. None if all voters are known.
+    """
+    closed: list[int] = []
+    async for found in scan.known_keys(site, lambda count: None):
+        things = [key for key in found if key.name in ("article", "comment")]
+        times: list[Command] = [("HGET", key.text, "time") for key in things]
+        known: list[Command] = [("EXISTS", keys.voted(key.p, int(key.suffix))) for key in things]
+        replies = await site.redis.pipeline([*times, *known])
+        pairs = zip(replies[: len(things)], replies[len(things) :], strict=True)
+        closed += [int(time) for time, is_known in pairs if time and not is_known]
+    return max(closed) + site.policy.voting_window * 1000 if closed else None
+
+
+async def _caught_up(site: Site) -> int:
+    """
+    Wait until the database has all votes up to now (unix milliseconds), which is returned. Two round trips, and one
+    every `PAUSE`.
+
+    Raises:
+        ConsumerBehind: it has not after `PATIENCE`.
+    """
+    now, ends, deadline = site.clock(), await log.newest(site), monotonic() + PATIENCE
+    while True:
+        taken = (await log.positions(site)).get(CONSUMER, {})
+        if all(log.sort_key(taken.get(p, log.START)) >= log.sort_key(end) for p, end in enumerate(ends)):
+            return now
+        if monotonic() > deadline:
+            raise ConsumerBehind
+        await asyncio.sleep(PAUSE)
+
+
+async def _require_room(site: Site) -> None:
+    """
+    Raises:
+        ConsumerBehind: a consumer of the log is more than `MAX_BEHIND` entries behind.
+    """
+    for taken in (await log.positions(site)).values():
+        if sum(lag.entries for lag in await log.lags(site, taken)) >= MAX_BEHIND:
+            raise ConsumerBehind
+
+
+def _by_partition(site: Site, votes: Collection[CastVote]) -> Mapping[int, list[CastVote]]:
+    found: defaultdict[int, list[CastVote]] = defaultdict(list)
+    for vote in votes:
+        found[site.home_of_article(vote.number)].append(vote)
+    return found
+
+
+def _span(action: ModerationAction, voter: str) -> Span:
+    found = action.annulment
+    since, until = (found.since, found.until) if found else (None, None)
+    return Span(voter, since or 0, action.at if until is None else until)
+
+
+def _read(connection: "Connection", statement: Statement, span: Span, after: int) -> list[CastVote]:
+    rows = statement.run(connection, span._asdict() | {"after": after, "most": READ_AT_ONCE})
+    return [CastVote(number, value) for number, value in rows]
+
+
+def _count(connection: "Connection", span: Span) -> int:
+    return sum(int(statement.run(connection, span._asdict()).scalar_one()) for statement in COUNTS)
+
+
+CAST = """{votes} AS cast_votes JOIN {things} AS things ON things.number = cast_votes.number
+  WHERE voter = :voter AND poster <> :voter AND coalesce(cast_ms, posted_ms) BETWEEN :since AND :until"""
+CAST_ON_ARTICLES = CAST.format(votes="votes", things="articles")
+CAST_ON_COMMENTS = CAST.format(votes="comment_votes", things="comments")
+PAGE = "SELECT cast_votes.number, value FROM {} AND cast_votes.number > :after ORDER BY cast_votes.number LIMIT :most"
+ON_ARTICLES, ON_COMMENTS = (Statement(PAGE.format(each)) for each in (CAST_ON_ARTICLES, CAST_ON_COMMENTS))
+COUNTS = [Statement(f"SELECT count(*) FROM {each}") for each in (CAST_ON_ARTICLES, CAST_ON_COMMENTS)]

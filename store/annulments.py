@@ -1,0 +1,209 @@
+"""
+Annulled votes: votes of a user that do not count, as an action of a moderator holds them. The action is recorded here.
+`archive/annulments.py` annuls and restores the votes in steps, of which this module has the scripts.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from store import effects, keys, moderation, roles, validation
+from store.client import Argument
+from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
+from store.kinds import Backup, Check, Kind, Text
+from store.log import Entry
+from store.moderation import Moderated
+from store.records import AnnulmentState, ModerationAction
+from store.roles import Moderator
+from store.scripts.registry import Script
+from store.site import Site
+from store.threads import PLACE_LIFETIME
+from store.validation import Faults
+
+ANNUL_SOME = Script("annul_some")
+ANNUL_VOTES = Script("annul_votes")
+NOTE_ANNULMENT = Script("note_annulment")
+RESTORE_SOME = Script("restore_some")
+
+CASE = Text("N", keys.NUMBER.pattern)  # the number of an action, in each partition
+ANNULLED, RESTORED = "votes_annulled", "votes_restored"  # kinds of entries
+
+cases = Kind(
+    "cases",
+    "zset",
+    (CASE,),
+    "numbers of the articles and comments with a vote that an action holds; all scores are 0",
+    lifetime="while there are any",
+    written_by="annulVotes, banUser, revertModeration, delete",
+    backup=Backup.DERIVED,
+    rebuilt_from="annulled",
+    check=Check.ANNULLED,
+)
+annulling = Kind(
+    "annulling",
+    "zset",
+    (),
+    "numbers of actions whose votes are to be annulled, and of reverted ones whose votes come back, by the time",
+    lifetime="until that is done",
+    written_by="annulVotes, banUser, revertModeration",
+    backup=Backup.DERIVED,
+    rebuilt_from="the actions",
+)
+restoring = Kind(
+    "restoring",
+    "zset",
+    (),
+    "numbers of reverted actions whose votes come back, by the time: they annul no more",
+    lifetime="an hour",
+    written_by="revertModeration",
+)
+
+
+class Step(NamedTuple):
+    """
+    What a step has done: the numbers of what is `absent` from Redis, and of that about which the database may not be
+    complete yet (`unsure`). `is_reverted` says that nothing was annulled, as the action was reverted.
+    """
+
+    absent: list[int]
+    unsure: list[int]
+    is_reverted: bool = False
+
+
+async def annul(
+    site: Site,
+    actor: Moderator,
+    username: str,
+    since: int | None,
+    until: int | None,
+    reason: str,
+    note: str | None = None,
+) -> Moderated:
+    """
+    Record that all votes of a user count no more, or those that were cast from an instant on, or until one (unix
+    milliseconds): by default until now. If a standing action annuls all of these, nothing changes. Two round
+    trips.
+
+    Raises:
+        NotAModerator: the actor is no moderator of the site, or is the user, who may not have the same or a higher role
+            either.
+        NotFound: there is no such user.
+        Invalid: a span that ends before it begins, or texts that break a rule; `others` has further faults.
+        Unauthenticated, Banned: the session has ended, or the actor is banned.
+    """
+    now, faults = site.clock(), Faults()
+    end = now if until is None else min(until, now)
+    with faults:
+        if since is not None and since > end:
+            raise Invalid("the time from which votes are annulled is before its end, and not in the future", "from")
+    with faults:
+        reason = validation.reason(reason)
+    with faults:
+        note = validation.note(note)
+    faults.raise_any()
+    return await _run(site, actor, username, "" if since is None else since, end, reason, note or "", "")
+
+
+async def revert(
+    site: Site, actor: Moderator, action: ModerationAction, reason: str, note: str | None = None
+) -> Moderated:
+    """
+    Revert the annulment of votes, which come back in steps. Two round trips.
+
+    Raises as `annul`, and:
+        AlreadyReverted: the action was reverted before.
+    """
+    name = action.subject_id.removeprefix("user:")
+    return await _run(site, actor, name, "", "", validation.reason(reason), validation.note(note), action.number)
+
+
+async def annul_some(
+    site: Site, p: int, action: int, voter: str, complete_at: int, votes: Sequence[tuple[int, int]]
+) -> Step:
+    """
+    Annul votes of a user on some articles and comments of a partition, each given by its number and, where the set of
+    its voters may be gone, the value of the vote in the database, else 0. The database is known to have all votes until
+    `complete_at` (unix milliseconds). One round trip, and one for the karma of posters of other partitions.
+    """
+    flat = [part for vote in votes for part in vote]
+    command = site.command(ANNUL_SOME, p, site.partitions, action, voter, PLACE_LIFETIME, complete_at, *flat)
+    status, *reply = await site.redis.run(command)
+    if status == "reverted":
+        return Step([], [], True)
+    absent, unsure, *entry = reply
+    await _apply_karma(site, p, ANNULLED, action, *entry)
+    return Step([int(number) for number in absent], [int(number) for number in unsure])
+
+
+async def restore_some(
+    site: Site, p: int, action: int, voter: str, numbers: Sequence[int], *, are_gone: bool = False
+) -> Step:
+    """
+    Restore votes of a user that a reverted action holds, on some articles and comments of a partition. What is not
+    there, and `are_gone` says so, is forgotten. Round trips as `annul_some`.
+    """
+    given = (action, voter, PLACE_LIFETIME, "1" if are_gone else "")
+    command = site.command(RESTORE_SOME, p, site.partitions, *given, *numbers)
+    _, absent, *entry = await site.redis.run(command)
+    await _apply_karma(site, p, RESTORED, action, *entry)
+    return Step([int(number) for number in absent], [])
+
+
+async def held(site: Site, action: int) -> int:
+    """How many votes an action holds. One round trip."""
+    return sum(await site.redis.pipeline([("ZCARD", cases(p, action)) for p in range(site.partitions)]))
+
+
+async def held_in(site: Site, p: int, action: int, most: int) -> list[int]:
+    """The numbers of some articles and comments of a partition on which an action holds a vote. One round trip."""
+    return [int(member) for member in await site.redis.run(("ZRANGE", cases(p, action), 0, most - 1))]
+
+
+async def note(
+    site: Site,
+    action: ModerationAction,
+    *,
+    total: int | None = None,
+    reaches_back_to: int | None = None,
+    state: AnnulmentState | None = None,
+) -> bool:
+    """
+    Keep in an action how many votes it holds now, and what else is given: DONE and RESTORED are the end. False if it
+    was reverted meanwhile. Two round trips.
+    """
+    count = await held(site, action.number)
+    given: list[Argument] = [
+        action.number,
+        count,
+        "" if total is None else total,
+        "" if reaches_back_to is None else reaches_back_to,
+        state.value if state else "",
+        "1" if action.is_restored else "",
+    ]
+    (status,) = await site.redis.run(site.command(NOTE_ANNULMENT, site.home_of_article(action.number), *given))
+    return bool(status == "noted")
+
+
+async def _apply_karma(
+    site: Site, p: int, kind: str, action: int, id: str, noted: Sequence[int | str], karma: str
+) -> None:
+    entry = Entry(p, id, kind, site.clock(), "", f"action:{action}", {"karma": karma})
+    await effects.apply_noted(site, entry, noted)
+
+
+async def _run(site: Site, actor: Moderator, username: str, *arguments: Argument) -> Moderated:
+    """Run the script with what follows the slot of the user."""
+    name = username.lower()
+    authority = await roles.read_moderator(site, actor)
+    reply = await roles.run(site, ANNUL_VOTES, site.home_of_user(name), authority, name, keys.slot(name), *arguments)
+    match reply[0]:
+        case "refused":
+            raise NotAModerator("only moderators of the site annul votes")
+        case "missing":
+            raise NotFound(f"there is no user:{name}", "userId")
+        case "self":
+            raise NotAModerator("nobody annuls their own votes, or restores them", "userId")
+        case "outranked":
+            raise NotAModerator(f"user:{name} has the same or a higher role", "userId")
+        case "reverted":
+            raise AlreadyReverted(int(arguments[-1]))
+    return moderation.moderated(reply)

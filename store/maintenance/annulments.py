@@ -1,0 +1,72 @@
+"""
+Finds and repairs annulled votes that do not agree with what actions hold, are malformed, are on what is gone, or still
+count.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from store import annulments, keys
+from store.kinds import Check, Key
+from store.maintenance.records.annulments import HELD
+from store.maintenance.wrong import Wrong, confirmed, missing
+from store.site import Site
+
+MEMBERS_AT_ONCE = 500  # in a round trip
+
+
+async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
+    """What is wrong with annulled votes. Read again if it seems wrong: a change may be under way."""
+    checked = [key for key in found if key.kind.check is Check.ANNULLED]
+    return await confirmed(checked, partial(_of, site))
+
+
+async def _of(site: Site, key: Key) -> list[Wrong]:
+    return await (_of_votes if key.kind is keys.annulled else _of_action)(site, key)
+
+
+async def _of_votes(site: Site, key: Key) -> list[Wrong]:
+    """Annulled votes on a thing, which may be archived. Their voters are not in its sets of voters."""
+    fields, number = await site.redis.run(("HGETALL", key.text)), int(key.suffix)
+    if fields and not await _may_exist(site, key.p, number):
+        return [Wrong(key.text, "annulled votes", None, ("DEL", key.text))]
+    wrong, places = list[Wrong](), []
+    for voter, text in fields.items():
+        if not HELD.fullmatch(text):
+            wrong.append(Wrong(f"{key.text} {voter}", text, None, ("HDEL", key.text, voter)))
+            continue
+        places += [(annulments.cases(key.p, case), keys.member(number), 0) for case in text.split()[1:]]
+    return wrong + await _counted(site, key.p, number, list(fields)) + await missing(site, places)
+
+
+async def _counted(site: Site, p: int, number: int, names: Sequence[str]) -> list[Wrong]:
+    """Those of some users who are in a set of voters. One round trip."""
+    sets = (keys.voted(p, number), keys.downvoted(p, number))
+    places = [(voters, name) for voters in sets for name in names]
+    found = await site.redis.pipeline([("SISMEMBER", *place) for place in places])
+    return [
+        Wrong(f"{voters} {name}", "there", None, ("SREM", voters, name))
+        for (voters, name), is_there in zip(places, found, strict=True)
+        if is_there
+    ]
+
+
+async def _of_action(site: Site, key: Key) -> list[Wrong]:
+    """The things on which an action holds a vote."""
+    wrong, start = list[Wrong](), 0
+    while members := await site.redis.run(("ZRANGE", key.text, start, start + MEMBERS_AT_ONCE - 1)):
+        start += MEMBERS_AT_ONCE
+        numbers = [int(member) if member.isdecimal() else 0 for member in members]
+        held = await site.redis.pipeline([("HVALS", keys.annulled(key.p, number)) for number in numbers])
+        for member, texts in zip(members, held, strict=True):
+            if not any(key.suffix in text.split()[1:] for text in texts):
+                wrong.append(Wrong(f"{key.text} {member}", "there", None, ("ZREM", key.text, member)))
+    return wrong
+
+
+async def _may_exist(site: Site, p: int, number: int) -> bool:
+    """Whether Redis has an article or a comment, or the partition has archived articles, of which it may be one."""
+    found, archived = await site.redis.pipeline(
+        [("EXISTS", keys.article(p, number), keys.comment(p, number)), ("HGET", keys.archived(p), "count")]
+    )
+    return bool(found) or int(archived or 0) > 0

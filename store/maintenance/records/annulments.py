@@ -1,0 +1,52 @@
+"""Records of the votes on articles and comments that do not count, as actions of moderators hold them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from store import validation
+from store.client import Command
+from store.kinds import Key
+from store.maintenance.records.record import Record, Skipped, check_number, check_text, flat, shown, valid
+from store.scripts.registry import Script
+from store.site import Site
+
+RESTORE_ANNULLED = Script("restore_annulled")
+VOTES_AT_ONCE = 500  # in a script
+HELD = re.compile(r"(?:0|1|-1)(?: [1-9][0-9]{0,15})+", re.ASCII)  # the value of a vote, and the numbers of actions
+
+
+@dataclass(frozen=True, slots=True)
+class AnnulledRecord(Record):
+    """Votes on an article or a comment, as the fields of their hash."""
+
+    kind = "annulled"
+
+    number: int
+    fields: dict[str, str]
+
+    def check(self) -> None:
+        where = f"annulled votes on {shown(self.number)}"
+        check_number(where, self.number)
+        for name, text in self.fields.items():
+            check_text(where, "username", name, validation.USERNAME)
+            check_text(where, "vote", text, HELD)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        """What is not there is nowhere: it was deleted while the dump was made."""
+        p, pairs = site.home_of_article(self.number), list(self.fields.items())
+        for start in range(0, len(pairs), VOTES_AT_ONCE):
+            yield site.command(RESTORE_ANNULLED, p, self.number, *flat(dict(pairs[start : start + VOTES_AT_ONCE])))
+
+
+async def read_annulled(site: Site, found: Sequence[Key], skipped: Skipped) -> list[AnnulledRecord]:
+    """Votes that are malformed are left out."""
+    replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
+    read = []
+    for key, fields in zip(found, replies, strict=True):
+        number = int(key.suffix)
+        each = [(f"{key.text} {name}", AnnulledRecord(number, {name: text})) for name, text in fields.items()]
+        kept = {name: text for one in valid(each, skipped) for name, text in one.fields.items()}
+        if kept:
+            read.append(AnnulledRecord(number, kept))
+    return read

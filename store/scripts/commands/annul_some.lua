@@ -1,0 +1,53 @@
+-- Annul votes of one voter on some articles and comments of this partition, unless the action was reverted: each is noted as
+-- held by the action, leaves the set of voters if that exists, and counts no more. A vote that the action holds already stays
+-- as it is, and so does the vote of a poster on their own.
+-- requires: vote_counts
+-- ARGV  1-10 see vote_counts.lua   11 when the database was known to have all votes (unix milliseconds); 0 without one
+--       from 12 on: number, and the value of the vote in the database, or 0
+-- Reply {"annulled", {numbers that are not here}, {numbers of those whose voting closed after ARGV 11},
+--       id of the entry, what `note_effects` returns, karma by posters of other partitions}
+--       | {"reverted"}
+require_open()
+if redis.call("ZSCORE", KEY.restoring, case) then return {"reverted"} end
+local absent, unsure = {}, {}
+
+-- The value of the vote on a subject: by the sets of voters while they exist, later as the database has it; nil if the
+-- database may not have it yet.
+local function vote_on(subject, known)
+  if redis.call("EXISTS", KEY.voted .. subject.number) == 1 then
+    return redis.call("SISMEMBER", KEY.voted .. subject.number, voter)
+      - redis.call("SISMEMBER", KEY.downvoted .. subject.number, voter)
+  end
+  if known ~= 0 and subject.time + window > tonumber(ARGV[11]) then return nil end
+  return known
+end
+
+local function hold(subject, value, cases)
+  redis.call("HSET", KEY.annulled .. subject.number, voter, string.format("%d %s%s", value, cases and cases .. " " or "", case))
+  redis.call("ZADD", KEY.cases .. case, 0, subject.member)
+end
+
+local function annul(number, known)
+  if redis.call("ZSCORE", KEY.cases .. case, member_of(number)) then return end
+  local subject = find_subject(number)
+  if not subject then
+    absent[#absent + 1] = number
+    return
+  end
+  if subject.state == "deleted" or subject.poster == voter then return end
+  local held, cases = held_vote(number, voter)
+  if held then return hold(subject, held, cases) end
+
+  local value = vote_on(subject, known)
+  if not value then
+    unsure[#unsure + 1] = number
+    return
+  end
+  if value == 0 or (value == 1 and subject.up or subject.down) == 0 then return end
+  hold(subject, value)
+  redis.call("SREM", (value == 1 and KEY.voted or KEY.downvoted) .. number, voter)
+  count_vote(subject, value, -1)
+end
+
+for i = 12, #ARGV, 2 do annul(ARGV[i], tonumber(ARGV[i + 1])) end
+return {"annulled", absent, unsure, log_votes("votes_annulled")}

@@ -1,0 +1,41 @@
+-- Record that the votes of a user, of a span of time, count no more, or revert such an action. They are annulled and restored in
+-- steps: see annul_some.lua and restore_some.lua.
+-- requires: actions, roles
+-- ARGV  1-7 see roles.lua   8 username in lower case   9 slot of the user   10 from when the votes were cast, or ""
+--       11 until when (unix milliseconds)   12 reason   13 note, or ""   14 number of the action to revert, or ""
+-- Reply {"changed" or, if a standing action annuls all of these votes, "same", number of the action, {field, value, ...}}
+--       | {"missing"} | {"self"} | {"refused"} | {"outranked"} | {"reverted"}
+local moderator, roles = authority()
+local subject, reverts = ARGV[8], ARGV[14]
+local name, subject_roles = unpack(redis.call("HMGET", KEY.user .. subject, "name", "roles"))
+if not moderates_site(roles) then return {"refused"} end
+if not name then return {"missing"} end
+if string.lower(moderator) == subject then return {"self"} end
+
+if reverts ~= "" then
+  local action = revertible(reverts)
+  if not action then return {"reverted"} end
+  local number = record_revert(ARGV[9], reverts, action, moderator, ARGV[12], ARGV[13])
+  redis.call("ZADD", KEY.annulling, now, reverts)
+  return action_reply("changed", number)
+end
+
+-- Whether an action annuls the votes of a span that has the one that is wanted.
+local function spans(fields)
+  local votes, at, from, to, reverted_by = unpack(fields)
+  if not votes or reverted_by then return false end
+  return tonumber(from or 0) <= (tonumber(ARGV[10]) or 0) and tonumber(to or at) >= tonumber(ARGV[11])
+end
+
+if not outranks(roles, subject_roles or "", {}) then return {"outranked"} end
+for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. "user:" .. subject, 0, -1, "REV")) do
+  local known = string.format("%.0f", tonumber(member))
+  if spans(redis.call("HMGET", KEY.action .. known, "votes", "at", "from", "to", "reverted_by")) then
+    return action_reply("same", known)
+  end
+end
+local number = record_action(ARGV[9], "annul_votes", "user:" .. subject, moderator, {
+  from = ARGV[10], to = ARGV[11], reason = ARGV[12], note = ARGV[13], votes = "1",
+})
+redis.call("ZADD", KEY.annulling, now, number)
+return action_reply("changed", number)

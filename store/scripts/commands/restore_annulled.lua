@@ -1,0 +1,11 @@
+-- Restore annulled votes on an article or a comment from a backup, unless it is missing.
+-- requires: prelude
+-- ARGV  1-6 see prelude.lua   7 number   8 and on: voter, then value and numbers of actions, ...
+local number = ARGV[7]
+if redis.call("EXISTS", KEY.article .. number, KEY.comment .. number) == 0 then return end
+redis.call("HSET", KEY.annulled .. number, unpack(ARGV, 8))
+for i = 9, #ARGV, 2 do
+  for case in string.gmatch(ARGV[i], " (%d+)") do
+    redis.call("ZADD", KEY.cases .. case, 0, string.rep("0", 16 - #number) .. number)
+  end
+end

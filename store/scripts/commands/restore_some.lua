@@ -1,0 +1,59 @@
+-- Restore votes on some articles and comments of this partition that an action holds, which is reverted. From the first call
+-- on, that action annuls no vote here any more. A vote that no other action holds counts again, and its voter is back in the
+-- set of voters if that still exists.
+-- requires: vote_counts
+-- ARGV  1-10 see vote_counts.lua   11 "1" if what is not here is gone, else ""   from 12 on: numbers
+-- Reply {"restored", {numbers that are not here}, id of the entry, what `note_effects` returns, karma by posters of
+--       other partitions}
+require_open()
+local HOUR, absent = 3600000, {}
+redis.call("ZADD", KEY.restoring, now, case)
+redis.call("ZREMRANGEBYSCORE", KEY.restoring, "-inf", now - HOUR)
+redis.call("PEXPIRE", KEY.restoring, HOUR)
+
+local function other_cases(cases)
+  local others = {}
+  for _, each in ipairs(split(cases)) do if each ~= case then others[#others + 1] = each end end
+  return table.concat(others, " ")
+end
+
+local function add_voter(subject, value)
+  if redis.call("EXISTS", KEY.voted .. subject.number) == 0 then return end
+  if value == 1 then
+    redis.call("SADD", KEY.voted .. subject.number, voter) -- the poster is in it, so it expires
+  else
+    redis.call("SADD", KEY.downvoted .. subject.number, voter)
+    expire_voters(KEY.downvoted, subject)
+  end
+end
+
+local function release(number, value, others)
+  if others ~= "" then
+    redis.call("HSET", KEY.annulled .. number, voter, string.format("%d %s", value, others))
+  else
+    redis.call("HDEL", KEY.annulled .. number, voter)
+  end
+  redis.call("ZREM", KEY.cases .. case, member_of(number))
+end
+
+local function restore(number)
+  local value, cases = held_vote(number, voter)
+  local subject = find_subject(number)
+  if not value or not subject and ARGV[11] == "1" then
+    redis.call("ZREM", KEY.cases .. case, member_of(number))
+    if value then forget_annulled(number) end
+    return
+  end
+  local others = other_cases(cases)
+  if not subject and others == "" then
+    absent[#absent + 1] = number
+    return
+  end
+  release(number, value, others)
+  if others ~= "" or value == 0 then return end
+  add_voter(subject, value)
+  count_vote(subject, value, 1)
+end
+
+for i = 12, #ARGV do restore(ARGV[i]) end
+return {"restored", absent, log_votes("votes_restored")}

@@ -1,0 +1,254 @@
+"""Two stores with the same history, of which one annuls votes of Mallory, and what they hold."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from redis import Redis
+from sqlalchemy import select
+
+from archive import annulments
+from archive.mover import HotLimits, Mover
+from database.database import Database
+from database.tables import ARTICLES, COMMENT_VOTES, COMMENTS, VOTES
+from store import annulments as steps
+from store import (
+    effects,
+    keys,
+    removals,
+    reverts,
+)
+from store.articles import Draft
+from store.errors import Forbidden, Refusal
+from store.ranking.formulas import Policy
+from store.records import ModerationAction, Vote
+from store.roles import OPERATOR
+from store.store import Store
+from tests.conftest import Clock, client, registered
+from tests.database.conftest import mirrored
+from tests.store.reading import contents, verified
+
+WINDOW = 3_600
+POLICY = Policy(good_votes=3, voting_window=WINDOW)
+PEOPLE = ("Mallory", "alice", "bob", "carol", "dave")
+OWN = ("action", "annulled", "cases", "annulling", "restoring", "archived", "moving")  # of annulments and archives
+GROWING = (
+    "logged",
+    "sequence",
+    "effects",
+    "applied",
+    "moves",
+    "deleted",
+    "inbox",
+    "lease",
+    "consumers",
+    "numbered",
+    "posted",
+    "commented",
+)
+
+
+@dataclass
+class World:
+    """A store in a database of Redis, with its SQL database if it has one."""
+
+    store: Store
+    redis: Redis
+    database: Database | None
+
+    async def annul(self, **given: Any) -> ModerationAction:
+        span = {"since": None, "until": None} | given
+        done = await steps.annul(self.store.site, OPERATOR, "mallory", **span, reason="a ring")
+        assert done.action
+        return done.action
+
+    async def revert(self, action: ModerationAction, **given: Any) -> None:
+        await reverts.revert(self.store.site, OPERATOR, action.number, "a mistake", **given)
+
+    async def settle(self) -> None:
+        """What the tasks of a server do."""
+        async with self.mirrored():
+            for p in range(self.store.site.partitions):
+                await annulments.settle_all(self.store, self.database, p)
+        await self.finish()
+
+    async def finish(self) -> None:
+        await effects.complete(self.store.site)
+        for p in range(self.store.site.partitions):
+            await removals.remove_all(self.store.site, p)
+        await self.mirror()
+
+    async def mirror(self) -> None:
+        if self.database:
+            await mirrored(self.store, self.database)
+
+    async def read(self, action: ModerationAction) -> ModerationAction:
+        found = await reverts.read(self.store.site, action.number)
+        assert found
+        return found
+
+    async def archive(self) -> None:
+        assert self.database
+        await self.mirror()
+        mover = Mover(self.store.site, self.database, HotLimits(0, 0), notice=0, removal_delay=0)
+        async with self.mirrored():  # the mover waits for the mirror
+            await mover.move()
+        await mover.close()
+
+    @asynccontextmanager
+    async def mirrored(self) -> AsyncIterator[None]:
+        """Keep the database up to date meanwhile. Not by a task that is cancelled: it would leave a transaction."""
+        ended = asyncio.Event()
+
+        async def follow() -> None:
+            while not ended.is_set():
+                await self.mirror()
+                await asyncio.sleep(0.01)
+
+        task = asyncio.create_task(follow())
+        try:
+            yield
+        finally:
+            ended.set()
+            await task
+
+    def shown(self) -> dict[str, Any]:
+        """The contents but for annulled votes, actions, and what only grows."""
+        found = {key: value for key, value in contents(self.redis).items() if not key.startswith((*OWN, *GROWING))}
+        for value in found.values():
+            if isinstance(value, dict):
+                for name in ("moves", "upvoters", "inbox_seen", "inbox_dropped", "log"):
+                    value.pop(name, None)
+        return {key: value for key, value in found.items() if key != keys.store()}
+
+
+@dataclass
+class Pair:
+    """Two stores with the same history, of which `other` never annuls. Whoever is in `left_out` does not vote there."""
+
+    world: World
+    other: World
+    clock: Clock
+    articles: list[int] = field(default_factory=list)
+    comments: list[int] = field(default_factory=list)
+    left_out: tuple[str, ...] = ()
+
+    async def both(self, command: Callable[[Store], Awaitable[Any]]) -> Any:
+        """Run a command in both stores, which both refuse or both accept."""
+        self.clock.advance(1)
+        outcomes = []
+        for store in (self.world.store, self.other.store):
+            try:
+                outcomes.append(await command(store))
+            except Refusal as refusal:
+                outcomes.append(type(refusal))
+        assert type(outcomes[0]) is type(outcomes[1]), outcomes
+        return outcomes[0]
+
+    async def post(self, poster: str, *groups: str) -> int:
+        text = f"{self.clock.now}"
+        posted = await self.both(lambda store: store.articles.post(poster, Draft(text, "", "a text", groups), text))
+        self.articles.append(posted.article.number)
+        return self.articles[-1]
+
+    async def comment(self, poster: str, article: int, parent: int | None = None) -> int:
+        text = f"comment {self.clock.now}"
+        posted = await self.both(lambda store: store.comments.post(article, parent, poster, text))
+        self.comments.append(posted.comment.number)
+        return self.comments[-1]
+
+    async def vote(self, voter: str, number: int, value: Vote) -> None:
+        def cast(store: Store) -> Awaitable[Any]:
+            return (store.articles if number in self.articles else store.comments).vote(number, voter, value)
+
+        if voter in self.left_out:
+            self.clock.advance(1)
+            with suppress(Forbidden):  # a vote on what is their own
+                await cast(self.world.store)
+        else:
+            await self.both(cast)
+
+    async def fill(self) -> None:
+        """Articles and comments of everybody, with votes up and down on all of them by Mallory and some others."""
+        for poster, groups in (
+            ("alice", ("show",)),
+            ("bob", ("show", "ask")),
+            ("Mallory", ("ask",)),
+            ("carol", ()),
+            ("dave", ("show",)),
+        ):
+            number = await self.post(poster, *groups)
+            first = await self.comment("carol", number)
+            await self.comment("Mallory", number, first)
+            await self.comment("bob", number, first)
+        chance = random.Random(7)
+        for number in (*self.articles[-5:], *self.comments):
+            for voter in PEOPLE:
+                if voter == "Mallory" or chance.random() < 0.6:
+                    await self.vote(voter, number, chance.choice([Vote.UP, Vote.UP, Vote.DOWN]))
+
+    def close_voting(self) -> None:
+        self.clock.advance(WINDOW + 120)
+        for world in (self.world, self.other):
+            for key in world.redis.scan_iter():
+                if (left := world.redis.pttl(key)) >= 0:
+                    world.redis.pexpire(key, left - (WINDOW + 120) * 1000)
+
+    def assert_equal(self) -> None:
+        assert self.world.shown() == self.other.shown()
+
+    async def findings(self) -> list[str]:
+        """What `verify` finds, except late expiries: the clock of the test is ahead of that of Valkey."""
+        return [str(each) for each in await verified(self.world.store) if not each.where.endswith("TTL")]
+
+
+async def opened(redis_url: str, partitions: int, clock: Clock, database: Database | None) -> AsyncIterator[Pair]:
+    worlds = []
+    for number in (0, 1):
+        url = f"{redis_url}?db={number}"
+        store = await Store.open(url, POLICY, partitions, clock=clock)
+        for name in PEOPLE:
+            await registered(store, name)
+        worlds.append(World(store, client(url), database if number == 0 else None))
+    yield Pair(*worlds, clock)
+    for world in worlds:
+        await world.store.close()
+        world.redis.close()
+
+
+async def votes_of_mallory(database: Database) -> list[tuple[Any, ...]]:
+    """Whether each vote of Mallory counts, in the database."""
+
+    def read(connection: Any) -> list[tuple[Any, ...]]:
+        found = []
+        for votes, things in ((VOTES, ARTICLES), (COMMENT_VOTES, COMMENTS)):
+            columns = (votes.c.number, votes.c.value, votes.c.cast_ms, votes.c.counts, things.c.poster)
+            statement = select(*columns).join(things, things.c.number == votes.c.number)
+            rows = connection.execute(statement.where(votes.c.voter == "Mallory").order_by(votes.c.number))
+            found += [tuple(row) for row in rows]
+        return found
+
+    return await database.run(read)
+
+
+async def counts_in(database: Database) -> dict[int, tuple[int, int]]:
+    def read(connection: Any) -> dict[int, tuple[int, int]]:
+        found = {}
+        for table in (ARTICLES, COMMENTS):
+            for row in connection.execute(select(table.c.number, table.c.up, table.c.down)):
+                found[row.number] = (row.up, row.down)
+        return found
+
+    return await database.run(read)
+
+
+def counts_of(world: World) -> dict[int, tuple[int, int]]:
+    found = {}
+    for key in world.redis.scan_iter():
+        if key.startswith(("article:", "comment:")):
+            up, down = world.redis.hmget(key, "up", "down")
+            found[int(key.rpartition(":")[2])] = (int(up), int(down))
+    return found
