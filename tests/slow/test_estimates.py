@@ -208,7 +208,8 @@ def test_cached_votes_take_at_most_their_estimated_size(voters, articles):
         for voter in range(voters):
             for first in range(0, articles, 10):
                 numbers = [10**15 + first + each for each in range(10)]
-                command = ("EVALSHA", VOTER_VOTES.digest, 2, "voted", "downvoted", f"voter-{voter}", *map(str, numbers))
+                names = ("voted", "downvoted", "annulled", f"voter-{voter}")
+                command = ("EVALSHA", VOTER_VOTES.digest, 3, *names, *map(str, numbers))
                 assert cache.add(command, [1] * 10)
 
     assert traced.bytes < pool.size < 5 * traced.bytes

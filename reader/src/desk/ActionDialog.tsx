@@ -48,6 +48,12 @@ function questionOf(task: Task) {
           Ban <bdi>{task.user.username}</bdi>
         </>
       );
+    case "annul":
+      return (
+        <>
+          Annul votes of <bdi>{task.user.username}</bdi>
+        </>
+      );
     case "revert":
       return <>Revert: {task.action.said}</>;
     case "answer":

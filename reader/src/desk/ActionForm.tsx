@@ -3,7 +3,7 @@ import { Choice, Field, Form } from "../components/Form";
 import type { Refusal } from "../errors";
 import { moderates, useRoles, type Roles } from "../roles";
 import { say } from "../status";
-import { APPROVE, BAN, LOCK, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./mutations";
+import { ANNUL, APPROVE, BAN, LOCK, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./mutations";
 
 /** An article or a comment that moderators act on. Only articles are in groups, and have a lock. */
 export interface Subject {
@@ -16,8 +16,8 @@ export interface Subject {
 /** What a moderator is about to do. */
 export type Task =
   | { act: "approve" | "remove" | "lock"; subject: Subject }
-  | { act: "ban"; user: { id: string; username: string } }
-  | { act: "revert" | "answer"; action: { id: string; said: string } };
+  | { act: "ban" | "annul"; user: { id: string; username: string } }
+  | { act: "revert" | "answer"; action: { id: string; said: string; isBanWithVotes: boolean } };
 
 interface ActionFormProps {
   task: Task;
@@ -32,7 +32,8 @@ const EVERYWHERE = { value: "", text: "Everywhere" };
 /** A form for the reason of what a moderator does, and a note. Refusals stand beside their fields. */
 export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
   const perform = usePerform(task);
-  const places = placesOf(task, useRoles());
+  const roles = useRoles();
+  const places = placesOf(task, roles);
   const [texts, setTexts] = useState({ reason: "", note: "", text: "" });
   const [outcome, setOutcome] = useState<Pick<Outcome, "refusals" | "fault">>({ refusals: [], fault: null });
   const words = WORDS[task.act];
@@ -70,7 +71,18 @@ export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
           <label className="check">
             <input type="checkbox" name="removeTexts" /> Remove all their articles and comments there, too
           </label>
+          {roles.isOfSite && (
+            <label className="check">
+              <input type="checkbox" name="annulVotes" /> Annul all their votes, if the ban is from the whole site
+            </label>
+          )}
         </>
+      )}
+      {task.act === "annul" && <Choice name="since" label="Which votes" options={SPANS} />}
+      {task.act === "revert" && task.action.isBanWithVotes && (
+        <label className="check">
+          <input type="checkbox" name="keepVotesAnnulled" /> Leave their votes annulled
+        </label>
       )}
       {task.act === "answer" ? (
         <Field {...text("text")} label="Answer" hint="Whoever has appealed reads it." rows={4} most={5_000} />
@@ -94,6 +106,7 @@ const WORDS: Record<Task["act"], { submit: string; label: string; done: string }
   approve: { submit: "Approve", label: "Approve", done: "Approved." },
   remove: { submit: "Remove", label: "Remove", done: "Removed." },
   lock: { submit: "Lock", label: "Lock", done: "Locked." },
+  annul: { submit: "Annul", label: "Annul votes", done: "Their votes do not count any more." },
   ban: { submit: "Ban", label: "Ban", done: "Banned." },
   revert: { submit: "Revert", label: "Revert", done: "Reverted." },
   answer: { submit: "Answer", label: "Answer", done: "Answered." },
@@ -106,6 +119,12 @@ const LENGTHS = [
   { value: String(30 * DAY), text: "30 days" },
   { value: String(365 * DAY), text: "1 year" },
   { value: "", text: "For good" },
+];
+const SPANS = [
+  { value: "", text: "All so far" },
+  { value: String(DAY), text: "Those of the last day" },
+  { value: String(7 * DAY), text: "Those of the last week" },
+  { value: String(30 * DAY), text: "Those of the last 30 days" },
 ];
 
 /** A function that does what the form says. */
@@ -127,21 +146,28 @@ function usePerform(task: Task): (form: FormData) => Promise<Outcome> {
         return send(BAN, {
           ...texts,
           group,
-          until: endOf(value("until")),
+          until: secondsFromNow(value("until"), 1),
           removeTexts: form.has("removeTexts"),
+          annulVotes: form.has("annulVotes"),
           userId: task.user.id,
         });
+      case "annul":
+        return send(ANNUL, { ...texts, from: secondsFromNow(value("since"), -1), userId: task.user.id });
       case "revert":
-        return send(REVERT, { ...texts, actionId: task.action.id });
+        return send(REVERT, {
+          ...texts,
+          keepVotesAnnulled: form.has("keepVotesAnnulled"),
+          actionId: task.action.id,
+        });
       case "answer":
         return answer(task.action.id, value("text") ?? "");
     }
   };
 }
 
-/** The instant when a ban of so many seconds ends; null if it is for good. */
-const endOf = (seconds: string | null): string | null =>
-  seconds && new Date(Date.now() + Number(seconds) * 1_000).toISOString();
+/** The instant so many seconds after now, or before it with the sign -1; null without seconds. */
+const secondsFromNow = (seconds: string | null, sign: 1 | -1): string | null =>
+  seconds && new Date(Date.now() + sign * Number(seconds) * 1_000).toISOString();
 
 /** Where it may be done, the first by default; null if there is no choice. */
 function placesOf(task: Task, roles: Roles) {

@@ -9,6 +9,7 @@ import { graphql, readFragment, type FragmentType } from "../gql";
 import type { ActionLineFragment, AppealedFragment, DeskActionFragment } from "../gql/graphql";
 import { phraseOf, wordsOf } from "../moderation";
 import { ActionDialog } from "./ActionDialog";
+import { Annulment, ANNULLED } from "./Annulment";
 import { ActionButton } from "./Buttons";
 import { subjectPath } from "./subjects";
 
@@ -17,6 +18,7 @@ const DESK_ACTION = graphql(`
     id
     ...ActionLine
     ...Appealed
+    ...Annulled
   }
 `);
 
@@ -51,6 +53,7 @@ function Action({ action: masked, isNamed = false }: ActionProps) {
   const action = readFragment(ACTION_LINE, masked);
   const { id, kind, at, reason, note, moderator, revertedBy } = action;
   const { appeal } = readFragment(APPEALED, masked);
+  const { annulment, annulledVotes } = readFragment(ANNULLED, masked);
   const said = phraseOf(action);
   return (
     <article className="line desk-action" data-item="" tabIndex={-1} aria-label={`${moderator.username}: ${said}`}>
@@ -69,6 +72,7 @@ function Action({ action: masked, isNamed = false }: ActionProps) {
           Note: {note}
         </p>
       )}
+      {annulment && <Annulment id={id} annulledVotes={annulledVotes} {...annulment} />}
       {appeal && <Appeal appeal={appeal} />}
       <div className="action-buttons">
         {appeal && !appeal.answeredAt && (
@@ -78,7 +82,12 @@ function Action({ action: masked, isNamed = false }: ActionProps) {
           <ActionButton name="Revert" about={said} shortcut="r" onClick={() => setDoing("revert")} />
         )}
       </div>
-      {doing && <ActionDialog task={{ act: doing, action: { id, said } }} onClose={() => setDoing(null)} />}
+      {doing && (
+        <ActionDialog
+          task={{ act: doing, action: { id, said, isBanWithVotes: kind === "BAN" && annulment != null } }}
+          onClose={() => setDoing(null)}
+        />
+      )}
     </article>
   );
 }

@@ -8,6 +8,7 @@ import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
 import { counted } from "../counts";
 import { graphql, type DocumentType } from "../gql";
+import { useRoles } from "../roles";
 import { useSession } from "../session";
 import { fullTime } from "../times";
 import { ActionDialog } from "./ActionDialog";
@@ -89,8 +90,9 @@ type User = NonNullable<DocumentType<typeof HISTORY>["user"]>;
 
 function Profile({ user }: { user: User }) {
   const { id, username, karma, joinedAt, isBanned, bannedUntil } = user;
-  const [isBanning, setBanning] = useState(false);
+  const [act, setAct] = useState<"ban" | "annul" | null>(null);
   const session = useSession();
+  const { isOfSite } = useRoles();
   return (
     <>
       <p className="profile">
@@ -108,10 +110,9 @@ function Profile({ user }: { user: User }) {
       )}
       {session?.username !== username && (
         <div className="action-buttons">
-          <ActionButton name="Ban" about={username} onClick={() => setBanning(true)} />
-          {isBanning && (
-            <ActionDialog task={{ act: "ban", user: { id, username } }} onClose={() => setBanning(false)} />
-          )}
+          <ActionButton name="Ban" about={username} onClick={() => setAct("ban")} />
+          {isOfSite && <ActionButton name="Annul votes" about={username} onClick={() => setAct("annul")} />}
+          {act && <ActionDialog task={{ act, user: { id, username } }} onClose={() => setAct(null)} />}
         </div>
       )}
     </>

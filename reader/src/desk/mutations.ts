@@ -73,6 +73,14 @@ export const BAN = graphql(`
   }
 `);
 
+export const ANNUL = graphql(`
+  mutation Annul($input: AnnulVotesInput!) {
+    moderated: annulVotes(input: $input) {
+      ...Moderated
+    }
+  }
+`);
+
 export const REVERT = graphql(`
   mutation Revert($input: RevertModerationInput!) {
     moderated: revertModeration(input: $input) {
