@@ -49,6 +49,7 @@ class RoleGrant:
 
 @strawberry.type(description="How far an action is that annuls votes, or restores them when it is reverted.")
 class Annulment:
+    id: strawberry.ID = strawberry.field(description="The id, `annulment:` and the number of the action.")
     state: AnnulmentState = strawberry.field(description="What is being done, or was done.")
     done: int = strawberry.field(description="How many votes are annulled so far, or restored.")
     total: int | None = strawberry.field(description="How many there are to do, about; null if that is not known yet.")

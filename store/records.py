@@ -271,12 +271,13 @@ class AnnulmentState(Enum):
 @dataclass(frozen=True, slots=True)
 class Annulment:
     """
-    What becomes of the votes of an action that annuls votes, those that were cast from `since` to `until` (unix
+    What becomes of the votes of the action with a number that annuls votes, those that were cast from `since` to `until` (unix
     milliseconds; None for all, and until the action). It holds `held` votes now: `done` of `total` are annulled so far,
     or restored; `total` is None if it is not known. Votes that were cast before `reaches_back_to` are untouched.
     `is_kept` says that they stay annulled although it was reverted.
     """
 
+    number: int
     state: AnnulmentState
     done: int
     total: int | None
@@ -286,6 +287,10 @@ class Annulment:
     until: int | None
     is_kept: bool
     began_restoring: bool
+
+    @property
+    def id(self) -> str:
+        return f"annulment:{self.number}"
 
 
 class ModerationAction(NamedTuple):
@@ -593,11 +598,11 @@ def moderation_action(number: int, fields: Mapping[str, str]) -> "ModerationActi
         int(fields["reverted_by"]) if "reverted_by" in fields else None,
         int(fields["ban"]) if "ban" in fields else None,
         "texts" in fields,
-        _annulment(fields) if "votes" in fields else None,
+        _annulment(number, fields) if "votes" in fields else None,
     )
 
 
-def _annulment(fields: Mapping[str, str]) -> Annulment:
+def _annulment(number: int, fields: Mapping[str, str]) -> Annulment:
     """What becomes of the votes that an action annuls."""
     names = ("annulled", "total", "reaches", "from", "to")
     held, total, reaches, since, until = (int(fields[name]) if fields.get(name) else None for name in names)
@@ -610,7 +615,7 @@ def _annulment(fields: Mapping[str, str]) -> Annulment:
     else:
         state = AnnulmentState.DONE if settled == AnnulmentState.DONE.value else AnnulmentState.RUNNING
         done = count
-    return Annulment(state, done, total, reaches, count, since, until, "kept" in fields, began_restoring)
+    return Annulment(number, state, done, total, reaches, count, since, until, "kept" in fields, began_restoring)
 
 
 def action_number(id: str) -> int | None:

@@ -72,7 +72,7 @@ function Action({ action: masked, isNamed = false }: ActionProps) {
           Note: {note}
         </p>
       )}
-      {annulment && <Annulment id={id} annulledVotes={annulledVotes} {...annulment} />}
+      {annulment && <Annulment action={id} annulledVotes={annulledVotes} {...annulment} />}
       {appeal && <Appeal appeal={appeal} />}
       <div className="action-buttons">
         {appeal && !appeal.answeredAt && (

@@ -9,6 +9,7 @@ export const ANNULLED = graphql(`
     id
     annulledVotes
     annulment {
+      id
       state
       done
       total
@@ -27,12 +28,16 @@ const ANNULMENT = graphql(`
   }
 `);
 
-type AnnulmentProps = Pick<AnnulledFragment, "id" | "annulledVotes"> & NonNullable<AnnulledFragment["annulment"]>;
+interface AnnulmentProps extends NonNullable<AnnulledFragment["annulment"]> {
+  /** The id of the action. */
+  action: string;
+  annulledVotes: AnnulledFragment["annulledVotes"];
+}
 
 const PAUSE = 1_000; // milliseconds between two looks at how far it is
 
 /** What an action that annuls votes has moved, or how far it is. */
-export function Annulment({ id, ...props }: AnnulmentProps) {
+export function Annulment({ action: id, ...props }: AnnulmentProps) {
   const isOver = props.state === "DONE" || props.state === "RESTORED";
   const renew = useRef(useRenewal(ANNULMENT, { id }));
   useEffect(() => {
@@ -43,7 +48,7 @@ export function Annulment({ id, ...props }: AnnulmentProps) {
   return <p className="note">{wordsOf(props)}</p>;
 }
 
-function wordsOf({ state, done, total, annulledVotes }: Omit<AnnulmentProps, "id">): string {
+function wordsOf({ state, done, total, annulledVotes }: Omit<AnnulmentProps, "id" | "action">): string {
   const progress = total == null ? `${done}` : `${done} of ${total}`;
   switch (state) {
     case "RUNNING":
