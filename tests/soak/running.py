@@ -29,6 +29,7 @@ PATIENCE = 60.0  # seconds
 FOUND_WITHIN = 20.0  # seconds in which a change is found, on a busy machine: usually well under one
 TRANSPORTS = 2  # of the subscriptions of each viewer
 MOST_HIDDEN = 9  # actions of one operation
+LISTS_FOLLOW = 1.5  # seconds after which totals elsewhere have followed a ban: a second, and some more
 MOST_TEXTS = 300  # of a user
 MOST_ROUNDS = 40  # in which the reads of a step are sent while articles leave
 REFUSED_FOR_COST = {"COST_LIMIT_EXCEEDED", "ANSWER_TOO_LARGE"}
@@ -235,6 +236,7 @@ class HistoryRun:
         await self._wait_for_mirror(step)
         (operation,) = step.operations
         answered = await self._ask(step, 0)
+        await asyncio.sleep(LISTS_FOLLOW)
         self.model.texts_of_ban = await self._texts_of_ban(operation, answered["data"]["m0"])
         for place, number in enumerate(sorted(self.model.texts_of_ban.values())):
             self._note_new(Ref(operation.number, ("texts", place)), "action", number)
