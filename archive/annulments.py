@@ -1,29 +1,25 @@
 """
 Votes of a user that count no more, and that count again when the action is reverted, also on what is archived.
 
-The scripts of an action that annuls votes, and of its revert, note it in `annulling`. Here its votes are annulled and
-restored in steps: the database knows who has voted on what; without one, the sets of voters do while they exist. What
-is archived is brought back to Redis first. An interruption leaves the rest to the task of every server: a step that is
-repeated changes nothing. Before a revert restores votes in a partition, it forbids there that a process which is late
-annuls more.
+Votes are annulled and restored in steps: the database knows who has voted on what; without one, the sets of voters do
+while they exist. What is archived is brought back to Redis first. Before a revert restores votes in a partition, it
+forbids there that a process which is late annuls more.
 """
 
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
-from itertools import compress
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from archive import write_back
+from archive.stepwise import Delayed, Reverted, StepwiseWork
 from database.database import CONSUMER, Database, DatabaseUnavailable
 from database.statements import Statement
 from store import annulments, keys, log, records
-from store.background import repeating, turns
 from store.client import Command
-from store.errors import LeaseTaken, StoreUnavailable
-from store.leases import Lease
+from store.errors import StoreUnavailable
 from store.maintenance import scan
 from store.records import AnnulmentState, ModerationAction
 from store.site import Site
@@ -39,14 +35,9 @@ MAX_BEHIND = 10_000  # entries that a consumer of the log may be behind
 TRIES = 3  # to bring something back that leaves Redis again
 PATIENCE, PAUSE = 2.0, 0.05  # seconds: how long to wait for the database, and between two looks
 INTERVAL = 0.5  # seconds between two searches for actions whose votes are to be annulled or restored
-LEASE, LEASE_TIME = "annulling", 10_000  # milliseconds after which another process goes on
 
 
-class RevertedMeanwhile(Exception):
-    """The action was reverted while its votes were being annulled."""
-
-
-class ConsumerBehind(Exception):
+class ConsumerBehind(Delayed):
     """A consumer of the log has to catch up first."""
 
 
@@ -65,12 +56,6 @@ class Span(NamedTuple):
     until: int
 
 
-def annulling(store: Store, database: Database | None) -> AbstractAsyncContextManager[None]:
-    """Annul and restore votes, as long as the context is open."""
-    searched = turns(store.site.partitions)
-    return repeating(lambda: _settle_noted(store, database, next(searched)), INTERVAL, "votes were not annulled")
-
-
 async def begin(store: Store, database: Database | None, number: int) -> None:
     """
     Annul the votes of the action with a number, or restore them if it is reverted: about `AT_ONCE` of them. More, and
@@ -78,18 +63,6 @@ async def begin(store: Store, database: Database | None, number: int) -> None:
     """
     with suppress(StoreUnavailable, DatabaseUnavailable, ConsumerBehind):
         await settle(store, database, number, AT_ONCE)
-
-
-async def settle_all(store: Store, database: Database | None, p: int) -> None:
-    """
-    Annul and restore all that is noted in a partition.
-
-    Raises:
-        StoreUnavailable, DatabaseUnavailable, ConsumerBehind: something does not answer, takes no writes, or has to
-            catch up. The rest stays noted.
-    """
-    for number in await store.site.redis.run(("ZRANGE", annulments.annulling(p), 0, -1)):
-        await settle(store, database, int(number))
 
 
 async def settle(store: Store, database: Database | None, number: int, most: int | None = None) -> None:
@@ -111,7 +84,7 @@ async def settle(store: Store, database: Database | None, number: int, most: int
     if action is None or not action.annulment or voter is None:
         await site.redis.run(("ZREM", annulments.annulling(p), number))
         return
-    with suppress(RevertedMeanwhile):  # then the action is still noted, and the votes come back the next time
+    with suppress(Reverted):  # then the action is still noted, and the votes come back the next time
         if action.is_restored:
             is_done = await _restore(store, database, action, voter, most)
         else:
@@ -120,15 +93,7 @@ async def settle(store: Store, database: Database | None, number: int, most: int
             await annulments.note(site, action)
 
 
-async def _settle_noted(store: Store, database: Database | None, partitions: Sequence[int]) -> None:
-    commands: list[Command] = [("EXISTS", annulments.annulling(p)) for p in partitions]
-    noted = await store.site.redis.pipeline(commands)
-    if not any(noted):
-        return
-    with suppress(LeaseTaken, DatabaseUnavailable, ConsumerBehind):
-        async with Lease(store.site, LEASE, LEASE_TIME).held():  # two at once do the same work twice, and no harm
-            for p in compress(partitions, noted):
-                await settle_all(store, database, p)
+WORK = StepwiseWork(annulments.annulling, settle, INTERVAL, "votes were not annulled")
 
 
 async def _annul(
@@ -146,7 +111,7 @@ async def _annul(
         if await _annul_some(store, database, action, voter, complete_at, votes):
             raise ConsumerBehind  # some votes may not be in the database yet: the next time
         if not await annulments.note(site, action, total=total, reaches_back_to=reaches):
-            raise RevertedMeanwhile
+            raise Reverted
         await _require_room(site)
         seen += len(votes)
         if most is not None and seen >= most:
@@ -167,7 +132,7 @@ async def _annul_some(
     Annul some votes, also those on what has to be brought back before. Returns whether the database may lack some.
 
     Raises:
-        RevertedMeanwhile: the action was reverted.
+        Reverted: the action was reverted.
     """
     site, is_unsure = store.site, False
     for p, some in _by_partition(site, votes).items():
@@ -176,7 +141,7 @@ async def _annul_some(
             for _ in range(TRIES):
                 step = await annulments.annul_some(site, p, action.number, voter, complete_at, left)
                 if step.is_reverted:
-                    raise RevertedMeanwhile
+                    raise Reverted
                 is_unsure |= bool(step.unsure)
                 back = await _bring_back(store, database, step.absent)
                 left = [vote for vote in left if vote.number in back]

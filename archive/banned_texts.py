@@ -1,27 +1,23 @@
 """
 Texts that a ban removes, and that come back when it is reverted, also those that are archived.
 
-The scripts of a ban and of its revert note the ban in `cleaning`. Here its texts are removed in steps, each by an
-action of its own that names the ban, so that the state of a text is still what the actions about it say. An
-interruption leaves the rest to the task of every server: a step that is repeated changes nothing. The revert of a ban
-reverts the removals that name it; before it does so in a partition, it forbids there that a process which is late
-removes more.
+Its texts are removed in steps, each by an action of its own that names the ban, so that the state of a text is still
+what the actions about it say. The revert of a ban reverts the removals that name it; before it does so in a partition,
+it forbids there that a process which is late removes more.
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
-from itertools import compress
+from collections.abc import AsyncIterator, Collection
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from archive import write_back
+from archive.stepwise import Reverted, StepwiseWork
 from database.database import Database, DatabaseUnavailable
 from database.statements import Statement
 from store import bans, comments, keys, records
-from store.background import repeating, turns
 from store.client import Command
-from store.errors import LeaseTaken, StoreUnavailable
-from store.leases import Lease
+from store.errors import StoreUnavailable
 from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.records import ModerationAction
 from store.scripts.registry import Script
@@ -39,21 +35,8 @@ RESTORED_AT_ONCE = 20
 LISTED_AT_ONCE = 500  # texts of a user, in a round trip
 AT_ONCE = 200  # texts that the request of a moderator waits for
 INTERVAL = 1.0  # seconds between two searches for bans whose texts are to be removed
-LEASE, LEASE_TIME = "cleaning", 10_000  # milliseconds after which another process goes on
 REASON = "removed with the ban action:{}"
 REVERTED = "the ban action:{} is reverted"
-
-
-class Reverted(Exception):
-    """The ban was reverted while its texts were being removed."""
-
-
-def cleaning(store: Store, database: Database | None) -> AbstractAsyncContextManager[None]:
-    """Remove and bring back the texts of banned users, as long as the context is open."""
-    searched = turns(store.site.partitions)
-    return repeating(
-        lambda: _settle_noted(store, database, next(searched)), INTERVAL, "texts of a ban were not removed"
-    )
 
 
 async def begin(store: Store, database: Database | None, number: int) -> None:
@@ -63,17 +46,6 @@ async def begin(store: Store, database: Database | None, number: int) -> None:
     """
     with suppress(StoreUnavailable, DatabaseUnavailable):
         await settle(store, database, number, AT_ONCE)
-
-
-async def settle_all(store: Store, database: Database | None, p: int) -> None:
-    """
-    Remove and bring back all that is noted in a partition.
-
-    Raises:
-        StoreUnavailable, DatabaseUnavailable: something does not answer, or takes no writes. The rest stays noted.
-    """
-    for number in await store.site.redis.run(("ZRANGE", bans.cleaning(p), 0, -1)):
-        await settle(store, database, int(number))
 
 
 async def settle(store: Store, database: Database | None, number: int, most: int | None = None) -> None:
@@ -96,15 +68,7 @@ async def settle(store: Store, database: Database | None, number: int, most: int
             await site.redis.run(site.command(END_CLEANING, p, number, is_reverted))
 
 
-async def _settle_noted(store: Store, database: Database | None, partitions: Sequence[int]) -> None:
-    commands: list[Command] = [("EXISTS", bans.cleaning(p)) for p in partitions]
-    noted = await store.site.redis.pipeline(commands)
-    if not any(noted):
-        return
-    with suppress(LeaseTaken, DatabaseUnavailable):
-        async with Lease(store.site, LEASE, LEASE_TIME).held():  # two at once do the same work twice, and no harm
-            for p in compress(partitions, noted):
-                await settle_all(store, database, p)
+WORK = StepwiseWork(bans.cleaning, settle, INTERVAL, "texts of a ban were not removed")
 
 
 async def _remove(store: Store, database: Database | None, ban: ModerationAction, most: int | None) -> bool:

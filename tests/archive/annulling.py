@@ -72,7 +72,7 @@ class World:
         """What the tasks of a server do."""
         async with self.mirrored():
             for p in range(self.store.site.partitions):
-                await annulments.settle_all(self.store, self.database, p)
+                await annulments.WORK.settle_all(self.store, self.database, p)
         await self.finish()
 
     async def finish(self) -> None:

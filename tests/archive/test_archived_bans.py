@@ -72,7 +72,7 @@ async def test_archived_texts_are_removed_with_a_ban_and_come_back(moderated: Pa
     answer = (await pair.ask(REVERT, "carol", input=reverted))["data"]["revertModeration"]
     assert (answer["changed"], answer["userErrors"]) == (True, [])
     for world in pair.worlds:
-        await banned_texts.settle_all(world.store, world.database, 0)
+        await banned_texts.WORK.settle_all(world.store, world.database, 0)
     assert await shown(pair) == before
 
 
@@ -87,5 +87,5 @@ async def test_articles_that_were_archived_after_a_ban_come_back_into_its_group(
     answer = (await pair.ask(REVERT, "carol", input=reverted))["data"]["revertModeration"]
     assert (answer["changed"], answer["userErrors"]) == (True, [])
     for world in pair.worlds:
-        await banned_texts.settle_all(world.store, world.database, 0)
+        await banned_texts.WORK.settle_all(world.store, world.database, 0)
     assert [titles(page) for page in await shown(pair)] == [titles(page) for page in before]

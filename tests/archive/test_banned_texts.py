@@ -55,7 +55,7 @@ class Spammer:
     async def settle(self) -> None:
         """What the tasks of a server do."""
         for p in range(self.store.site.partitions):
-            await banned_texts.settle_all(self.store, None, p)
+            await banned_texts.WORK.settle_all(self.store, None, p)
         await effects.complete(self.store.site)
         for p in range(self.store.site.partitions):
             await removals.remove_all(self.store.site, p)
@@ -348,7 +348,7 @@ async def test_request_removes_some_and_the_task_the_rest(spammer, monkeypatch):
     ban = await spammer.ban()
     await banned_texts.begin(spammer.store, None, ban.number)
     first = list((await spammer.states()).values()).count("removed")
-    async with banned_texts.cleaning(spammer.store, None):
+    async with banned_texts.WORK.repeated(spammer.store, None):
         await _until(lambda: _all_removed(spammer))
 
     assert 4 <= first < len(spammer.all)
