@@ -271,10 +271,10 @@ class AnnulmentState(Enum):
 @dataclass(frozen=True, slots=True)
 class Annulment:
     """
-    What becomes of the votes of the action with a number that annuls votes, those that were cast from `since` to `until` (unix
-    milliseconds; None for all, and until the action). It holds `held` votes now: `done` of `total` are annulled so far,
-    or restored; `total` is None if it is not known. Votes that were cast before `reaches_back_to` are untouched.
-    `is_kept` says that they stay annulled although it was reverted.
+    What becomes of the votes of the action with a number that annuls votes, those that were cast from `since` to
+    `until` (unix milliseconds; None for all, and until the action). It holds `held` votes now: `done` of `total` are
+    annulled so far, or restored; `total` is None if it is not known. Votes that were cast before `reaches_back_to` are
+    untouched. `is_kept` says that they stay annulled although it was reverted.
     """
 
     number: int
