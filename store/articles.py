@@ -16,7 +16,6 @@ from store.log import Entry
 from store.places import Places
 from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.records import Article, UncachedArticle, Vote, make_tuple
-from store.rules import HOLD
 from store.scripts.registry import Script
 from store.site import Actor, Site, actor_slot
 from store.validation import Faults
@@ -91,12 +90,10 @@ class Articles:
         self._site = site
         self._places = places
 
-    async def post(
-        self, poster: Actor, draft: Draft, idempotency_key: str | None = None, *, is_held: bool = False
-    ) -> Posted:
+    async def post(self, poster: Actor, draft: Draft, idempotency_key: str | None = None) -> Posted:
         """
-        Post an article and return it. If it `is_held`, it is PENDING until a moderator approves it: then it is
-        announced, to subscribers and to those whom it mentions, at the place of its posting time.
+        Post an article and return it. If a rule of the site holds it, it is PENDING until a moderator approves it: then
+        it is announced, to subscribers and to those whom it mentions, at the place of its posting time.
 
         One round trip, one more if users of other partitions are mentioned, and one more before it if groups are
         checked and there are several partitions; the article is in every order and in its groups at once. The poster is
@@ -115,7 +112,7 @@ class Articles:
         texts = {"title": draft.title, "link": draft.link, "content": draft.content}
         text = Candidate("article", texts, {"groups": draft.groups}, is_new=True)
         async with verdicts.on_text(self._site, poster, text) as verdict:
-            status, *reply = await self._run_post(poster, draft, idempotency_key, verdict.action or HOLD * is_held)
+            status, *reply = await self._run_post(poster, draft, idempotency_key, verdict.action)
             if status == "broken":
                 verdict.refuse()
             verdict.is_posted = status == "posted"

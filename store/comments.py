@@ -15,7 +15,6 @@ from store.errors import (
 )
 from store.log import Entry
 from store.records import Comment, ContentState, HiddenComment, UncachedComment, Vote
-from store.rules import HOLD
 from store.scripts.registry import Script
 from store.site import Actor, Site, actor_slot
 from store.threads import PLACE_LIFETIME
@@ -69,12 +68,10 @@ class Comments:
         poster: Actor,
         content: str,
         idempotency_key: str | None = None,
-        *,
-        is_held: bool = False,
     ) -> Commented:
         """
-        Answer an article, or a comment of it, and return the new comment. If it `is_held`, it is PENDING until a
-        moderator approves it: then it is announced, to subscribers and to those whom it notifies.
+        Answer an article, or a comment of it, and return the new comment. If a rule of the site holds it, it is PENDING
+        until a moderator approves it: then it is announced, to subscribers and to those whom it notifies.
 
         One round trip; one more before it if the session is stored in another partition. The poster is the first voter.
         The same idempotency key with the same input returns the first comment for a day. Without a key the same input
@@ -103,7 +100,7 @@ class Comments:
                 content,
                 actor_slot(poster),
                 *idempotency.arguments(idempotency_key, str(article), parent_number, content),
-                verdict.action or HOLD * is_held,
+                verdict.action,
                 STUBS_AT_ONCE,
                 *mentions.arguments(content, self._site.max_mentions),
             )

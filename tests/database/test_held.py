@@ -9,6 +9,7 @@ from store.articles import Draft
 from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.database.conftest import mirrored, rebuilt
+from tests.store.held import holding
 from tests.store.reading import post
 
 pytestmark = pytest.mark.routed
@@ -26,8 +27,9 @@ async def test_state_of_what_is_held_is_in_the_database(store, database):  # M2
     for name in ("alice", "bob"):
         await registered(store, name)
     article = await post(store, "alice")
-    held = (await store.articles.post("bob", Draft("held", "", "@alice"), is_held=True)).article
-    comment = (await store.comments.post(article.number, None, "bob", "@alice", is_held=True)).comment
+    with holding(store):
+        held = (await store.articles.post("bob", Draft("held", "", "@alice"))).article
+        comment = (await store.comments.post(article.number, None, "bob", "@alice")).comment
     await mirrored(store, database)
     pending = await states(database)
     await rebuilt(store, database)

@@ -8,6 +8,7 @@ from store.records import ContentState
 from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.schema.subscribers import COMMENTED, FED, NOTIFIED, POSTED
+from tests.store.held import holding
 from tests.store.reading import post, verified
 
 pytestmark = pytest.mark.routed
@@ -20,7 +21,8 @@ LATER = "2016-08-04T11:52:05.000Z"
 
 async def held_article(store, poster, content="text"):
     draft = Draft("a title", "", content, ("go",))
-    return (await store.articles.post(poster, draft, is_held=True)).article
+    with holding(store):
+        return (await store.articles.post(poster, draft)).article
 
 
 async def inbox(ask, token):
@@ -89,7 +91,8 @@ async def test_held_comment_is_announced_once_when_it_is_approved(  # M2, M3
         *[await listen(NOTIFIED, each) for each in readers.values()],
     ]
     content = " ".join(f"@{name}" for name in readers)
-    held = (await store.comments.post(article.number, None, bob, content, is_held=True)).comment
+    with holding(store):
+        held = (await store.comments.post(article.number, None, bob, content)).comment
     clock.advance(1)
     newer = (await store.comments.post(article.number, None, bob, "a newer one")).comment
     late = await listen(COMMENTED, id=article.id)
@@ -131,7 +134,8 @@ async def test_held_comment_is_announced_once_when_it_is_approved(  # M2, M3
 async def test_held_comment_is_announced_when_its_article_is_shown(store, ask, alice, bob, readers, listen, clock):
     article = await post(store, alice, groups=["go"])
     content = " ".join(f"@{name}" for name in readers)
-    held = (await store.comments.post(article.number, None, bob, content, is_held=True)).comment
+    with holding(store):
+        held = (await store.comments.post(article.number, None, bob, content)).comment
     removed = (await article_moderation.remove(store.site, OPERATOR, article.number, None, "spam")).action
     await comment_moderation.approve(store.site, OPERATOR, held.number)
     subscribers = [await listen(NOTIFIED, each) for each in readers.values()]

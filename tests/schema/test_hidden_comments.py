@@ -8,6 +8,7 @@ from store import roles
 from store.records import Role
 from store.roles import OPERATOR
 from tests.schema.subscribers import COMMENT_CHANGED, COMMENTED, over_events, over_socket
+from tests.store.held import holding
 from tests.store.reading import post, verified
 
 pytestmark = pytest.mark.routed
@@ -179,7 +180,8 @@ async def test_subscriptions_never_show_strangers_what_is_hidden(  # M2
         await store.comments.edit(int(ids["reply"].partition(":")[2]), "carol", "another answer")
         for each in every:
             assert (await each())["content"] == "another answer"
-        held = (await store.comments.post(int(ids["article"][8:]), None, "bob", "held back", is_held=True)).comment
+        with holding(store):
+            held = (await store.comments.post(int(ids["article"][8:]), None, "bob", "held back")).comment
         await store.comments.post(int(ids["article"][8:]), None, "bob", "not held")
         for each in (moderators_new, new):
             assert (await each())["content"] == "not held"

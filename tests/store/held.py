@@ -1,12 +1,31 @@
-"""Articles and comments that a rule of the site holds. No command does so yet. And comments in any state."""
+"""Articles and comments that a site holds when they are posted, and such in any state."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from store import comment_moderation, keys
+from store.breaches import Account, Candidate, Opinion
 from store.records import ContentState
 from store.roles import OPERATOR
+from store.rules import HOLD
 from store.scripts.registry import Script
 from store.store import Store
 
 BEGINNING = "local moderator, roles = authority()"  # of what `moderate_article.lua` does, after all functions
+
+
+@contextmanager
+def holding(store: Store) -> Iterator[None]:
+    """The site holds all texts of users without a role that are posted as long as the context is open."""
+
+    async def hold(account: Account, text: Candidate) -> Opinion:
+        return Opinion(HOLD, "")
+
+    object.__setattr__(store.site, "check", hold)
+    try:
+        yield
+    finally:
+        object.__setattr__(store.site, "check", None)
 
 
 async def set_state(store: Store, number: int, state: str) -> None:

@@ -27,7 +27,7 @@ from store.rules import FlagRules, Rules
 from store.sessions import parse_token
 from store.store import Store
 from tests.conftest import Clock, registered
-from tests.store.held import set_comment_state
+from tests.store.held import holding, set_comment_state
 from tests.store.reading import page, post
 
 WEEK = 7 * 86_400
@@ -180,7 +180,8 @@ async def fill_other_kinds(scene: Scene) -> None:
     assert removal.action
     await appeals.submit(site, "carol", removal.action.number, "It is news")
     await appeals.answer(site, "bob", removal.action.number, "It has a price")
-    await scene.store.comments.post(scene.open.number, None, "dave", "@bob, this is held", is_held=True)
+    with holding(scene.store):
+        await scene.store.comments.post(scene.open.number, None, "dave", "@bob, this is held")
 
     annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
     assert annulled.action

@@ -17,6 +17,7 @@ from store.records import Role, Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import registered
+from tests.store.held import holding
 from tests.store.reading import post
 
 pytestmark = [pytest.mark.one_server, pytest.mark.routed]  # the destination is another database of the same server
@@ -54,8 +55,9 @@ async def moderated(redis_url, partitions):
     removed, locked, taken_out, shown = [await post(store, "alice", f"title {n}", ["go"]) for n in range(4)]
     first = (await store.comments.post(shown.number, None, "bob", "a first text")).comment
     below = (await store.comments.post(shown.number, first.number, "carol", "an answer, @dave")).comment
-    pending = (await store.comments.post(shown.number, None, "bob", "@dave, held", is_held=True)).comment
-    held = (await store.articles.post("bob", Draft("held", "", "@dave", ("go",)), is_held=True)).article
+    with holding(store):
+        pending = (await store.comments.post(shown.number, None, "bob", "@dave, held")).comment
+        held = (await store.articles.post("bob", Draft("held", "", "@dave", ("go",)))).article
     removal = (await article_moderation.remove(site, "sam", removed.number, None, "spam", "seen before")).action
     await article_moderation.lock(site, "sam", locked.number, None, "heated")
     out = (await article_moderation.remove(site, "gus", taken_out.number, "go", "off topic")).action
