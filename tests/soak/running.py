@@ -15,7 +15,7 @@ from tests.soak.comparing import difference, is_between, unanswered
 from tests.soak.documents import MODERATION, input_variable
 from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step, resolved
-from tests.soak.model import Mirror, Model, number_of
+from tests.soak.model import Mirror, Model, is_id, number_of
 from tests.soak.pages import Listings, Position
 from tests.soak.records import User
 from tests.soak.requests import Request
@@ -29,7 +29,7 @@ PATIENCE = 60.0  # seconds
 FOUND_WITHIN = 20.0  # seconds in which a change is found, on a busy machine: usually well under one
 TRANSPORTS = 2  # of the subscriptions of each viewer
 MOST_HIDDEN = 9  # actions of one operation
-LISTS_FOLLOW = 1.5  # seconds after which totals elsewhere have followed a ban: a second, and some more
+LISTS_FOLLOW = 1.5  # seconds after which the lists of others have followed a ban: a second, and some more
 MOST_TEXTS = 300  # of a user
 MOST_ROUNDS = 40  # in which the reads of a step are sent while articles leave
 REFUSED_FOR_COST = {"COST_LIMIT_EXCEEDED", "ANSWER_TOO_LARGE"}
@@ -236,11 +236,13 @@ class HistoryRun:
         await self._wait_for_mirror(step)
         (operation,) = step.operations
         answered = await self._ask(step, 0)
-        await asyncio.sleep(LISTS_FOLLOW)
         self.model.texts_of_ban = await self._texts_of_ban(operation, answered["data"]["m0"])
         for place, number in enumerate(sorted(self.model.texts_of_ban.values())):
             self._note_new(Ref(operation.number, ("texts", place)), "action", number)
         self._compare(step, operation, answered)
+        articles = [self.model.articles[number_of(id)] for id in self.model.texts_of_ban if is_id("article", id)]
+        if any(each.notified or self.threads.replies(each) for each in articles):
+            await asyncio.sleep(LISTS_FOLLOW)
 
     async def _texts_of_ban(self, operation: Operation, payload: dict[str, Any]) -> dict[str, int]:
         """The numbers of the actions that a ban or its revert has made about texts, by the ids of these."""
