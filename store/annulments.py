@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from store import effects, keys, moderation, roles, validation
 from store.client import Argument
-from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
+from store.errors import Invalid, NotAModerator
 from store.kinds import Backup, Check, Kind, Text
 from store.log import Entry
 from store.moderation import Moderated
@@ -100,7 +100,7 @@ async def annul(
     with faults:
         note = validation.note(note)
     faults.raise_any()
-    return await _run(site, actor, username, "" if since is None else since, end, reason, note or "", "")
+    return await _run(site, actor, username, "" if since is None else since, end, reason, note or "")
 
 
 async def revert(
@@ -113,7 +113,9 @@ async def revert(
         AlreadyReverted: the action was reverted before.
     """
     name = action.subject_id.removeprefix("user:")
-    return await _run(site, actor, name, "", "", validation.reason(reason), validation.note(note), action.number)
+    return await _run(
+        site, actor, name, "", "", validation.reason(reason), validation.note(note), reverts=action.number
+    )
 
 
 async def annul_some(
@@ -190,20 +192,20 @@ async def _apply_karma(
     await effects.apply_noted(site, entry, noted)
 
 
-async def _run(site: Site, actor: Moderator, username: str, *arguments: Argument) -> Moderated:
-    """Run the script with what follows the slot of the user."""
+async def _run(
+    site: Site, actor: Moderator, username: str, *arguments: Argument, reverts: int | None = None
+) -> Moderated:
+    """Run the script. `arguments` are the span, the reason and the note."""
     name = username.lower()
+    slot = keys.slot(name)
     authority = await roles.read_moderator(site, actor)
-    reply = await roles.run(site, ANNUL_VOTES, site.home_of_user(name), authority, name, keys.slot(name), *arguments)
+    reply = await roles.run(
+        site, ANNUL_VOTES, site.home_of_user(name), authority, name, slot, *arguments, reverts or ""
+    )
     match reply[0]:
         case "refused":
             raise NotAModerator("only moderators of the site annul votes")
-        case "missing":
-            raise NotFound(f"there is no user:{name}", "userId")
         case "self":
             raise NotAModerator("nobody annuls their own votes, or restores them", "userId")
-        case "outranked":
-            raise NotAModerator(f"user:{name} has the same or a higher role", "userId")
-        case "reverted":
-            raise AlreadyReverted(int(arguments[-1]))
+    moderation.refuse_about_user(reply[0], name, reverts)
     return moderation.moderated(reply)

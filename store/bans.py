@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from store import keys, moderation, roles, validation
-from store.errors import AlreadyReverted, Banned, Invalid, NotAModerator, NotFound
+from store.errors import Banned, Invalid, NotAModerator
 from store.kinds import Kind
 from store.moderation import Moderated
 from store.records import ModerationAction
@@ -156,14 +156,9 @@ async def _run(
     match reply[0]:
         case "refused":
             raise NotAModerator(f"only moderators of {group or 'the site'} ban from it", "group")
-        case "missing":
-            raise NotFound(f"there is no user:{name}", "userId")
         case "self":
             raise NotAModerator("nobody bans themselves, or ends their own ban", "userId")
-        case "outranked":
-            raise NotAModerator(f"user:{name} has the same or a higher role", "userId")
-        case "reverted":
-            raise AlreadyReverted(reverts or 0)
+    moderation.refuse_about_user(reply[0], name, reverts)
     return moderation.moderated(reply)
 
 

@@ -3,13 +3,24 @@ Which rules of a site a text or an account breaks, from what is known of them: i
 made for each, also for what is only held.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from store import phrases
 from store.errors import RuleBroken
 from store.ranking.formulas import DAY
-from store.rules import HOLD, REFUSE, DailyRules, FirstTextRules, LeastRules, LinkRules, RepetitionRules, Rules
+from store.rules import (
+    HOLD,
+    REFUSE,
+    DailyRules,
+    DomainRules,
+    FirstTextRules,
+    LeastRules,
+    LinkRules,
+    RepetitionRules,
+    Rules,
+    WordRules,
+)
 from store.words import words
 
 
@@ -66,21 +77,27 @@ def decisive(found: Iterable[Breach]) -> Breach | None:
 def of_text(rules: Rules, account: Account, texts: Mapping[str, str], now: int) -> Iterator[Breach]:
     """What can be said from the text and the account alone."""
     if rules.words:
-        for action, listed in ((REFUSE, rules.words.refuse), (HOLD, rules.words.hold)):
-            if name := next((name for name, text in texts.items() if phrases.has_phrase(listed, text)), None):
-                yield Breach(action, RuleBroken("words", "the text has words that this site does not take", {}, name))
+        for action, name in _fields_with(rules.words, phrases.has_phrase, texts):
+            yield Breach(action, RuleBroken("words", "the text has words that this site does not take", {}, name))
     if rules.domains:
-        for action, listed in ((REFUSE, rules.domains.refuse), (HOLD, rules.domains.hold)):
-            if name := next((name for name, text in texts.items() if phrases.has_domain(listed, text)), None):
-                yield Breach(action, RuleBroken("domains", "the text names a site that is not taken here", {}, name))
+        for action, name in _fields_with(rules.domains, phrases.has_domain, texts):
+            yield Breach(action, RuleBroken("domains", "the text names a site that is not taken here", {}, name))
     if rules.links and (broken := _broken_by_link(rules.links, account, texts, now)):
         yield Breach(rules.links.action, broken)
 
 
+def _fields_with(
+    rule: WordRules | DomainRules, has_one: Callable[[Sequence[str], str], bool], texts: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """For each list of a rule the first field that has something of it, after what happens then."""
+    for action, listed in ((REFUSE, rule.refuse), (HOLD, rule.hold)):
+        if name := next((name for name, text in texts.items() if has_one(listed, text)), None):
+            yield action, name
+
+
 def _broken_by_link(rule: LinkRules, account: Account, texts: Mapping[str, str], now: int) -> RuleBroken | None:
     name = next((name for name, text in texts.items() if phrases.has_link(text)), None)
-    least = LeastRules(rule.least_age_days, rule.least_karma)
-    return too_little("links", least, account, now, "a link", name) if name else None
+    return too_little("links", rule, account, now, "a link", name) if name else None
 
 
 def first_text(rule: FirstTextRules) -> Breach:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from store import keys, records
+from store.errors import AlreadyReverted, NotAModerator, NotFound
 from store.listings import Listing
 from store.records import ModerationAction
 from store.site import Site
@@ -23,6 +24,20 @@ def moderated(reply: Sequence[Any]) -> Moderated:
     """The result of a script that replies {"changed" | "same", number of the action, {field, value, ...}}."""
     status, number, flat = reply
     return Moderated(records.moderation_action(int(number or 0), records.pairs(flat)), status == "changed")
+
+
+def refuse_about_user(status: str, username: str, reverts: int | None = None) -> None:
+    """
+    Raise the refusal of an action on a user, or of the revert of one, whose script replies with this status; others are
+    passed over.
+    """
+    match status:
+        case "missing":
+            raise NotFound(f"there is no user:{username}", "userId")
+        case "outranked":
+            raise NotAModerator(f"user:{username} has the same or a higher role", "userId")
+        case "reverted":
+            raise AlreadyReverted(reverts or 0)
 
 
 def log(site: Site, scope: str) -> Listing:

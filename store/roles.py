@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from store import keys, moderation, records, validation
 from store.client import Argument, Command
-from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound, StoreUnavailable, Unauthenticated
+from store.errors import Invalid, NotAModerator, StoreUnavailable, Unauthenticated
 from store.leases import Lease
 from store.listings import Listing
 from store.moderation import Moderated
@@ -196,13 +196,9 @@ async def _set(
     p, slot = site.home_of_user(username), keys.slot(username)
     texts = (role.value, group, reason, note, reverts or "")
     reply = await run(site, SET_ROLE, p, authority, username.lower(), slot, kind, *texts)
-    match reply[0]:
-        case "refused":
-            raise NotAModerator("only admins grant and revoke roles")
-        case "missing":
-            raise NotFound(f"there is no user:{username.lower()}", "userId")
-        case "reverted":
-            raise AlreadyReverted(reverts or 0)
+    if reply[0] == "refused":
+        raise NotAModerator("only admins grant and revoke roles")
+    moderation.refuse_about_user(reply[0], username.lower(), reverts)
     return moderation.moderated(reply)
 
 

@@ -123,11 +123,9 @@ class LeastRules:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkRules:
+class LinkRules(LeastRules):
     """The least age and karma of an account whose texts have links; those of others are held or refused."""
 
-    least_age_days: int = _between(0, LONGEST_TIME, 0)
-    least_karma: int = _between(0, BILLION, 0)
     action: str = _action(HOLD)
 
 
