@@ -88,22 +88,10 @@ class Comments:
             Unauthenticated: the session has ended.
         """
         content = checked(content, idempotency_key)
-        parent_number = "" if parent is None else str(parent)
         given = {"articleId": f"article:{article}", "parentId": f"comment:{parent}" if parent else None}
         text = Candidate("comment", {"content": content}, given, is_new=True)
         async with verdicts.on_text(self._site, poster, text) as verdict:
-            status, *reply = await self._run(
-                COMMENT,
-                article,
-                poster,
-                parent_number,
-                content,
-                actor_slot(poster),
-                *idempotency.arguments(idempotency_key, str(article), parent_number, content),
-                verdict.action,
-                STUBS_AT_ONCE,
-                *mentions.arguments(content, self._site.max_mentions),
-            )
+            status, *reply = await self._run_post(article, parent, poster, content, idempotency_key, verdict.action)
             if status == "broken":
                 verdict.refuse()
             verdict.is_posted = status == "commented"
@@ -233,6 +221,29 @@ class Comments:
         self, kind: str, actor: str, number: int, values: dict[str, str], id: str, noted: Sequence[int | str]
     ) -> None:
         await _apply(self._site, kind, actor, number, values, id, noted)
+
+    async def _run_post(
+        self,
+        article: int,
+        parent: int | None,
+        poster: Actor,
+        content: str,
+        idempotency_key: str | None,
+        verdict: str,
+    ) -> list[Any]:
+        parent_number = "" if parent is None else str(parent)
+        return await self._run(
+            COMMENT,
+            article,
+            poster,
+            parent_number,
+            content,
+            actor_slot(poster),
+            *idempotency.arguments(idempotency_key, str(article), parent_number, content),
+            verdict,
+            STUBS_AT_ONCE,
+            *mentions.arguments(content, self._site.max_mentions),
+        )
 
     async def _run(self, script: Script, number: int, actor: Actor, *arguments: Argument) -> list[Any]:
         """Run a script in the partition of an article or a comment."""
