@@ -54,6 +54,9 @@ class WriteRates:
     def of_flags(self, username: str) -> Sequence[SlidingWindow]:
         return [SlidingWindow(("flag", "user", username.lower()), DAY, self.flags_a_day)]
 
+    def of_exports(self, username: str) -> Sequence[SlidingWindow]:
+        return [SlidingWindow(("export", "user", username.lower()), HOUR, 1)]
+
     def of_registrations(self, address: str) -> Sequence[SlidingWindow]:
         return [SlidingWindow(("register", address), HOUR, self.registrations)]
 

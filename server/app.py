@@ -44,7 +44,7 @@ from resolvers.live import Live, TooManyRankings
 from resolvers.rate_limits import WriteRates
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
-from server import documents, explorer, hacker_news, reader, shared_rates, sitemap, syndication
+from server import documents, explorer, export, hacker_news, reader, shared_rates, sitemap, syndication
 from server.compression import Compression
 from server.ended_sessions import EndedSessions
 from server.http.connections import ConnectionLimiter
@@ -215,6 +215,7 @@ def _add_routes(app: Application, settings: Settings) -> None:
         Route("/schema.graphql", contract),
         *health.routes(),
         *explorer.routes(PATH),
+        *export.routes(),
         *reader.routes(settings.reader == "on", PATH),
     ]
     if settings.reader == "on" or settings.public_url:  # there are pages that feeds can link to

@@ -1,0 +1,60 @@
+"""What the database alone has of one user: the edits of their texts, and their votes, for those who take them along."""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from database.statements import Statement
+
+if TYPE_CHECKING:
+    from database.statements import Connection
+
+VOTES_AT_ONCE = 1_000
+
+Edits = dict[int, list[dict[str, Any]]]  # by the number of the article or comment, the oldest edit first
+
+
+class OwnVote(NamedTuple):
+    """A vote on an article or a comment: 1 or -1. When it was cast is not known of all (unix milliseconds)."""
+
+    number: int
+    value: int
+    cast: int | None
+
+
+def edits_of_articles(connection: "Connection", numbers: Collection[int]) -> Edits:
+    """New values of each edit: None is unchanged, an empty text was removed."""
+    return _edits(connection, ARTICLE_EDITS, numbers)
+
+
+def edits_of_comments(connection: "Connection", numbers: Collection[int]) -> Edits:
+    return _edits(connection, COMMENT_EDITS, numbers)
+
+
+def votes_on_articles(connection: "Connection", voter: str, after: int) -> list[OwnVote]:
+    """The next `VOTES_AT_ONCE` votes on articles with a greater number than `after`, by their numbers."""
+    return _votes(connection, ARTICLE_VOTES, voter, after)
+
+
+def votes_on_comments(connection: "Connection", voter: str, after: int) -> list[OwnVote]:
+    return _votes(connection, COMMENT_VOTES, voter, after)
+
+
+def _edits(connection: "Connection", statement: Statement, numbers: Collection[int]) -> Edits:
+    found: Edits = {}
+    for row in statement.run(connection, {"numbers": list(numbers)}).mappings():
+        values = dict(row)
+        found.setdefault(values.pop("number"), []).append(values)
+    return found
+
+
+def _votes(connection: "Connection", statement: Statement, voter: str, after: int) -> list[OwnVote]:
+    rows = statement.run(connection, {"voter": voter, "after": after, "most": VOTES_AT_ONCE})
+    return [OwnVote(*row) for row in rows]
+
+
+ORDERED = "WHERE number IN :numbers ORDER BY number, edited_ms, entry"
+ARTICLE_EDITS = Statement(f"SELECT number, edited_ms, title, link, content FROM edits {ORDERED}", "numbers")
+COMMENT_EDITS = Statement(f"SELECT number, edited_ms, content FROM comment_edits {ORDERED}", "numbers")
+CAST = """SELECT number, value, cast_ms FROM {}
+  WHERE voter = :voter AND number > :after AND value <> 0 ORDER BY number LIMIT :most"""
+ARTICLE_VOTES, COMMENT_VOTES = (Statement(CAST.format(table)) for table in ("votes", "comment_votes"))

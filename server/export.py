@@ -1,0 +1,313 @@
+"""
+The export: a ZIP with all that is kept about the viewer, as JSON lines, and nothing of others.
+
+It is read while it is sent, a hundred things at a time: through the contract where that has it, else from the store and
+the database. So an export of any size takes the memory of one page.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from http import HTTPStatus
+from io import RawIOBase
+from math import ceil
+from typing import Any, TypeAlias
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import orjson
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from database import personal
+from database.database import Database
+from database.personal import Edits
+from engine import Client
+from engine.clients import bearer_token
+from resolvers.context import Context
+from schema.scalars import write_instant
+from schema.schema import SCHEMA
+from server.documents import UNCACHED
+from store import flags, keys, moderation
+from store.client import Command
+from store.errors import RateLimited, StoreUnavailable
+from store.flags import Flag
+from store.kinds import Kind
+from store.maintenance import scan
+from store.site import Site
+
+AT_ONCE = 100  # things of a list
+CHUNK = 65_536  # bytes of the ZIP that are sent at once, at least
+
+ACTION = "kind at reason group { name } expiresAt appeal { text at answer } revertedBy { id }"
+ACCOUNT = "{ viewer { id username joinedAt karma bannedUntil roles { role group { name } grantedAt } } }"
+ARTICLES = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Article {
+  id title link content groups { name } state isLocked postedAt editedAt upvotes downvotes } } }"""
+COMMENTS = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment {
+  id parent { id } depth content state postedAt editedAt upvotes downvotes } } }"""
+ACTIONS = f"query($ids: [ID!]!) {{ nodes(ids: $ids) {{ ... on ModerationAction {{ id subjectId {ACTION} }} }} }}"
+OWN_ARTICLES = "viewer { articles(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"
+OWN_COMMENTS = "viewer { comments(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"
+FOLLOWING = "viewer { following(first: 100, after: $after) { nodes { username } pageInfo { hasNextPage endCursor } } }"
+FOLLOWERS = "viewer { followers(first: 100, after: $after) { nodes { username } pageInfo { hasNextPage endCursor } } }"
+INBOX = """inbox { notifications(first: 100, after: $after) {
+  nodes { kind at subject { id } actor { username } isSeen } pageInfo { hasNextPage endCursor } } }"""
+
+Line: TypeAlias = Mapping[str, Any]
+
+
+class ExportInterrupted(Exception):
+    """The session has ended while the export was sent: the ZIP is not complete."""
+
+
+def routes() -> list[BaseRoute]:
+    return [Route("/export", respond, methods=["POST"])]
+
+
+async def respond(request: Request) -> StreamingResponse:
+    """
+    The export of the viewer. A user gets one an hour.
+
+    Raises:
+        HTTPException: 401 if nobody is logged in, 429 with `Retry-After`, 503 if the store does not answer.
+    """
+    state = request.app.state
+    token = bearer_token(request.headers.get("Authorization", ""))
+    client = Client(token, request.client.host if request.client else "")
+
+    def open_context() -> Context:
+        context: Context = state.contexts.open(client)
+        return context
+
+    try:
+        username = await _admitted(open_context())
+    except RateLimited as limited:
+        raise HTTPException(
+            HTTPStatus.TOO_MANY_REQUESTS,
+            "an export an hour",
+            {"Retry-After": str(ceil((limited.retry_at - state.store.site.clock()) / 1000)), **UNCACHED},
+        ) from limited
+    except StoreUnavailable as missing:
+        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, str(missing), UNCACHED) from missing
+    export = Export(open_context, username)
+    name = f"upvote-{username}-{datetime.now(UTC):%Y-%m-%d}.zip"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', **UNCACHED}
+    return StreamingResponse(export.zip(), media_type="application/zip", headers=headers)
+
+
+async def _admitted(context: Context) -> str:
+    """
+    The name of the viewer, whose export is counted.
+
+    Raises:
+        HTTPException: nobody is logged in.
+        RateLimited, StoreUnavailable.
+    """
+    username = await context.viewer()
+    if username is None:
+        raise HTTPException(HTTPStatus.UNAUTHORIZED, "log in first", UNCACHED | {"WWW-Authenticate": "Bearer"})
+    if context.address is not None:
+        await context.store.attempts.count(context.rates.of_exports(username))
+    return username
+
+
+class Chunks(RawIOBase):
+    """The file that a ZIP is written to: its bytes wait here until they are taken."""
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._chunks.append(bytes(data))
+        self.size += len(data)
+        return len(data)
+
+    def take(self) -> bytes:
+        taken, self._chunks, self.size = b"".join(self._chunks), [], 0
+        return taken
+
+
+class Export:
+    """All that is kept about one user. `open_context` opens a context of their session."""
+
+    def __init__(self, open_context: Callable[[], Context], username: str) -> None:
+        self._open_context, self._username = open_context, username
+        context = open_context()
+        self._site: Site = context.store.site
+        self._database: Database | None = context.database
+        self._home = self._site.home_of_user(username)
+
+    async def zip(self) -> AsyncIterator[bytes]:
+        """
+        The bytes of the ZIP, a file of JSON lines for each kind of things.
+
+        Raises:
+            ExportInterrupted, StoreUnavailable, DatabaseUnavailable: the rest cannot be read.
+        """
+        chunks = Chunks()
+        files = (
+            ("account", self._account()),
+            ("articles", self._articles()),
+            ("comments", self._comments()),
+            ("votes", self._votes()),
+            ("following", self._list(FOLLOWING, "viewer", "following")),
+            ("followers", self._list(FOLLOWERS, "viewer", "followers")),
+            ("inbox", self._list(INBOX, "inbox", "notifications")),
+            ("flags", self._flags()),
+            ("moderation", self._moderation()),
+        )
+        with ZipFile(chunks, "w", ZIP_DEFLATED) as archive:
+            for name, lines in files:
+                entry = ZipInfo(f"{name}.jsonl", datetime.now(UTC).timetuple()[:6])
+                entry.compress_type = ZIP_DEFLATED
+                with archive.open(entry, "w", force_zip64=True) as file:
+                    async for some in lines:
+                        text = b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in some)
+                        await asyncio.to_thread(file.write, text)
+                        if chunks.size >= CHUNK:
+                            yield chunks.take()
+        yield chunks.take()
+
+    async def _account(self) -> AsyncIterator[Sequence[Line]]:
+        yield [(await self._query(ACCOUNT, {}))["viewer"]]
+
+    async def _articles(self) -> AsyncIterator[Sequence[Line]]:
+        """With the edits, of which the database has the new values, and the actions of moderators."""
+        listed = self._list(OWN_ARTICLES, "viewer", "articles")
+        async for ids in self._ids(listed, "article", keys.held):
+            yield await self._texts(ARTICLES, ids, personal.edits_of_articles)
+
+    async def _comments(self) -> AsyncIterator[Sequence[Line]]:
+        listed = self._list(OWN_COMMENTS, "viewer", "comments")
+        async for ids in self._ids(listed, "comment", keys.unlisted):
+            yield await self._texts(COMMENTS, ids, personal.edits_of_comments)
+
+    async def _votes(self) -> AsyncIterator[Sequence[Line]]:
+        """Without a database those on things whose voters Redis still knows."""
+        if self._database is None:
+            async for some in self._stored_votes():
+                yield some
+            return
+        for kind, read in (("article", personal.votes_on_articles), ("comment", personal.votes_on_comments)):
+            after = 0
+            while votes := await self._database.run(read, self._username, after):
+                yield [_vote_line(f"{kind}:{vote.number}", vote.value > 0, vote.cast) for vote in votes]
+                after = votes[-1].number
+
+    async def _stored_votes(self) -> AsyncIterator[Sequence[Line]]:
+        async for found in scan.known_keys(self._site, lambda count: None):
+            sets = [key for key in found if key.name in ("voted", "downvoted")]
+            voted = await self._replies([("SISMEMBER", key.text, self._username) for key in sets])
+            cast = [(int(key.suffix), key.name) for key, is_voter in zip(sets, voted, strict=True) if is_voter]
+            ids = await self._thing_ids([number for number, _ in cast])
+            yield [_vote_line(thing, name == "voted") for thing, (_, name) in zip(ids, cast, strict=True)]
+
+    async def _flags(self) -> AsyncIterator[Sequence[Line]]:
+        """The viewer's own flags, which stand or were cleared. All keys of the store are passed over for them."""
+        name = self._username.lower()
+        async for found in scan.known_keys(self._site, lambda count: None):
+            hashes = [key for key in found if key.kind is flags.FLAGS]
+            texts = await self._replies([("HGET", key.text, name) for key in hashes])
+            own = [
+                (int(key.suffix), flag)
+                for key, text in zip(hashes, texts, strict=True)
+                for flag in flags.parse({name: text} if text else {})
+            ]
+            ids = await self._thing_ids([number for number, _ in own])
+            yield [_flag_line(thing, flag) for thing, (_, flag) in zip(ids, own, strict=True)]
+
+    async def _moderation(self) -> AsyncIterator[Sequence[Line]]:
+        """The actions about the viewer. Those about a text stand with it."""
+        found = await self._actions([f"user:{self._username.lower()}"])
+        yield [action for actions in found.values() for action in actions]
+
+    async def _texts(self, document: str, ids: Sequence[str], read_edits: Callable[..., Edits]) -> Sequence[Line]:
+        nodes = (await self._query(document, {"ids": ids}))["nodes"]
+        numbers = [int(each.partition(":")[2]) for each in ids]
+        edits = await self._database.run(read_edits, numbers) if self._database else {}
+        actions = await self._actions(ids)
+        return [
+            node | {"edits": list(map(_edit_line, edits.get(number, []))), "moderation": actions.get(node["id"], [])}
+            for node, number in zip(nodes, numbers, strict=True)
+            if node  # else it was deleted meanwhile
+        ]
+
+    async def _actions(self, subject_ids: Iterable[str]) -> dict[str, list[Line]]:
+        """The actions of moderators about some subjects, by their ids, the oldest first."""
+        indexes = [index for each in subject_ids for index in moderation.log(self._site, each).indexes]
+        replies = await self._replies([("ZRANGE", index, 0, -1) for index in indexes])
+        ids = [f"action:{number}" for numbers in replies for number in numbers]
+        found: dict[str, list[Line]] = {}
+        for start in range(0, len(ids), AT_ONCE):
+            for action in (await self._query(ACTIONS, {"ids": ids[start : start + AT_ONCE]}))["nodes"]:
+                found.setdefault(action["subjectId"], []).append(action)
+        return found
+
+    async def _ids(self, listed: AsyncIterator[Sequence[Line]], kind: str, hidden: Kind) -> AsyncIterator[list[str]]:
+        """The ids of the texts that are in the viewer's list, and of those that are in none, as they are hidden."""
+        async for some in listed:
+            yield [each["id"] for each in some]
+        start = 0
+        while numbers := await self._site.redis.run(
+            ("ZRANGE", hidden(self._home, self._username.lower()), start, start + AT_ONCE - 1)
+        ):
+            yield [f"{kind}:{int(number)}" for number in numbers]
+            start += AT_ONCE
+
+    async def _list(self, field: str, *path: str) -> AsyncIterator[Sequence[Line]]:
+        """The nodes of a connection, page by page."""
+        document, after = f"query($after: String) {{ {field} }}", None
+        while True:
+            found: Any = await self._query(document, {"after": after})
+            for name in path:
+                found = found[name]
+                if found is None:
+                    raise ExportInterrupted
+            yield found["nodes"]
+            if not found["pageInfo"]["hasNextPage"]:
+                return
+            after = found["pageInfo"]["endCursor"]
+
+    async def _query(self, document: str, variables: dict[str, Any]) -> dict[str, Any]:
+        """Execute a query of the viewer, which takes no points: exports are limited by themselves."""
+        context = self._open_context()
+        if await context.viewer() != self._username:
+            raise ExportInterrupted
+        result = await SCHEMA.execute(document, variables, context)
+        if result.errors:
+            raise result.errors[0].original_error or result.errors[0]
+        assert result.data is not None, "data is null only beside errors"
+        return result.data
+
+    async def _thing_ids(self, numbers: Sequence[int]) -> list[str]:
+        """The ids of articles or comments that Redis has, by their numbers."""
+        home = self._site.home_of_article
+        are_comments = await self._replies([("EXISTS", keys.comment(home(number), number)) for number in numbers])
+        pairs = zip(numbers, are_comments, strict=True)
+        return [f"comment:{number}" if is_comment else f"article:{number}" for number, is_comment in pairs]
+
+    async def _replies(self, commands: Sequence[Command]) -> list[Any]:
+        return await self._site.redis.pipeline(commands) if commands else []
+
+
+def _vote_line(subject_id: str, is_up: bool, cast: int | None = None) -> Line:
+    return {
+        "subjectId": subject_id,
+        "value": "UP" if is_up else "DOWN",
+        "castAt": None if cast is None else write_instant(cast),
+    }
+
+
+def _flag_line(subject_id: str, flag: Flag) -> Line:
+    return {"subjectId": subject_id, "reason": flag.reason.name, "note": flag.note, "at": write_instant(flag.at)}
+
+
+def _edit_line(edit: Mapping[str, Any]) -> Line:
+    return {"at": write_instant(edit["edited_ms"])} | {
+        name: value for name, value in edit.items() if name != "edited_ms" and value is not None
+    }

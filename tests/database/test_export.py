@@ -1,0 +1,204 @@
+"""The export of a user, as it arrives: all that is kept about them, and nothing of others (U7)."""
+
+import asyncio
+import io
+import json
+import zipfile
+from contextlib import asynccontextmanager
+
+import pytest
+
+from database.database import CONSUMER
+from store import log, roles
+from store.roles import OPERATOR, Role
+from tests.database.conftest import on_both
+from tests.server import in_process
+from tests.servers import PATIENCE
+
+NAMES = ("alice", "bob", "carol", "mona")
+REGISTER = 'mutation($name: String!) { done: register(input: {username: $name, password: "correct horse"}) { token } }'
+POST = "mutation($input: PostInput!) { done: post(input: $input) { article { id } } }"
+EDIT = "mutation($input: EditArticleInput!) { done: editArticle(input: $input) { userErrors { message } } }"
+COMMENT = "mutation($input: CommentInput!) { done: comment(input: $input) { comment { id } } }"
+EDIT_COMMENT = "mutation($input: EditCommentInput!) { done: editComment(input: $input) { userErrors { message } } }"
+VOTE = "mutation($input: VoteInput!) { done: vote(input: $input) { userErrors { message } } }"
+VOTE_ON_COMMENT = (
+    "mutation($input: VoteOnCommentInput!) { done: voteOnComment(input: $input) { userErrors { message } } }"
+)
+FOLLOW = "mutation($input: FollowUserInput!) { done: followUser(input: $input) { userErrors { message } } }"
+FLAG = "mutation($input: FlagInput!) { done: flag(input: $input) { userErrors { message } } }"
+REMOVE = "mutation($input: RemoveContentInput!) { done: removeContent(input: $input) { action { id } } }"
+BAN = "mutation($input: BanUserInput!) { done: banUser(input: $input) { action { id } } }"
+LOG_IN = 'mutation($name: String!) { done: logIn(input: {username: $name, password: "correct horse"}) { token } }'
+APPEAL = "mutation($input: AppealInput!) { done: appeal(input: $input) { userErrors { message } } }"
+
+
+class Site:
+    """A site whose users act by GraphQL, and take their data along."""
+
+    def __init__(self, http):
+        self.http, self.tokens = http, {}
+
+    async def act(self, who, mutation, **variables):
+        answer = await self.http.post(
+            "/graphql", json={"query": mutation, "variables": variables}, headers=self.headers(who)
+        )
+        done = answer.json()["data"]["done"]
+        assert not done.get("userErrors"), done
+        return done
+
+    async def join(self, name, mutation=REGISTER):
+        self.tokens.pop(name, None)
+        self.tokens[name] = (await self.act(name, mutation, name=name))["token"]
+
+    async def post(self, name, title, **more):
+        return (await self.act(name, POST, input={"title": title, "content": f"text of {title}"} | more))["article"][
+            "id"
+        ]
+
+    async def comment(self, name, article, content, **more):
+        given = {"articleId": article, "content": content} | more
+        return (await self.act(name, COMMENT, input=given))["comment"]["id"]
+
+    def headers(self, name):
+        return {"Authorization": f"Bearer {self.tokens[name]}"} if name in self.tokens else {}
+
+    async def exported(self, name):
+        """The lines of each file, and all bytes of them."""
+        answer = await self.http.post("/export", headers=self.headers(name))
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "application/zip"), answer.text
+        assert answer.headers["cache-control"] == "no-store"
+        with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+            assert archive.testzip() is None
+            texts = {each.removesuffix(".jsonl"): archive.read(each).decode() for each in archive.namelist()}
+        return {each: list(map(json.loads, text.splitlines())) for each, text in texts.items()}, "".join(texts.values())
+
+
+@asynccontextmanager
+async def site_of(store, redis_url, database_url):
+    async with in_process.serving(redis_url, database_url=database_url) as http:
+        site = Site(http)
+        for name in NAMES:
+            await site.join(name)
+        await roles.grant(store.site, OPERATOR, "mona", Role.ADMIN, None, "helps")
+        yield site
+
+
+@pytest.fixture
+async def site(store, redis_url):
+    """A site without a database."""
+    async with site_of(store, redis_url, "none") as site:
+        yield site
+
+
+@pytest.fixture
+async def recorded(store, redis_url, database_url):
+    """A site with a database."""
+    async with site_of(store, redis_url, database_url) as site:
+        yield site
+
+
+async def acted(site):
+    """What alice did, beside others. Returns the ids of what was made, by its text."""
+    ids = {
+        title: await site.post(name, title) for name, title in [("alice", "first"), ("alice", "second"), ("bob", "his")]
+    }
+    await site.act("alice", EDIT, input={"articleId": ids["first"], "title": "first, better"})
+    await site.act("alice", EDIT, input={"articleId": ids["first"], "content": "new text"})
+    ids["mine"] = await site.comment("alice", ids["his"], "my comment")
+    await site.act("alice", EDIT_COMMENT, input={"commentId": ids["mine"], "content": "my edited comment"})
+    ids["answer"] = await site.comment("bob", ids["his"], "words of bob", parentId=ids["mine"])
+    ids["hers"] = await site.comment("carol", ids["first"], "words of carol, dear @alice")
+    await site.act("alice", VOTE, input={"articleId": ids["his"], "value": "DOWN"})
+    await site.act("alice", VOTE_ON_COMMENT, input={"commentId": ids["hers"]})
+    await site.act("carol", VOTE, input={"articleId": ids["first"]})
+    await site.act("alice", FOLLOW, input={"userId": "user:bob"})
+    await site.act("carol", FOLLOW, input={"userId": "user:alice"})
+    await site.act("alice", FLAG, input={"subjectId": ids["answer"], "reason": "ABUSE", "note": "my own note"})
+    await site.act("carol", FLAG, input={"subjectId": ids["second"], "reason": "SPAM", "note": "note of carol"})
+    await site.act(
+        "mona", REMOVE, input={"subjectId": ids["second"], "reason": "not for here", "note": "among moderators"}
+    )
+    await site.act("mona", REMOVE, input={"subjectId": ids["his"], "reason": "gone"})  # which hides alice's comment
+    banned = await site.act("mona", BAN, input={"userId": "user:alice", "reason": "too loud", "note": "a secret"})
+    await site.join("alice", LOG_IN)
+    await site.act("alice", APPEAL, input={"actionId": banned["action"]["id"], "text": "I was not"})
+    return ids
+
+
+async def check(site, ids, edits):
+    """The export has what `acted` did; `edits` says whether the site keeps edits and instants of votes."""
+    found, text = await site.exported("alice")
+
+    (account,) = found["account"]
+    assert (account["username"], account["karma"]) == ("alice", 1)
+    articles = {each["id"]: each for each in found["articles"]}
+    assert {id: (each["title"], each["content"], each["state"]) for id, each in articles.items()} == {
+        ids["first"]: ("first, better", "new text", "VISIBLE"),
+        ids["second"]: ("second", "text of second", "REMOVED"),
+    }
+    removal = articles[ids["second"]]["moderation"]
+    assert [(each["kind"], each["reason"]) for each in removal] == [("REMOVE", "not for here")]
+    (comment,) = found["comments"]
+    assert (comment["id"], comment["content"], comment["state"]) == (ids["mine"], "my edited comment", "VISIBLE")
+    assert {(each["subjectId"], each["value"]) for each in found["votes"]} == {
+        *((ids[each], "UP") for each in ("first", "second", "mine", "hers")),
+        (ids["his"], "DOWN"),
+    }
+    assert (found["following"], found["followers"]) == ([{"username": "bob"}], [{"username": "carol"}])
+    assert {each["kind"] for each in found["inbox"]} == {"MODERATION", "REPLY"}
+    (flag,) = found["flags"]
+    assert (flag["subjectId"], flag["reason"], flag["note"]) == (ids["answer"], "ABUSE", "my own note")
+    (ban,) = found["moderation"]
+    assert (ban["kind"], ban["reason"], ban["appeal"]["text"]) == ("BAN", "too loud", "I was not")
+    if edits:
+        first, second = articles[ids["first"]]["edits"]
+        assert ([*first, first["title"]], [*second, second["content"]]) == (
+            ["at", "title", "first, better"],
+            ["at", "content", "new text"],
+        )
+        assert [each["content"] for each in comment["edits"]] == ["my edited comment"]
+        assert all(each["castAt"] for each in found["votes"] if each["subjectId"] in (ids["his"], ids["hers"]))
+    others = ("words of", "note of carol", "among moderators", "a secret", "argon2", "text of his", "mona")
+    assert [each for each in others if each in text] == []
+
+
+@on_both
+async def test_has_all_that_is_kept_about_the_viewer_and_nothing_of_others(recorded, store):  # U7
+    ids = await acted(recorded)
+    await caught_up(store)
+    await check(recorded, ids, edits=True)
+
+
+async def test_without_a_database_it_has_what_redis_knows(site, store):  # U7
+    await check(site, await acted(site), edits=False)
+
+
+@pytest.mark.one_server
+async def test_has_pages_without_end(site, store):  # U7
+    for number in range(105):
+        await site.post("alice", f"number {number}")
+    found, _ = await site.exported("alice")
+    assert sorted(int(each["title"].split()[1]) for each in found["articles"]) == list(range(105))
+    assert len(found["votes"]) == 105
+
+
+@pytest.mark.one_server
+async def test_is_for_those_who_are_logged_in_once_an_hour(store, redis_url, clock):
+    async with in_process.serving(redis_url, database_url="none", rate_limits="on") as http:
+        site = Site(http)
+        await site.join("alice")
+        assert (await http.post("/export")).status_code == 401
+        assert (await http.get("/export", headers=site.headers("alice"))).status_code == 405
+        await site.exported("alice")
+        again = await http.post("/export", headers=site.headers("alice"))
+        assert again.status_code == 429
+        assert 3500 < int(again.headers["retry-after"]) <= 3600
+
+
+async def caught_up(store):
+    """Wait until the database has all that was written."""
+    ends = await log.newest(store.site)
+    async with asyncio.timeout(PATIENCE):
+        while list((await log.positions(store.site)).get(CONSUMER, {}).values()) != ends:  # noqa: ASYNC110 - the mirror has no event for it
+            await asyncio.sleep(0.02)
