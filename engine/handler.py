@@ -5,7 +5,7 @@ Queries that are equal and arrive at the same time are executed once. Results ar
 """
 
 from asyncio import CancelledError, current_task
-from collections.abc import AsyncGenerator, Hashable, Mapping
+from collections.abc import AsyncGenerator, Hashable, Mapping, MutableMapping
 from contextlib import aclosing
 from math import ceil
 from time import perf_counter
@@ -61,7 +61,7 @@ class RequestHandler:
         self._header_names = options.client_headers
         self.error_formatter = ErrorFormatter(codes)
 
-    def client(self, scope: Mapping[str, Any], headers: Headers) -> Client:
+    def client(self, scope: MutableMapping[str, Any], headers: Headers) -> Client:
         return client_of(scope, headers, self._proxies, self._header_names, self._on_untrusted_proxy, self._ipv6_prefix)
 
     def rate_headers(self, client: Client) -> list[tuple[bytes, bytes]]:

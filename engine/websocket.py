@@ -25,6 +25,7 @@ class CloseCode(IntEnum):
     STOPPING = 1012
     BAD_REQUEST = 4400
     UNAUTHORIZED = 4401
+    FORBIDDEN = 4403
     NO_SUCH_PROTOCOL = 4406
     INIT_TIMEOUT = 4408
     ID_IN_USE = 4409
@@ -134,7 +135,7 @@ class WebSocketSession:
                 await self._finish()
         except TimeoutError:
             if self._has_ended:
-                await self._close(CloseCode.UNAUTHORIZED, SESSION_ENDED)
+                await self._close(CloseCode.FORBIDDEN, SESSION_ENDED)
             else:
                 await self._close(CloseCode.INIT_TIMEOUT, "connection initialisation timeout")
         except ProtocolError as error:

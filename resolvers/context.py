@@ -48,6 +48,7 @@ class Context:
     - `address`: the address of the client; without it writes are not rate-limited.
     - `database`: None if UPVOTE_DATABASE_URL is `none`.
     - `server_key`: the text that the client gave, not checked yet.
+    - `agent`: the program that the client is, and its system; "" if it does not say.
     - `last_event_id`: the id of the last event that an EventSource received before it connected again.
 
     A response may be sent to all clients with the same token as long as `is_shareable` is True. It becomes False when
@@ -66,6 +67,7 @@ class Context:
         database: Database | None = None,
         server_key: str | None = None,
         last_event_id: str = "",
+        agent: Callable[[], str] = str,
     ) -> None:
         self.store = store
         self.database = database
@@ -74,6 +76,7 @@ class Context:
         self.rates = rates or DEFAULT_RATES
         self._last_event_id = last_event_id
         self._server_key, self._key_checked_at = server_key, -inf
+        self.agent = agent
         self.usage = RedisUsage()
         current_usage.set(self.usage)
         self._read_rate_limit = read_rate_limit

@@ -14,11 +14,12 @@ async def viewer(context: Context) -> User | None:
 async def register(context: Context, username: str, password: str) -> NewSession:
     address, users = context.address, context.store.users
     rates = context.rates.of_registrations(address) if address is not None else ()
-    return _logged_in(context, await users.register(username, password, rates, address))
+    return _logged_in(context, await users.register(username, password, rates, address, context.agent()))
 
 
 async def log_in(context: Context, username: str, password: str) -> NewSession:
-    return _logged_in(context, await context.store.users.log_in(username, password, context.address))
+    users = context.store.users
+    return _logged_in(context, await users.log_in(username, password, context.address, context.agent()))
 
 
 async def change_password(context: Context, current_password: str, new_password: str) -> User:

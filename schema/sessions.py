@@ -20,7 +20,7 @@ PASSWORD = "8 to 128 characters."
 class Session:
     expires_at: DateTime = strawberry.field(
         description="When the session ends if it is not used before. A request that reads something of the viewer "
-        "extends it, once in a 24th of its lifetime."
+        "extends it, once an hour, until a year after log-in."
     )
 
 

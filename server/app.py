@@ -45,6 +45,7 @@ from resolvers.rate_limits import WriteRates
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
 from server import documents, explorer, hacker_news, reader, shared_rates, sitemap, syndication
+from server.agents import agent_of
 from server.compression import Compression
 from server.ended_sessions import EndedSessions
 from server.http.connections import ConnectionLimiter
@@ -119,6 +120,7 @@ class Contexts:
             self._database,
             server_key=client.key.text if client.key else None,
             last_event_id=client.last_event_id,
+            agent=partial(agent_of, client.scope) if client.scope else str,
         )
 
 

@@ -199,7 +199,11 @@ class Settings(BaseModel):
         description="Secret with which requests to `UPVOTE_CHECK_URL` are signed: `whsec_` and 24 to 64 bytes in "
         "base64.",
     )
-    session_ttl: int = Field(DAY, ge=1, description="Seconds after which an unused session expires.")
+    session_ttl: int = Field(
+        30 * DAY,
+        ge=1,
+        description="Seconds after which an unused session expires. However often it is used, it lasts a year at most.",
+    )
     mentions: int = Field(
         MAX_MENTIONS,
         ge=0,
