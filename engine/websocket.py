@@ -54,7 +54,9 @@ class WebSocketTransport:
             return
         request_id = request_id_of(headers)
         known = PROTOCOL in scope["subprotocols"]
-        client = self.handler.client(scope, headers)
+        client, cookie = self.handler.client(scope, headers), self.options.cookie
+        if cookie is not None:
+            client = cookie.identified(client, scope, headers)
         accept_headers = [(b"x-request-id", request_id.encode()), *await self.handler.handshake_headers(client)]
         subprotocol = PROTOCOL if known else None
         await send({"type": "websocket.accept", "subprotocol": subprotocol, "headers": accept_headers})
@@ -164,10 +166,10 @@ class WebSocketSession:
             case "connection_init":
                 self._initialise(message.get("payload"))
                 deadline.reschedule(None)
-                on_end = partial(self._end, deadline)
-                self._watch.enter_context(self._transport.options.watch_session(self._client, on_end))
+                self._watch_session(deadline)
                 await self._send_text(b'{"type":"connection_ack"}')
             case "ping":
+                await self._refresh(message.get("payload"), deadline)
                 await self._send_text(b'{"type":"pong"}')
             case "pong":
                 pass
@@ -183,8 +185,30 @@ class WebSocketSession:
             raise ProtocolError(CloseCode.INIT_TWICE, "too many initialisation requests")
         if payload is not None and not isinstance(payload, dict):
             raise ProtocolError(CloseCode.BAD_REQUEST, "the payload of connection_init is not an object")
-        self._client = authenticated_by_init(self._client, payload or {})
+        given = payload or {}
+        authenticated = authenticated_by_init(self._client, given)
+        cookie = self._transport.options.cookie
+        if cookie is not None and authenticated is self._client:
+            authenticated = cookie.of_viewer(authenticated, named_viewer(given, cookie.viewer_header.decode()))
+        self._client = authenticated
         self._is_ready = True
+
+    def _watch_session(self, deadline: asyncio.Timeout) -> None:
+        """Close the connection once the session of the client has ended."""
+        self._watch.close()
+        self._watch.enter_context(self._transport.options.watch_session(self._client, partial(self._end, deadline)))
+
+    async def _refresh(self, payload: Any, deadline: asyncio.Timeout) -> None:
+        """Go on with another token of the same user, which a ping has; also in operations that run."""
+        if not self._is_ready or not isinstance(payload, dict):
+            return
+        refreshed = authenticated_by_init(self._client, payload)
+        if refreshed.token is None or refreshed.token == self._client.token:
+            return
+        if not await self._handler.is_of_same_user(self._client, refreshed.token):
+            raise ProtocolError(CloseCode.FORBIDDEN, "the token is not of the same user")
+        self._client = refreshed
+        self._watch_session(deadline)
 
     def _end(self, deadline: asyncio.Timeout) -> None:
         """Stop reading, as the session has ended."""
@@ -237,7 +261,7 @@ class WebSocketSession:
         prepared = await self._handler.prepare(request, self._client, self._request_id)
         if prepared.operation.is_subscription:
             self._subscriptions.add(identifier)
-        async with aclosing(self._handler.stream(prepared)) as results:
+        async with aclosing(self._handler.stream(prepared, lambda: self._client.token)) as results:
             async for result in results:
                 if result.body:
                     await self._send_text(b'{"id":%b,"type":"next","payload":%b}' % (name, result.body))
@@ -256,6 +280,12 @@ class WebSocketSession:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def named_viewer(payload: dict[str, Any], header: str) -> str:
+    """The user whom a page shows, by its `connection_init`: the name of the header is in any case of letters."""
+    found = next((value for name, value in payload.items() if name.lower() == header), "")
+    return found if isinstance(found, str) else ""
 
 
 def error_message(name: bytes, refused: Refused) -> bytes:

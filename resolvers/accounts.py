@@ -42,6 +42,7 @@ async def end_session(context: Context, session_id: str | None = None) -> OwnAcc
         raise Invalid("a session's id has something after session:", "sessionId")
     is_own = await context.write(context.store.sessions.close_listed(session, id))
     if is_own:
+        context.discard_cookie()
         context.log_out()
         return None
     return OwnAccount(username) if username else None

@@ -34,8 +34,10 @@ async def asked(socket: ClientConnection, query: str) -> Any:
 
 
 async def close_code(socket: ClientConnection) -> int:
+    """Read until the server closes a socket, and return its close code."""
     with pytest.raises(ConnectionClosed) as closed:
-        await asyncio.wait_for(socket.recv(), PATIENCE)
+        while True:
+            await asyncio.wait_for(socket.recv(), PATIENCE)
     assert closed.value.rcvd is not None
     return closed.value.rcvd.code
 
