@@ -8,6 +8,7 @@ from asyncio import CancelledError, current_task
 from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, MutableMapping
 from contextlib import aclosing
 from math import ceil
+from sys import getsizeof
 from time import perf_counter
 from typing import Any
 from weakref import ref
@@ -15,6 +16,7 @@ from weakref import ref
 import strawberry
 from graphql import ExecutionResult
 
+from caches import Cache
 from engine.clients import Client, Headers, client_of, make_tuple
 from engine.coalescing import Coalescer
 from engine.compiler.completion import TemplateCache
@@ -30,6 +32,7 @@ from engine.results import EncodedResult, encode
 from engine.timeouts import Timeouts
 
 COALESCED_SHARE = 10  # a request that joins an execution costs a tenth
+MICROSECONDS_OF_A_USER = 300  # to find the user of a token
 COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, since it is not cached
 
 
@@ -58,6 +61,7 @@ class RequestHandler:
         self._viewer_key = options.viewer_key
         self._event_id = options.event_id
         self._find_user = options.find_user
+        self._users: Cache[str, str] = options.pool.cache("users", MICROSECONDS_OF_A_USER)
         self._coalescer = Coalescer()
         self._header_names = options.client_headers
         self.error_formatter = ErrorFormatter(codes)
@@ -109,16 +113,25 @@ class RequestHandler:
         Raises:
             Refused: the token is that of another user than the page shows.
         """
-        user = await self._find_user(client.token) if client.token else None
+        user = await self._user(client.token) if client.token else None
         if user is not None and user.lower() != client.viewer.lower():
             raise session_changed()
 
     async def is_of_same_user(self, client: Client, token: str) -> bool:
-        """Whether a token is that of the user whose token a client has."""
+        """Whether a token is valid now, and that of the user whose token a client has."""
         if client.token is None:
             return False
-        before, after = await self._find_user(client.token), await self._find_user(token)
+        before, after = await self._user(client.token), await self._find_user(token)
         return before is not None and before == after
+
+    async def _user(self, token: str) -> str | None:
+        """The user of a token, who is always the same; None if it is not valid and this process has not seen it."""
+        user: str | None = self._users.get(token)
+        if user is None:
+            user = await self._find_user(token)
+            if user is not None:
+                self._users.put(token, user, getsizeof(token) + getsizeof(user))
+        return user
 
     def _prepared(self, request: GraphQLRequest) -> tuple[PreparedOperation, Operation]:
         """Return what an equal request prepared before, as long as its operation is cached."""

@@ -148,8 +148,8 @@ class Options:
     `watch_session` calls a function once others have ended the session of a client, as long as its context is open:
     the WebSocket or the stream of the client is closed then.
 
-    `cookie` is the cookie in which browsers may keep their token. `find_user` returns the name of the user of a token;
-    None if it is not that of a user.
+    `cookie` is the cookie in which browsers may keep their token. `find_user` returns the name of the user of a token,
+    who is always the same; None if the token is not valid now.
 
     Shared caches may serve the response to a GET without a token for `cache_seconds` without revalidation.
 

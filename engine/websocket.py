@@ -166,7 +166,7 @@ class WebSocketSession:
             case "connection_init":
                 self._initialise(message.get("payload"))
                 deadline.reschedule(None)
-                self._watch_session(deadline)
+                self._watch_session(self._client, deadline)
                 await self._send_text(b'{"type":"connection_ack"}')
             case "ping":
                 await self._refresh(message.get("payload"), deadline)
@@ -193,10 +193,10 @@ class WebSocketSession:
         self._client = authenticated
         self._is_ready = True
 
-    def _watch_session(self, deadline: asyncio.Timeout) -> None:
-        """Close the connection once the session of the client has ended."""
+    def _watch_session(self, client: Client, deadline: asyncio.Timeout) -> None:
+        """Close the connection once the session of a client has ended."""
         self._watch.close()
-        self._watch.enter_context(self._transport.options.watch_session(self._client, partial(self._end, deadline)))
+        self._watch.enter_context(self._transport.options.watch_session(client, partial(self._end, deadline)))
 
     async def _refresh(self, payload: Any, deadline: asyncio.Timeout) -> None:
         """Go on with another token of the same user, which a ping has; also in operations that run."""
@@ -205,10 +205,10 @@ class WebSocketSession:
         refreshed = authenticated_by_init(self._client, payload)
         if refreshed.token is None or refreshed.token == self._client.token:
             return
+        self._watch_session(refreshed, deadline)  # first: it may end while it is checked
         if not await self._handler.is_of_same_user(self._client, refreshed.token):
             raise ProtocolError(CloseCode.FORBIDDEN, "the token is not of the same user")
         self._client = refreshed
-        self._watch_session(deadline)
 
     def _end(self, deadline: asyncio.Timeout) -> None:
         """Stop reading, as the session has ended."""

@@ -45,7 +45,7 @@ from resolvers.rate_limits import WriteRates
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
 from server import documents, explorer, hacker_news, reader, shared_rates, sitemap, syndication
-from server.browsers import VIEWER_HEADER, Browsers, CrossOrigin, TokenUsers, session_cookie
+from server.browsers import VIEWER_HEADER, Browsers, CrossOrigin, session_cookie
 from server.compression import Compression
 from server.ended_sessions import EndedSessions
 from server.http.connections import ConnectionLimiter
@@ -62,6 +62,7 @@ from store.errors import Forbidden, NotAModerator, NotFound, StoreUnavailable, U
 from store.events import STATES
 from store.ranking import config
 from store.rules import Rules, WrongRules
+from store.sessions import parse_token
 from store.site import Check
 from store.store import Store
 
@@ -111,6 +112,12 @@ class Contexts:
 
     def use(self, store: Store, live: Live, database: Database | None) -> None:
         self._store, self._live, self._database = store, live, database
+
+    async def find_user(self, token: str) -> str | None:
+        """The user of a token; None if its session has ended. One round trip."""
+        session = parse_token(token)
+        (name,) = await self._store.sessions.usernames([session]) if session else (None,)
+        return name
 
     def open(self, client: Client) -> Context:
         address = client.address if self._rates else None
@@ -201,7 +208,6 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.ended_sessions = EndedSessions()
     app.state.public_url = PublicURL(settings.public_url, settings.proxies)
     app.state.cookie = session_cookie(settings, app.state.public_url)
-    app.state.token_users = TokenUsers()
     app.state.contexts = Contexts(write_rates(settings), app.state.rates, Browsers(app.state.cookie))
     app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings), open_spans())
     app.state.log = log = install_stream()
@@ -257,7 +263,7 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         key_header=KEY_HEADER,
         visitor_header=VISITOR_HEADER,
         cookie=app.state.cookie,
-        find_user=app.state.token_users.find,
+        find_user=app.state.contexts.find_user,
         cache_seconds=settings.cache_seconds,
     )
     return Endpoint(SCHEMA, app.state.contexts.open, CODES, options)
@@ -330,7 +336,6 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         mirroring(database, store.site),
         archiving_old(database, store.site, HotLimits(settings.hot_articles, settings.hot_articles_per_user)),
     ):
-        app.state.token_users.use(store)
         app.state.contexts.use(store, Live(store, received, settings.rate_ranking_places, database), database)
         collect_garbage_less_often()
         with received.subscribed(app.state.sitemaps.outdate, STATES):

@@ -1,27 +1,20 @@
 """What requests say of the program that sends them, and the cookie that keeps a session in a browser."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from caches import POOL
 from engine.clients import headers_of
 from engine.cookies import SessionCookie
 from server.agents import agent_of
 from server.public_url import PublicURL
 from server.settings import Settings
-from store.sessions import parse_token
-
-if TYPE_CHECKING:
-    from store.store import Store
 
 COOKIE_PREFIX = "upvote"
 VIEWER_HEADER = "X-Upvote-Viewer"  # the user whom a page shows
-NAME_BYTES = 150  # of a cached name and its digest
-NAME_MICROSECONDS = 300  # to read a name from the store
 
 
 def session_cookie(settings: Settings, public_url: PublicURL) -> SessionCookie:
@@ -52,28 +45,6 @@ class Browsers:
 
     def cookie(self, scope: Scope, token: str | None) -> tuple[bytes, bytes]:
         return self._cookie.header(scope, token)
-
-
-class TokenUsers:
-    """The users of tokens, as pages with cookies are checked by them. A token has the same user as long as it lives."""
-
-    def __init__(self) -> None:
-        self._names = POOL.cache("token_users", NAME_MICROSECONDS)
-
-    def use(self, store: "Store") -> None:
-        self._store = store
-
-    async def find(self, token: str) -> str | None:
-        """The name of the user; None if the session has ended. One round trip at first, then none."""
-        session = parse_token(token)
-        if session is None:
-            return None
-        name: str | None = self._names.get(session.digest)
-        if name is None:
-            (name,) = await self._store.sessions.usernames([session])
-            if name is not None:
-                self._names.put(session.digest, name, NAME_BYTES)
-        return name
 
 
 class CrossOrigin:
