@@ -191,7 +191,10 @@ class Context:
         """
         browser = self._of_client(self._browser)
         if browser is None or not self._scope or not browser.can_keep(self._scope):
-            raise Invalid("a cookie is for pages of this site, in the response to a POST that is no stream", "cookie")
+            message = (
+                "a cookie is for pages of this site only, by UPVOTE_PUBLIC_URL, and not over WebSockets and streams"
+            )
+            raise Invalid(message, "cookie")
         if self.headers:
             raise Invalid("this request has set a cookie already", "cookie")
 
