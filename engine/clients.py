@@ -30,7 +30,9 @@ class Client(NamedTuple):
     Who sends a request. `stats` asks for the cost of the execution in the response's extensions. `address` is the IPv4
     address or the IPv6 network: clients with the same one share a limit by address.
 
-    `last_event_id` is that of an EventSource that connects again: the id of the last event it has received.
+    `last_event_id` is that of an EventSource that connects again: the id of the last event it has received. `scope` is
+    that of the request or the WebSocket, for what few operations read. `viewer` is the user whom a page shows, if the
+    token comes from a cookie: `RequestHandler.prepare` refuses a token of another user.
     """
 
     token: str | None
@@ -39,6 +41,8 @@ class Client(NamedTuple):
     traceparent: str = ""
     key: ServerKey | None = None
     last_event_id: str = ""
+    scope: MutableMapping[str, Any] | None = None
+    viewer: str = ""
 
 
 class ClientHeaders(NamedTuple):
@@ -72,7 +76,7 @@ def request_id_of(headers: Headers) -> str:
 
 
 def client_of(
-    scope: Mapping[str, Any],
+    scope: MutableMapping[str, Any],
     headers: Headers,
     proxies: Container[str] = frozenset(),
     names: ClientHeaders = ClientHeaders(),  # noqa: B008 - it is immutable
@@ -88,7 +92,7 @@ def client_of(
         key = ServerKey(headers[names.key].decode("latin-1").strip(), visitor.decode("latin-1").strip())
     address = network_of(address_of(scope, headers, proxies, on_untrusted_proxy), ipv6_prefix)
     last_event_id = headers[b"last-event-id"].decode("utf-8", "replace") if b"last-event-id" in headers else ""
-    return make_tuple(Client, (token, address, wants_stats, traceparent, key, last_event_id))
+    return make_tuple(Client, (token, address, wants_stats, traceparent, key, last_event_id, scope, ""))
 
 
 def bearer_token(authorization: str) -> str | None:
@@ -100,7 +104,7 @@ def authenticated_by_init(client: Client, payload: Mapping[str, Any]) -> Client:
     """Return a WebSocket's client with the token of `connection_init`: browsers cannot set headers on a handshake."""
     authorization = payload.get("Authorization") or payload.get("authorization")
     token = bearer_token(authorization) if isinstance(authorization, str) else payload.get("token")
-    return client._replace(token=token) if isinstance(token, str) else client
+    return client._replace(token=token, viewer="") if isinstance(token, str) else client
 
 
 def address_of(

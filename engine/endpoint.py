@@ -135,6 +135,8 @@ class Endpoint:
         self._max_body = options.max_body
         self._keep_alive = options.keep_alive
         self._watch_session = options.watch_session
+        self._cookie = options.cookie
+        self._viewer_header = options.cookie.viewer_header if options.cookie else b""
         self._caching = caching_headers(options)
         self._websocket = WebSocketTransport(self._handler, options)
 
@@ -166,10 +168,17 @@ class Endpoint:
             raise
         return QueryResult(content["data"], content.get("errors", []), request.charge)
 
-    async def _serve_http(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def client(self, scope: Scope) -> Client:
+        """The client that sends an HTTP request, with the token of its cookie where that counts."""
         headers = headers_of(scope)
-        media = accepted(headers.get(b"accept", b""))
         client = self._handler.client(scope, headers)
+        if self._cookie is not None and (b"cookie" in headers or self._viewer_header in headers):
+            return self._cookie.identified(client, scope, headers)
+        return client
+
+    async def _serve_http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers, client = headers_of(scope), self.client(scope)
+        media = accepted(headers.get(b"accept", b""))
         http = make_tuple(HTTPRequest, (scope, receive, headers, media, request_id_of(headers), client))
         try:
             response = await self._response(http)
@@ -241,7 +250,7 @@ def single_response(
 ) -> Response:
     charge = request.charge
     if not http.is_safe or result.has_errors:
-        return make_tuple(Response, (200, [CONTENT_TYPES[media], UNCACHED, VARY], result.body, charge))
+        return make_tuple(Response, (200, [CONTENT_TYPES[media], UNCACHED, VARY, *result.headers], result.body, charge))
     if request.client.token is not None or request.client.stats or not result.is_shareable:
         return Response(200, [CONTENT_TYPES[media], PRIVATE, VARY], result.body, charge)
     response = public(result.body, media, http.headers, shared_caching)

@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 
 MAX_PATH = 200  # characters of a path in the log: a client chooses the names in it
 FAULT_MESSAGE = "internal server error"
+SESSION_CHANGED = "somebody else is logged in now: the cookie is of another user than this page shows"
 SESSION_ENDED = "the session has ended"
 
 
@@ -72,6 +73,12 @@ def error_entry(reason: str | GraphQLError, code: str) -> dict[str, Any]:
     formatted: dict[str, Any] = {**reason.formatted}
     formatted["extensions"] = {**(reason.extensions or {}), "code": code}
     return formatted
+
+
+def session_changed() -> Refused:
+    """Why a request is not executed whose cookie is of another user than its page shows."""
+    extensions = {"code": str(Code.UNAUTHENTICATED), "session": "changed"}
+    return Refused(Code.UNAUTHENTICATED, errors=[{"message": SESSION_CHANGED, "extensions": extensions}])
 
 
 def session_ended() -> Refused:

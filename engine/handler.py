@@ -5,9 +5,10 @@ Queries that are equal and arrive at the same time are executed once. Results ar
 """
 
 from asyncio import CancelledError, current_task
-from collections.abc import AsyncGenerator, Hashable, Mapping
+from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, MutableMapping
 from contextlib import aclosing
 from math import ceil
+from sys import getsizeof
 from time import perf_counter
 from typing import Any
 from weakref import ref
@@ -15,13 +16,14 @@ from weakref import ref
 import strawberry
 from graphql import ExecutionResult
 
+from caches import Cache
 from engine.clients import Client, Headers, client_of, make_tuple
 from engine.coalescing import Coalescer
 from engine.compiler.completion import TemplateCache
 from engine.compiler.execution import EventSource, Execution, Result
 from engine.compiler.plan import Outcomes
 from engine.documents import Operation, Operations, PersistedDocuments
-from engine.errors import AnswerTooLarge, ErrorFormatter, Refused
+from engine.errors import AnswerTooLarge, ErrorFormatter, Refused, session_changed
 from engine.interfaces import Observation, Observer, OpenContext, OperationContext, Options
 from engine.limits.cost import check_cost
 from engine.limits.rate_limiter import Charge
@@ -30,6 +32,7 @@ from engine.results import EncodedResult, encode
 from engine.timeouts import Timeouts
 
 COALESCED_SHARE = 10  # a request that joins an execution costs a tenth
+MICROSECONDS_OF_A_USER = 300  # to find the user of a token
 COST_OF_A_REFUSAL = 10  # points: an invalid document is parsed every time, since it is not cached
 
 
@@ -57,11 +60,13 @@ class RequestHandler:
         self._rate_limiter = options.rate_limiter
         self._viewer_key = options.viewer_key
         self._event_id = options.event_id
+        self._find_user = options.find_user
+        self._users: Cache[str, str] = options.pool.cache("users", MICROSECONDS_OF_A_USER)
         self._coalescer = Coalescer()
         self._header_names = options.client_headers
         self.error_formatter = ErrorFormatter(codes)
 
-    def client(self, scope: Mapping[str, Any], headers: Headers) -> Client:
+    def client(self, scope: MutableMapping[str, Any], headers: Headers) -> Client:
         return client_of(scope, headers, self._proxies, self._header_names, self._on_untrusted_proxy, self._ipv6_prefix)
 
     def rate_headers(self, client: Client) -> list[tuple[bytes, bytes]]:
@@ -80,11 +85,14 @@ class RequestHandler:
 
         Raises:
             Refused: the client has no points left, or a server key that is not valid; the document is unknown, not
-                trusted or not valid; or the operation does not exist or costs too much.
+                trusted or not valid; the operation does not exist or costs too much; or the cookie is of another user
+                than the page shows.
         """
         started = perf_counter()
         charge: Charge | None = None
         try:
+            if client.viewer:
+                await self._require_viewer(client)
             if self._rate_limiter:
                 charge = await self._rate_limiter.admit(client)
                 client = charge.client
@@ -99,6 +107,31 @@ class RequestHandler:
         if request.document_id is not None and request.query is not None:
             self._documents.store(request.query, request.document_id)
         return make_tuple(OperationRequest, (prepared, operation, client, request_id, started, charge))
+
+    async def _require_viewer(self, client: Client) -> None:
+        """
+        Raises:
+            Refused: the token is that of another user than the page shows.
+        """
+        user = await self._user(client.token) if client.token else None
+        if user is not None and user.lower() != client.viewer.lower():
+            raise session_changed()
+
+    async def is_of_same_user(self, client: Client, token: str) -> bool:
+        """Whether a token is valid now, and that of the user whose token a client has."""
+        if client.token is None:
+            return False
+        before, after = await self._user(client.token), await self._find_user(token)
+        return before is not None and before == after
+
+    async def _user(self, token: str) -> str | None:
+        """The user of a token, who is always the same; None if it is not valid and this process has not seen it."""
+        user: str | None = self._users.get(token)
+        if user is None:
+            user = await self._find_user(token)
+            if user is not None:
+                self._users.put(token, user, getsizeof(token) + getsizeof(user))
+        return user
 
     def _prepared(self, request: GraphQLRequest) -> tuple[PreparedOperation, Operation]:
         """Return what an equal request prepared before, as long as its operation is cached."""
@@ -134,9 +167,12 @@ class RequestHandler:
             self._charge(request.charge, request, result, is_joined=observation.execution_path == "coalesced")
         return result
 
-    async def stream(self, request: OperationRequest) -> AsyncGenerator[EncodedResult, None]:
+    async def stream(
+        self, request: OperationRequest, token: Callable[[], str | None] | None = None
+    ) -> AsyncGenerator[EncodedResult, None]:
         """
-        Execute any operation: a query or mutation once, a subscription for each of its events.
+        Execute any operation: a query or mutation once, a subscription for each of its events. `token` returns the
+        token of the client as it is now, if that can change.
 
         Raises:
             Refused: as in `execute`; or the subscription failed.
@@ -145,7 +181,7 @@ class RequestHandler:
             yield await self.execute(request)
             return
         with Observed(request, self._observer, self.error_formatter) as observation:
-            async with aclosing(self._event_results(observation)) as results:
+            async with aclosing(self._event_results(observation, token)) as results:
                 async for result in results:
                     if request.charge:
                         more = self._points_of_bytes(result) - request.prepared.cost
@@ -185,11 +221,17 @@ class RequestHandler:
         observation.execution_path = "error"
         return await self._execution.execute_by_graphql_core(*arguments)
 
-    async def _event_results(self, observation: Observation) -> AsyncGenerator[EncodedResult, None]:
+    async def _event_results(
+        self, observation: Observation, token: Callable[[], str | None] | None
+    ) -> AsyncGenerator[EncodedResult, None]:
         source = await self._subscribe(observation.request)
         key = self._subscription_key(observation.request)
         try:
             async for event in source.events:
+                if token is not None and token() != observation.request.client.token:
+                    client = observation.request.client._replace(token=token())
+                    observation.request = observation.request._replace(client=client)
+                    key = self._subscription_key(observation.request)
                 id = self._event_id(event)
                 if id is None:
                     yield await self._event_result(observation, source, event, key)
@@ -249,7 +291,7 @@ class RequestHandler:
         body = encode(content)
         if len(body) > self._limits.answer:  # escaped characters and errors were not counted before
             raise AnswerTooLarge(self._limits.answer)
-        return EncodedResult(body, bool(result.errors), context.is_shareable)
+        return EncodedResult(body, bool(result.errors), context.is_shareable, headers=context.headers)
 
 
 class Observed:

@@ -1,7 +1,7 @@
 """What an application gives to the engine: options, the context of an operation, an observer, and when it stops."""
 
 import asyncio
-from collections.abc import Callable, Container, Hashable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Container, Hashable, Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -10,6 +10,7 @@ from starlette.types import Scope
 
 from caches import POOL, Pool
 from engine.clients import IPV6_PREFIX, Client, ClientHeaders
+from engine.cookies import SessionCookie
 from engine.limits.documents import Limits
 from engine.limits.rate_limiter import RateLimiter
 from engine.requests import OperationRequest
@@ -39,6 +40,11 @@ class OperationContext(Protocol):
         """
         ...
 
+    @property
+    def headers(self) -> Sequence[tuple[bytes, bytes]]:
+        """Headers for the response to a mutation, such as cookies; read after the execution. Streams leave them out."""
+        ...
+
     def extensions(self) -> dict[str, Any]:
         """Return further entries of the response's `extensions`."""
         ...
@@ -57,7 +63,13 @@ class EventId(NamedTuple):
 
 OpenContext: TypeAlias = Callable[[Client], OperationContext]
 ViewerKey: TypeAlias = Callable[[Client], Hashable]
+FindUser: TypeAlias = Callable[[str], Awaitable[str | None]]
 WatchSession: TypeAlias = Callable[[Client, Callable[[], object]], AbstractContextManager[object]]
+
+
+async def nobody(token: str) -> str | None:
+    """The user of a token where tokens have no users."""
+    return None
 
 
 @dataclass(slots=True)
@@ -136,6 +148,9 @@ class Options:
     `watch_session` calls a function once others have ended the session of a client, as long as its context is open:
     the WebSocket or the stream of the client is closed then.
 
+    `cookie` is the cookie in which browsers may keep their token. `find_user` returns the name of the user of a token,
+    who is always the same; None if the token is not valid now.
+
     Shared caches may serve the response to a GET without a token for `cache_seconds` without revalidation.
 
     A WebSocket may have `max_operations` at a time; further ones are refused with `TOO_MANY_OPERATIONS`. Messages
@@ -162,6 +177,8 @@ class Options:
     viewer_key: ViewerKey | None = None
     event_id: Callable[[Any], EventId | None] = lambda value: None
     watch_session: WatchSession = lambda client, on_end: nullcontext()
+    cookie: SessionCookie | None = None
+    find_user: FindUser = nobody
     stats_header: str | None = None
     key_header: str | None = None
     visitor_header: str | None = None

@@ -1,6 +1,7 @@
 """The results of operations as JSON."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -12,13 +13,15 @@ class EncodedResult(NamedTuple):
     """
     The result of an operation, or of one event, as JSON. The body is empty if the event is only an id.
 
-    One that is not shareable is for this client alone, though the viewer key of another client may be equal.
+    One that is not shareable is for this client alone, though the viewer key of another client may be equal. `headers`
+    are those of the response to a mutation.
     """
 
     body: bytes
     has_errors: bool
     is_shareable: bool = True
     event_id: str = ""
+    headers: Sequence[tuple[bytes, bytes]] = ()
 
 
 def encode(value: Any) -> bytes:

@@ -25,6 +25,7 @@ class CloseCode(IntEnum):
     STOPPING = 1012
     BAD_REQUEST = 4400
     UNAUTHORIZED = 4401
+    FORBIDDEN = 4403
     NO_SUCH_PROTOCOL = 4406
     INIT_TIMEOUT = 4408
     ID_IN_USE = 4409
@@ -53,7 +54,9 @@ class WebSocketTransport:
             return
         request_id = request_id_of(headers)
         known = PROTOCOL in scope["subprotocols"]
-        client = self.handler.client(scope, headers)
+        client, cookie = self.handler.client(scope, headers), self.options.cookie
+        if cookie is not None:
+            client = cookie.identified(client, scope, headers)
         accept_headers = [(b"x-request-id", request_id.encode()), *await self.handler.handshake_headers(client)]
         subprotocol = PROTOCOL if known else None
         await send({"type": "websocket.accept", "subprotocol": subprotocol, "headers": accept_headers})
@@ -134,7 +137,7 @@ class WebSocketSession:
                 await self._finish()
         except TimeoutError:
             if self._has_ended:
-                await self._close(CloseCode.UNAUTHORIZED, SESSION_ENDED)
+                await self._close(CloseCode.FORBIDDEN, SESSION_ENDED)
             else:
                 await self._close(CloseCode.INIT_TIMEOUT, "connection initialisation timeout")
         except ProtocolError as error:
@@ -163,10 +166,10 @@ class WebSocketSession:
             case "connection_init":
                 self._initialise(message.get("payload"))
                 deadline.reschedule(None)
-                on_end = partial(self._end, deadline)
-                self._watch.enter_context(self._transport.options.watch_session(self._client, on_end))
+                self._watch_session(self._client, deadline)
                 await self._send_text(b'{"type":"connection_ack"}')
             case "ping":
+                await self._refresh(message.get("payload"), deadline)
                 await self._send_text(b'{"type":"pong"}')
             case "pong":
                 pass
@@ -182,8 +185,30 @@ class WebSocketSession:
             raise ProtocolError(CloseCode.INIT_TWICE, "too many initialisation requests")
         if payload is not None and not isinstance(payload, dict):
             raise ProtocolError(CloseCode.BAD_REQUEST, "the payload of connection_init is not an object")
-        self._client = authenticated_by_init(self._client, payload or {})
+        given = payload or {}
+        authenticated = authenticated_by_init(self._client, given)
+        cookie = self._transport.options.cookie
+        if cookie is not None and authenticated is self._client:
+            authenticated = cookie.of_viewer(authenticated, named_viewer(given, cookie.viewer_header.decode()))
+        self._client = authenticated
         self._is_ready = True
+
+    def _watch_session(self, client: Client, deadline: asyncio.Timeout) -> None:
+        """Close the connection once the session of a client has ended."""
+        self._watch.close()
+        self._watch.enter_context(self._transport.options.watch_session(client, partial(self._end, deadline)))
+
+    async def _refresh(self, payload: Any, deadline: asyncio.Timeout) -> None:
+        """Go on with another token of the same user, which a ping has; also in operations that run."""
+        if not self._is_ready or not isinstance(payload, dict):
+            return
+        refreshed = authenticated_by_init(self._client, payload)
+        if refreshed.token is None or refreshed.token == self._client.token:
+            return
+        self._watch_session(refreshed, deadline)  # first: it may end while it is checked
+        if not await self._handler.is_of_same_user(self._client, refreshed.token):
+            raise ProtocolError(CloseCode.FORBIDDEN, "the token is not of the same user")
+        self._client = refreshed
 
     def _end(self, deadline: asyncio.Timeout) -> None:
         """Stop reading, as the session has ended."""
@@ -236,7 +261,7 @@ class WebSocketSession:
         prepared = await self._handler.prepare(request, self._client, self._request_id)
         if prepared.operation.is_subscription:
             self._subscriptions.add(identifier)
-        async with aclosing(self._handler.stream(prepared)) as results:
+        async with aclosing(self._handler.stream(prepared, lambda: self._client.token)) as results:
             async for result in results:
                 if result.body:
                     await self._send_text(b'{"id":%b,"type":"next","payload":%b}' % (name, result.body))
@@ -255,6 +280,12 @@ class WebSocketSession:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def named_viewer(payload: dict[str, Any], header: str) -> str:
+    """The user whom a page shows, by its `connection_init`: the name of the header is in any case of letters."""
+    found = next((value for name, value in payload.items() if name.lower() == header), "")
+    return found if isinstance(found, str) else ""
 
 
 def error_message(name: bytes, refused: Refused) -> bytes:

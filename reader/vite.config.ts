@@ -35,7 +35,7 @@ export default defineConfig({
   },
   server: {
     proxy: {
-      "/graphql": { target: UPVOTE, changeOrigin: true, ws: true },
+      "/graphql": { target: UPVOTE, ws: true }, // with the Host of this page: cookies are only for pages of the server
       "/explorer": { target: UPVOTE, changeOrigin: true },
       "^/(.+/)?(rss|atom)\\.xml(\\?|$)": { target: UPVOTE, changeOrigin: true },
     },

@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from math import inf
 from time import monotonic
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from strawberry.dataloader import DataLoader
 
@@ -18,7 +18,7 @@ from store import roles
 from store.articles import Posted
 from store.client.client import RedisUsage, current_usage
 from store.comments import Commented
-from store.errors import Forbidden, Unauthenticated
+from store.errors import Forbidden, Invalid, Unauthenticated
 from store.moderation import Moderated
 from store.rate_limits import SlidingWindow
 from store.records import Article, ContentState, Profile
@@ -27,6 +27,7 @@ from store.sessions import parse_token
 from store.site import Login, Session
 from store.store import Store
 
+Header = tuple[bytes, bytes]
 T = TypeVar("T")
 R = TypeVar("R", Posted, Commented)
 Batch = Callable[..., Awaitable[Sequence[Any]]]  # a batch resolver: resolves a field of many parents
@@ -39,6 +40,26 @@ class SessionEnded(Unauthenticated):
     extensions: ClassVar[dict[str, str]] = {"session": "ended"}
 
 
+class Browser(Protocol):
+    """What the request of an operation says of the program that sends it, by its scope."""
+
+    def agent(self, scope: Any) -> str:
+        """The family and the system of the program; "" if it does not say."""
+        ...
+
+    def can_keep(self, scope: Any) -> bool:
+        """Whether the response may set a cookie with a token."""
+        ...
+
+    def has_kept(self, scope: Any) -> bool:
+        """Whether the token of the request comes from a cookie, which the response can remove."""
+        ...
+
+    def cookie(self, scope: Any, token: str | None) -> Header:
+        """The header that sets the cookie, or removes it."""
+        ...
+
+
 class Context:
     """
     What the resolvers of one operation share: the store, the reads of this request, and the client that sent it.
@@ -48,6 +69,7 @@ class Context:
     - `address`: the address of the client; without it writes are not rate-limited.
     - `database`: None if UPVOTE_DATABASE_URL is `none`.
     - `server_key`: the text that the client gave, not checked yet.
+    - `browser` and `scope`: what the request says of the program that sends it, and whether that keeps cookies.
     - `last_event_id`: the id of the last event that an EventSource received before it connected again.
 
     A response may be sent to all clients with the same token as long as `is_shareable` is True. It becomes False when
@@ -66,6 +88,8 @@ class Context:
         database: Database | None = None,
         server_key: str | None = None,
         last_event_id: str = "",
+        browser: "Browser | None" = None,
+        scope: Any = None,
     ) -> None:
         self.store = store
         self.database = database
@@ -74,6 +98,8 @@ class Context:
         self.rates = rates or DEFAULT_RATES
         self._last_event_id = last_event_id
         self._server_key, self._key_checked_at = server_key, -inf
+        self._browser, self._scope = browser, scope
+        self.headers: Sequence[Header] = ()
         self.usage = RedisUsage()
         current_usage.set(self.usage)
         self._read_rate_limit = read_rate_limit
@@ -152,6 +178,36 @@ class Context:
 
     def log_out(self) -> None:
         self._use(None)
+
+    def agent(self) -> str:
+        """The program that sends the request, and its system; "" if it does not say."""
+        browser = self._of_client(self._browser)
+        return browser.agent(self._scope) if browser and self._scope else ""
+
+    def require_cookie(self) -> None:
+        """
+        Raises:
+            Invalid: the response cannot set a cookie, or sets one already.
+        """
+        browser = self._of_client(self._browser)
+        if browser is None or not self._scope or not browser.can_keep(self._scope):
+            message = (
+                "a cookie is for pages of this site only, by UPVOTE_PUBLIC_URL, and not over WebSockets and streams"
+            )
+            raise Invalid(message, "cookie")
+        if self.headers:
+            raise Invalid("this request has set a cookie already", "cookie")
+
+    def keep(self, token: str) -> None:
+        """Let the browser keep the token in a cookie. `require_cookie` has said that it can."""
+        assert self._browser is not None
+        self.headers = (self._browser.cookie(self._scope, token),)
+
+    def discard_cookie(self) -> None:
+        """Let the browser discard the cookie from which the token of the request comes, if it does."""
+        browser = self._of_client(self._browser)
+        if browser and self._scope and (self.headers or browser.has_kept(self._scope)):
+            self.headers = (browser.cookie(self._scope, None),)
 
     async def viewer(self) -> str | None:
         """The username of the logged-in user; None if nobody is logged in."""

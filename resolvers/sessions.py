@@ -1,9 +1,19 @@
 """Who the viewer is: registering, logging in and out, and changing the password."""
 
+from typing import NamedTuple
+
 from resolvers.context import Context
 from store import records
 from store.records import User
 from store.sessions import NewSession
+from store.site import Login
+
+
+class Opened(NamedTuple):
+    """A session just opened. `token` is None if it is in a cookie."""
+
+    login: Login
+    token: str | None
 
 
 async def viewer(context: Context) -> User | None:
@@ -11,14 +21,19 @@ async def viewer(context: Context) -> User | None:
     return records.user(username) if username else None
 
 
-async def register(context: Context, username: str, password: str) -> NewSession:
+async def register(context: Context, username: str, password: str, cookie: bool | None = False) -> Opened:
+    if cookie:
+        context.require_cookie()
     address, users = context.address, context.store.users
     rates = context.rates.of_registrations(address) if address is not None else ()
-    return _logged_in(context, await users.register(username, password, rates, address))
+    return _logged_in(context, await users.register(username, password, rates, address, context.agent()), cookie)
 
 
-async def log_in(context: Context, username: str, password: str) -> NewSession:
-    return _logged_in(context, await context.store.users.log_in(username, password, context.address))
+async def log_in(context: Context, username: str, password: str, cookie: bool | None = False) -> Opened:
+    if cookie:
+        context.require_cookie()
+    users = context.store.users
+    return _logged_in(context, await users.log_in(username, password, context.address, context.agent()), cookie)
 
 
 async def change_password(context: Context, current_password: str, new_password: str) -> User:
@@ -29,11 +44,14 @@ async def change_password(context: Context, current_password: str, new_password:
 
 
 async def log_out(context: Context) -> None:
+    context.discard_cookie()  # also of a session that has ended
     await context.store.sessions.close(context.actor())
     context.log_out()
 
 
-def _logged_in(context: Context, session: NewSession) -> NewSession:
+def _logged_in(context: Context, session: NewSession, cookie: bool | None) -> Opened:
     context.log_in(session.token)
     context.reads.set_login(session.login)
-    return session
+    if cookie:
+        context.keep(session.token)
+    return Opened(session.login, None if cookie else session.token)

@@ -6,6 +6,7 @@ import strawberry
 from graphql import build_schema, lexicographic_sort_schema, print_schema
 from strawberry.schema.config import StrawberryConfig
 
+from schema.accounts import AccountMutations, AccountQueries
 from schema.appeals import AppealMutations, AppealQueries
 from schema.articles import ArticleMutations, ArticleQueries
 from schema.bans import BanMutations
@@ -44,6 +45,7 @@ send as `Authorization: Bearer TOKEN`. A refusal is data, in `userErrors`. Subsc
 class Query(
     NodeQueries,
     SessionQueries,
+    AccountQueries,
     ArticleQueries,
     CommentQueries,
     SearchQueries,
@@ -64,6 +66,7 @@ class Query(
 @strawberry.type(description="The root of mutations. Each takes at most one input and returns one payload.")
 class Mutation(
     SessionMutations,
+    AccountMutations,
     ArticleMutations,
     CommentMutations,
     UserMutations,

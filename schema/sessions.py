@@ -11,8 +11,11 @@ from schema.mutations import Payload, mutation, nullable
 from schema.scalars import DateTime
 from schema.users import User
 from store import records
-from store.sessions import NewSession
 
+COOKIE = (
+    "Whether the browser keeps the token in a cookie that no script can read, and `token` is null. INVALID where the "
+    "page is not one of this site, and over WebSockets and streams."
+)
 PASSWORD = "8 to 128 characters."
 
 
@@ -20,7 +23,7 @@ PASSWORD = "8 to 128 characters."
 class Session:
     expires_at: DateTime = strawberry.field(
         description="When the session ends if it is not used before. A request that reads something of the viewer "
-        "extends it, once in a 24th of its lifetime."
+        "extends it, once an hour, until a year after log-in."
     )
 
 
@@ -34,12 +37,14 @@ class SessionQueries:
 class RegisterInput:
     username: str = strawberry.field(description="2 to 20 letters, digits, `_` and `-`.")
     password: str = strawberry.field(description=PASSWORD)
+    cookie: bool | None = strawberry.field(default=False, description=COOKIE)
 
 
 @strawberry.input(description="The name and password of a user.")
 class LogInInput:
     username: str = strawberry.field(description="The name of the user, in any case of letters.")
     password: str = strawberry.field(description=PASSWORD)
+    cookie: bool | None = strawberry.field(default=False, description=COOKIE)
 
 
 @strawberry.input(description="A new password for the viewer.")
@@ -51,13 +56,15 @@ class ChangePasswordInput:
 @strawberry.type(description="A new session.")
 class SessionPayload(Payload):
     user: User | None = nullable("The user who is now logged in.")
-    token: str | None = nullable("Send it as `Authorization: Bearer TOKEN`. It cannot be read again.")
+    token: str | None = nullable(
+        "Send it as `Authorization: Bearer TOKEN`. It cannot be read again. Null if a cookie has it."
+    )
     expires_at: DateTime | None = nullable("When the session ends if it is not used before.")
 
     @classmethod
-    def of(cls, session: NewSession) -> Self:
-        user = records.user(session.login.username)
-        return cls.of_records(user=user, token=session.token, expires_at=session.login.expires_at)
+    def of(cls, opened: sessions.Opened) -> Self:
+        user = records.user(opened.login.username)
+        return cls.of_records(user=user, token=opened.token, expires_at=opened.login.expires_at)
 
 
 @strawberry.type(description="A changed password.")

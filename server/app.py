@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -45,6 +45,7 @@ from resolvers.rate_limits import WriteRates
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
 from server import documents, explorer, export, hacker_news, reader, shared_rates, sitemap, syndication
+from server.browsers import VIEWER_HEADER, Browsers, CrossOrigin, session_cookie
 from server.compression import Compression
 from server.ended_sessions import EndedSessions
 from server.http.connections import ConnectionLimiter
@@ -61,6 +62,7 @@ from store.errors import Forbidden, NotAModerator, NotFound, StoreUnavailable, U
 from store.events import STATES
 from store.ranking import config
 from store.rules import Rules, WrongRules
+from store.sessions import parse_token
 from store.site import Check
 from store.store import Store
 
@@ -86,10 +88,15 @@ STATS_HEADER = "X-Upvote-Stats"  # requests the cost of an execution
 # A server that sends requests on behalf of its visitors names its server key and the visitor.
 KEY_HEADER, VISITOR_HEADER = "X-Upvote-Key", "X-Upvote-Visitor"
 CORS_REQUEST_HEADERS = [  # headers that pages of other origins may send, beside those that browsers always allow
-    *("Authorization", "Content-Type", "If-None-Match", "X-Request-Id", STATS_HEADER),
+    *("Authorization", "Content-Type", "If-None-Match", "X-Request-Id", STATS_HEADER, VIEWER_HEADER),
     *("traceparent", "tracestate", "baggage", "sentry-trace"),
     *("apollographql-client-name", "apollographql-client-version", "apollo-require-preflight"),
 ]
+CORS_OPTIONS: dict[str, Any] = {
+    "allow_methods": ["GET", "POST"],
+    "allow_headers": CORS_REQUEST_HEADERS,
+    "expose_headers": ["ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"],
+}
 SPAN_EXPORTER_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 CONTRACT = FILE.read_text()
 CONTRACT_TAG = f'W/"{sha256(CONTRACT.encode()).hexdigest()[:16]}"'
@@ -100,11 +107,17 @@ logger = logging.getLogger("upvote")
 class Contexts:
     """Opens a context for each operation."""
 
-    def __init__(self, rates: WriteRates | None, rate_limiter: RateLimiter | None) -> None:
-        self._rates, self._rate_limiter = rates, rate_limiter
+    def __init__(self, rates: WriteRates | None, rate_limiter: RateLimiter | None, browsers: Browsers) -> None:
+        self._rates, self._rate_limiter, self._browsers = rates, rate_limiter, browsers
 
     def use(self, store: Store, live: Live, database: Database | None) -> None:
         self._store, self._live, self._database = store, live, database
+
+    async def find_user(self, token: str) -> str | None:
+        """The user of a token; None if its session has ended. One round trip."""
+        session = parse_token(token)
+        (name,) = await self._store.sessions.usernames([session]) if session else (None,)
+        return name
 
     def open(self, client: Client) -> Context:
         address = client.address if self._rates else None
@@ -119,6 +132,8 @@ class Contexts:
             self._database,
             server_key=client.key.text if client.key else None,
             last_event_id=client.last_event_id,
+            browser=self._browsers,
+            scope=client.scope,
         )
 
 
@@ -191,18 +206,21 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app = Application(lifespan=partial(_lifespan, settings), middleware=middleware)
     app.state.rates = rate_limiter(settings)
     app.state.ended_sessions = EndedSessions()
-    app.state.contexts = Contexts(write_rates(settings), app.state.rates)
+    app.state.public_url = PublicURL(settings.public_url, settings.proxies)
+    app.state.cookie = session_cookie(settings, app.state.public_url)
+    app.state.contexts = Contexts(write_rates(settings), app.state.rates, Browsers(app.state.cookie))
     app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings), open_spans())
     app.state.log = log = install_stream()
     log.on_dropped = observer.metrics.log_lines_dropped
     logging.getLogger().addHandler(Counting(observer.metrics.logged))
     limiter.on_change = observer.metrics.connections_of(worker)
     app.state.endpoint = endpoint = _endpoint(settings, app)
-    app.state.public_url = PublicURL(settings.public_url, settings.proxies)
     app.state.site_name = settings.site_name
     app.state.sitemaps = Sitemaps()
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
+    if settings.origins_with_cookies:
+        app.endpoint = CrossOrigin(endpoint, cors, settings.origins_with_cookies, CORS_OPTIONS)
     app.compressed = Compression(app.endpoint) if compression else app.endpoint
     app.hacker_news = hacker_news.application(app.state, [compression] if compression else [])
     app.origin_warnings = OriginWarnings(settings.origins)
@@ -245,6 +263,8 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         stats_header=STATS_HEADER,
         key_header=KEY_HEADER,
         visitor_header=VISITOR_HEADER,
+        cookie=app.state.cookie,
+        find_user=app.state.contexts.find_user,
         cache_seconds=settings.cache_seconds,
     )
     return Endpoint(SCHEMA, app.state.contexts.open, CODES, options)
@@ -294,9 +314,7 @@ def cors_middleware(settings: Settings) -> Middleware | None:
         CORSMiddleware,
         allow_origins=origins.exact,
         allow_origin_regex=origins.regex,
-        allow_methods=["GET", "POST"],
-        allow_headers=CORS_REQUEST_HEADERS,
-        expose_headers=["ETag", "RateLimit", "RateLimit-Policy", "Retry-After", "X-Request-Id"],
+        **CORS_OPTIONS,
     )
 
 

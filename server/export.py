@@ -24,7 +24,6 @@ from database import personal
 from database.database import Database
 from database.personal import Edits
 from engine import Client
-from engine.clients import bearer_token
 from resolvers.context import Context
 from schema.scalars import write_instant
 from schema.schema import SCHEMA
@@ -42,6 +41,7 @@ CHUNK = 65_536  # bytes of the ZIP that are sent at once, at least
 
 ACTION = "kind at reason group { name } expiresAt appeal { text at answer } revertedBy { id }"
 ACCOUNT = "{ viewer { id username joinedAt karma bannedUntil roles { role group { name } grantedAt } } }"
+SESSIONS = "{ account { sessions { id openedAt usedAt agent } } }"
 ARTICLES = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Article {
   id title link content groups { name } state isLocked postedAt editedAt upvotes downvotes } } }"""
 COMMENTS = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment {
@@ -73,15 +73,14 @@ async def respond(request: Request) -> StreamingResponse:
         HTTPException: 401 if nobody is logged in, 429 with `Retry-After`, 503 if the store does not answer.
     """
     state = request.app.state
-    token = bearer_token(request.headers.get("Authorization", ""))
-    client = Client(token, request.client.host if request.client else "")
+    client: Client = state.endpoint.client(request.scope)
 
     def open_context() -> Context:
         context: Context = state.contexts.open(client)
         return context
 
     try:
-        username = await _admitted(open_context())
+        username = await _admitted(open_context(), client.viewer)
     except RateLimited as limited:
         raise HTTPException(
             HTTPStatus.TOO_MANY_REQUESTS,
@@ -96,16 +95,16 @@ async def respond(request: Request) -> StreamingResponse:
     return StreamingResponse(export.zip(), media_type="application/zip", headers=headers)
 
 
-async def _admitted(context: Context) -> str:
+async def _admitted(context: Context, shown: str) -> str:
     """
-    The name of the viewer, whose export is counted.
+    The name of the viewer, whose export is counted. `shown` is the user whom the page shows, if it says so.
 
     Raises:
-        HTTPException: nobody is logged in.
+        HTTPException: nobody is logged in, or another user.
         RateLimited, StoreUnavailable.
     """
     username = await context.viewer()
-    if username is None:
+    if username is None or shown.lower() not in ("", username.lower()):
         raise HTTPException(HTTPStatus.UNAUTHORIZED, "log in first", UNCACHED | {"WWW-Authenticate": "Bearer"})
     if context.address is not None:
         await context.store.attempts.count(context.rates.of_exports(username))
@@ -152,6 +151,7 @@ class Export:
         chunks = Chunks()
         files = (
             ("account", self._account()),
+            ("sessions", self._sessions()),
             ("articles", self._articles()),
             ("comments", self._comments()),
             ("votes", self._votes()),
@@ -175,6 +175,9 @@ class Export:
 
     async def _account(self) -> AsyncIterator[Sequence[Line]]:
         yield [(await self._query(ACCOUNT, {}))["viewer"]]
+
+    async def _sessions(self) -> AsyncIterator[Sequence[Line]]:
+        yield (await self._query(SESSIONS, {}))["account"]["sessions"]
 
     async def _articles(self) -> AsyncIterator[Sequence[Line]]:
         """With the edits, of which the database has the new values, and the actions of moderators."""

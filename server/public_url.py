@@ -11,6 +11,7 @@ from engine.clients import headers_of
 
 HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 SCHEMES = ("http", "https")
+OF_SOCKETS = {"ws": "http", "wss": "https"}
 MAX_HOST = 260  # characters: a name has 253 at most
 UNSHARED_HEADERS = {  # of responses with an address that the request gave: no shared cache may store these responses
     "Cache-Control": "private, max-age=0, must-revalidate",
@@ -41,6 +42,7 @@ class PublicURL:
             scheme = last_value(headers.get(b"x-forwarded-proto", b"")) or scheme
             hosts.insert(0, headers.get(b"x-forwarded-host", b""))
         valid = [host for host in map(last_value, hosts) if len(host) <= MAX_HOST and HOST.fullmatch(host)]
+        scheme = OF_SOCKETS.get(scheme, scheme)
         return f"{scheme if scheme in SCHEMES else 'http'}://{valid[0] if valid else socket_address(scope)}"
 
     @property

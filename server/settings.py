@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from server.errors import CommandError
 from server.managed_valkey.disk import RESERVE
 from server.public_url import check_public_url
-from server.trusted import AllowedOrigins, TrustedProxies, check_origin
+from server.trusted import ANY_PORT, AllowedOrigins, TrustedProxies, check_origin, is_same_site
 from store import validation
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS
 from store.keys import SLOTS
@@ -44,6 +44,14 @@ def _one_line(text: str) -> str:
 def _origins(text: str) -> str:
     for origin in _listed(text):
         check_origin(origin)
+    return text
+
+
+def _exact_origins(text: str) -> str:
+    for origin in _listed(text):
+        check_origin(origin)
+        if origin.endswith(ANY_PORT):
+            raise ValueError("list each origin with its port: cookies are only for those that are named")
     return text
 
 
@@ -199,7 +207,11 @@ class Settings(BaseModel):
         description="Secret with which requests to `UPVOTE_CHECK_URL` are signed: `whsec_` and 24 to 64 bytes in "
         "base64.",
     )
-    session_ttl: int = Field(DAY, ge=1, description="Seconds after which an unused session expires.")
+    session_ttl: int = Field(
+        30 * DAY,
+        ge=1,
+        description="Seconds after which an unused session expires. However often it is used, it lasts a year at most.",
+    )
     mentions: int = Field(
         MAX_MENTIONS,
         ge=0,
@@ -290,6 +302,11 @@ class Settings(BaseModel):
         description="Allowed CORS origins, separated by commas, as browsers send them; the port may be `*`, as in "
         "`http://localhost:*`.",
     )
+    cookie_origins: Annotated[str, AfterValidator(_exact_origins)] | None = Field(
+        None,
+        description="Further origins of the same site, separated by commas, whose pages may use the "
+        "[cookie](sessions.md#the-cookie) of a session; they are allowed CORS origins, too.",
+    )
     cache_seconds: int = Field(
         0,
         ge=0,
@@ -335,6 +352,17 @@ class Settings(BaseModel):
             raise ValueError("it is missing, as UPVOTE_CHECK_URL is set")
         return secret
 
+    @field_validator("cookie_origins")
+    @classmethod
+    def _of_the_same_site(cls, text: str | None, info: ValidationInfo) -> str | None:
+        url = info.data.get("public_url")
+        for origin in _listed(text or ""):
+            if url and not is_same_site(origin, url):
+                raise ValueError(
+                    f"{origin} is not of the same site as UPVOTE_PUBLIC_URL: browsers send no cookie from there"
+                )
+        return text
+
     @property
     def policy(self) -> Policy:
         return Policy(
@@ -371,7 +399,13 @@ class Settings(BaseModel):
 
     @property
     def origins(self) -> AllowedOrigins:
-        return AllowedOrigins(_listed(self.allowed_origins or ""))
+        """Those whose pages may read responses."""
+        return AllowedOrigins([*_listed(self.allowed_origins or ""), *self.origins_with_cookies])
+
+    @property
+    def origins_with_cookies(self) -> list[str]:
+        """Those of them whose requests may use the cookie of a session, beside the site's own."""
+        return _listed(self.cookie_origins or "")
 
     @property
     def proxies(self) -> Container[str]:

@@ -87,6 +87,19 @@ def check_origin(origin: str) -> None:
         raise ValueError(f"browsers leave out the default port: {origin.removesuffix(f':{parts.port}')}")
 
 
+def is_same_site(origin: str, url: str) -> bool:
+    """
+    Whether a cookie that the host of a URL has set may be sent from pages of an origin: their schemes and the last two
+    labels of their hosts are equal. Browsers, which have a list of such domains as `co.uk`, are stricter.
+    """
+    one, other = urlsplit(origin), urlsplit(url)
+    return one.scheme == other.scheme and _site(one.hostname or "") == _site(other.hostname or "")
+
+
+def _site(host: str) -> str:
+    return host if _address(host) else ".".join(host.split(".")[-2:])
+
+
 class WarnedOnce:
     """
     Logs a warning for each value once, and for no more values than `MAX_WARNINGS`.

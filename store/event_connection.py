@@ -16,6 +16,7 @@ from store.client.pubsub import Subscriber
 from store.errors import StoreUnavailable
 from store.events import (
     CHANGES_COMMENT_COUNT,
+    ENDS_SESSIONS,
     OF_ARTICLES,
     OF_COMMENTS,
     PRIVATE,
@@ -205,7 +206,7 @@ def _event(entry: Entry, stored: Mapping[str, tuple[str, str]]) -> Event:
         return Event(EventKind.MISSED)  # of another version
     if kind in OF_COMMENTS:
         return _event_of_comment(kind, entry, stored)
-    if kind in PRIVATE:
+    if kind in PRIVATE - ENDS_SESSIONS:
         return Event(kind, id=entry.id)
     if kind not in OF_ARTICLES:
         group = entry.values.get("group", "")

@@ -40,7 +40,8 @@ class EventKind(Enum):
     SEEN = "seen"
     INBOX_SEEN = "inbox_seen"
     NOTIFIED = "notified"
-    PASSWORD_CHANGED = "password_changed"
+    PASSWORD_CHANGED = "password_changed"  # and all other sessions of the user have ended
+    SESSION_ENDED = "session_ended"  # sessions of a user have ended: logged out, or taken away by the user
     MODERATED = "moderated"
     GROUP_EDITED = "group_edited"
     REDACTED = "redacted"
@@ -110,8 +111,11 @@ PRIVATE = frozenset(
         EventKind.FLAGS_DECIDED,
         EventKind.APPEALED,
         EventKind.APPEAL_ANSWERED,
+        EventKind.SESSION_ENDED,
     }
-)  # clients are not sent these entries of the log, and of the events only moderators learn
+)  # clients are not sent these entries of the log, and of most of these events only moderators learn
+
+ENDS_SESSIONS = frozenset({EventKind.PASSWORD_CHANGED, EventKind.SESSION_ENDED})
 
 ABOUT_VOTES = tuple(f"{kind.value} " for kind in (EventKind.VOTES_ANNULLED, EventKind.VOTES_RESTORED))
 
@@ -124,6 +128,7 @@ class Event:
 
     Only events about articles and comments have a number and a poster, and only those about comments an `article`.
     MODERATED and REDACTED have the number of the action, and the name of the moderator as their `poster`.
+    PASSWORD_CHANGED and SESSION_ENDED have the name of the user as their `poster`.
     FLAGGED and UNFLAGGED, and APPEALED and APPEAL_ANSWERED, which have the number of the action, do not say by whom.
     """
 
@@ -231,9 +236,13 @@ def of_activity(group: str | None) -> Topic:
 QUEUES: Topic = ("queues", None)  # what waits for moderators
 RANKINGS: Topic = ("rankings", None)  # the orders and weights of the store
 STATES: Topic = ("states", None)  # changes of whether articles are shown
+SESSIONS: Topic = ("sessions", None)  # ends of sessions, by others than moderators
 EVERY_ENTRY: Topic = ("entries", None)  # all changes
-RARE_TOPICS = (RANKINGS, STATES, of_moderation(None))  # to which every process listens
-RARE = (EventKind.RANKED, EventKind.STATE_CHANGED, EventKind.MODERATED, EventKind.REDACTED, EventKind.MISSED)
+RARE_TOPICS = (RANKINGS, STATES, SESSIONS, of_moderation(None))  # to which every process listens
+RARE = (
+    *(EventKind.RANKED, EventKind.STATE_CHANGED, EventKind.MODERATED, EventKind.REDACTED, EventKind.MISSED),
+    *ENDS_SESSIONS,
+)
 # the beginnings of messages that concern no listener to RARE_TOPICS
 ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in RARE)
 
@@ -245,6 +254,8 @@ def topics(event: Event) -> Iterator[Topic]:
     yield EVERY_ENTRY
     if event.kind in CHANGES_QUEUES:
         yield QUEUES
+    if event.kind in ENDS_SESSIONS:
+        yield SESSIONS
     if event.kind in PRIVATE:
         return
     if event.kind in (EventKind.MODERATED, EventKind.REDACTED):

@@ -468,7 +468,8 @@ session = Kind(
     "session",
     "string",
     (DIGEST,),
-    "username of the session whose token has this SHA-256, when it ends, and the bans of the user",
+    "username of the session whose token has this SHA-256, when it ends, when it was used last, and the bans of the "
+    "user",
     lifetime="UPVOTE_SESSION_TTL",
     written_by="sessions, register",
     backup=Backup.MOVED,
@@ -484,6 +485,18 @@ sessions = Kind(
     written_by="sessions, register",
     backup=Backup.MOVED,
     record="session",
+)
+logins = Kind(
+    "logins",
+    "hash",
+    (USERNAME,),
+    "by the SHA-256 of a user's tokens: the id of the session, when it was opened, and the family and system of the "
+    "program",
+    lifetime="UPVOTE_SESSION_TTL",
+    written_by="sessions, register",
+    backup=Backup.MOVED,
+    record="session",
+    check=Check.VALUE,
 )
 posted = Kind(
     "posted",

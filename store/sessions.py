@@ -1,5 +1,6 @@
 """
-Sessions, named by opaque random tokens: opened, read, renewed and ended. The store holds only the SHA-256 of a token.
+Sessions, named by opaque random tokens: opened, read, renewed, listed and ended. The store holds only the SHA-256 of a
+token.
 """
 
 import re
@@ -13,26 +14,51 @@ from hashlib import sha256
 from caches import memo
 from store import keys
 from store.client.connection import encoded
-from store.errors import BadCredentials, StoreUnavailable, Unauthenticated
+from store.errors import BadCredentials, NotFound, StoreUnavailable, Unauthenticated
 from store.queries import Read
 from store.scripts.registry import Script
 from store.site import Login, Session, Site, parse_login
 
+END_LISTED_SESSIONS = Script("end_listed_sessions")
 END_SESSION = Script("end_session")
+LISTED_SESSIONS = Script("listed_sessions")
 OPEN_SESSION = Script("open_session")
 RENEW_SESSION = Script("renew_session")
 
 SECRET_BYTES = 32
 RENEWALS_IN_A_LIFETIME = 24
+RENEWAL_INTERVAL = 60 * 60  # seconds, at most
+LONGEST = 365 * 24 * 60 * 60  # seconds from log-in that a session lasts, however often it is used
+MAX_SESSIONS = 100  # of a user
+MAX_AGENT = 80  # characters
+ID_BYTES = 16
 TOKEN = re.compile(r"[A-Za-z0-9_-]{46}", re.ASCII)  # base64 of 34 bytes, which leaves four bits unused
 
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A session just opened. The token is returned once and stored nowhere."""
+    """
+    A session just opened. The token is returned once and stored nowhere. `details` are its id, when it was opened and
+    its agent, as the store has them.
+    """
 
     token: str
     login: Login
+    details: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSession:
+    """
+    Where a user is logged in. Instants are in unix milliseconds. `agent` is the family and the system of the program,
+    None if it is not known. The `id` is random; it is not the token, and not its digest.
+    """
+
+    id: str
+    opened_at: int
+    used_at: int
+    agent: str | None
+    is_current: bool
 
 
 def parse_token(token: str) -> Session | None:
@@ -64,25 +90,21 @@ class Sessions:
     def read(self, session: Session) -> Read[Login | None]:
         return _read(self._site.session_key(session))
 
-    async def open(self, username: str, password_hash: str = "") -> NewSession:
+    async def open(self, username: str, password_hash: str = "", agent: str = "") -> NewSession:
         """
-        Open a session. With a password hash, only if it is still the stored one. One round trip.
+        Open a session. With a password hash, only if it is still the stored one. Beyond `MAX_SESSIONS` the session of
+        the user that was used longest ago ends. One round trip.
 
         Raises:
             BadCredentials: the stored hash is another one.
             StoreUnavailable: the store is closed for writes, because it is being moved or was moved.
         """
-        opened, session = self.generate(username)
-        p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
-        script_keys = [
-            keys.user(p, username),
-            self._site.session_key(session),
-            keys.sessions(p, username),
-            keys.closed(p),
-        ]
-        times = (self._site.clock(), opened.login.expires_at, lifetime)
+        opened, session = self.generate(username, agent)
+        login = opened.login
+        beginning = OPEN_SESSION.beginning(self._site.home_of_user(username))
+        times = (self._site.clock(), login.expires_at, login.used_at)
         (status,) = await self._site.redis.run(
-            OPEN_SESSION.command(script_keys, password_hash, username, session.digest, *times)
+            (*beginning, password_hash, username, session.digest, *times, opened.details, MAX_SESSIONS)
         )
         if status == "changed":  # the stored password, after it was verified
             raise BadCredentials
@@ -97,30 +119,60 @@ class Sessions:
             StoreUnavailable: the store is closed for writes, because it is being moved or was moved; the session is
                 still open in the other store.
         """
-        script_keys = [self._site.session_key(session), keys.closed(session.slot % self._site.partitions)]
-        (status,) = await self._site.redis.run(END_SESSION.command(script_keys, self._site.clock()))
+        beginning = END_SESSION.beginning(session.slot % self._site.partitions)
+        (status,) = await self._site.redis.run((*beginning, session.digest, self._site.clock()))
         if status == "missing":
             raise Unauthenticated
 
+    async def close_listed(self, session: Session, id: str | None = None) -> bool:
+        """
+        End a session of the same user, by its id; without an id, all but the given one. Returns whether the given one
+        has ended. One round trip.
+
+        Raises:
+            Unauthenticated: the given session has ended, or there is none.
+            NotFound: the user has no session with this id.
+        """
+        beginning = END_LISTED_SESSIONS.beginning(session.slot % self._site.partitions)
+        status, *own = await self._site.redis.run((*beginning, session.digest, self._site.clock(), id or ""))
+        if status == "unauthenticated":
+            raise Unauthenticated
+        if status == "missing":
+            raise NotFound("you have no session with this id", "sessionId")
+        is_own: bool = own == ["own"]
+        return is_own
+
+    async def listed(self, session: Session) -> list[ListedSession]:
+        """The sessions of the user of a session, last used first; none if it has ended. One round trip."""
+        beginning = LISTED_SESSIONS.beginning(session.slot % self._site.partitions)
+        replies = await self._site.redis.run((*beginning, session.digest, self._site.clock()))
+        found = [self._listed(*reply) for reply in replies]
+        return sorted(found, key=lambda each: (-each.used_at, -each.opened_at, each.id))
+
+    def _listed(self, id: str, opened: str, used: str, agent: str, ends: str, own: str) -> ListedSession:
+        """Of a session of an earlier version that was not used since, at least its last renewal is known."""
+        renewed = max(0, int(ends) - self._site.session_lifetime * 1000)
+        return ListedSession(id, int(opened or renewed), int(used or renewed), agent or None, own == "own")
+
     def is_aging(self, login: Login, now: int) -> bool:
-        """Whether a session in use should be renewed: after a 24th of its lifetime. `now` in unix milliseconds."""
-        lifetime = self._site.session_lifetime * 1000
-        return login.expires_at - now < lifetime - lifetime // RENEWALS_IN_A_LIFETIME
+        """Whether a session in use should be renewed: once an hour. `now` in unix milliseconds."""
+        interval = min(RENEWAL_INTERVAL * 1000, self._site.session_lifetime * 1000 // RENEWALS_IN_A_LIFETIME)
+        return now - login.used_at > interval
 
     async def renew(self, session: Session, login: Login) -> Login:
         """
-        Extend a session by its lifetime from now on, and return it with its new end. One round trip.
+        Extend a session by its lifetime from now on, until `LONGEST` seconds after log-in, and return it with its new
+        end. One round trip.
 
         If the store takes no writes, or the session has just ended, it is returned as it was.
         """
-        renewed = login._replace(expires_at=self.login(login.username).expires_at)
-        p = session.slot % self._site.partitions
-        script_keys = [self._site.session_key(session), keys.sessions(p, login.username), keys.closed(p)]
-        lifetime = self._site.session_lifetime * 1000
-        command = RENEW_SESSION.command(script_keys, login.username, session.digest, renewed.expires_at, lifetime)
+        now, lifetime = self._site.clock(), self._site.session_lifetime * 1000
+        beginning = RENEW_SESSION.beginning(session.slot % self._site.partitions)
         with suppress(StoreUnavailable):
-            (status,) = await self._site.redis.run(command)
-            return renewed if status == "renewed" else login
+            status, *ends = await self._site.redis.run(
+                (*beginning, session.digest, now, lifetime, LONGEST * 1000, secrets.token_hex(ID_BYTES))
+            )
+            return login._replace(expires_at=int(ends[0]), used_at=now) if status == "renewed" else login
         return login
 
     async def usernames(self, sessions: Sequence[Session]) -> list[str | None]:
@@ -130,15 +182,19 @@ class Sessions:
         logins, now = [read.result(reply) for read, reply in zip(reads, replies, strict=True)], self._site.clock()
         return [login.username if login and login.expires_at >= now else None for login in logins]
 
-    def generate(self, username: str) -> tuple[NewSession, Session]:
+    def generate(self, username: str, agent: str = "") -> tuple[NewSession, Session]:
         """A new session for a user, not stored yet: what its user gets, and what the store gets."""
         token = new_token(username)
         session = parse_token(token)
         assert session is not None
-        return NewSession(token, self.login(username)), session
+        login = self.login(username)
+        details = f"{secrets.token_hex(ID_BYTES)} {login.used_at} {agent[:MAX_AGENT]}".rstrip()
+        return NewSession(token, login, details), session
 
     def login(self, username: str) -> Login:
-        return Login(username, self._site.clock() + self._site.session_lifetime * 1000)
+        """A session of a user that is opened now."""
+        now = self._site.clock()
+        return Login(username, now + min(self._site.session_lifetime, LONGEST) * 1000, used_at=now)
 
 
 @memo(800, microseconds=2)

@@ -34,12 +34,14 @@ class Session(NamedTuple):
 class Login(NamedTuple):
     """
     The user of a session, and when it ends (unix milliseconds). `bans` are the words of the user's field of this name:
-    `site=UNTIL` or `group:NAME=UNTIL` (unix milliseconds, 0 for good), of which some may have ended.
+    `site=UNTIL` or `group:NAME=UNTIL` (unix milliseconds, 0 for good), of which some may have ended. `used_at` is when
+    it was used last, but for an hour; 0 in the form of earlier versions, which did not store it.
     """
 
     username: str
     expires_at: int
     bans: str = ""
+    used_at: int = 0
 
 
 Actor = str | Session  # the user who acts: a verified username, or a session that the script checks
@@ -54,8 +56,13 @@ def parse_login(stored: str | None) -> Login | None:
     """What the key of a session holds; None if there is no such key."""
     if stored is None:
         return None
-    username, expires_at, *bans = stored.split(" ", 2)
-    return Login(username, int(expires_at), *bans)
+    username, expires_at, *rest = stored.split(" ", 2)
+    if not rest:
+        return Login(username, int(expires_at))
+    used_at, _, bans = rest[0].partition(" ")
+    if "=" in used_at:  # the first ban
+        return Login(username, int(expires_at), rest[0])
+    return Login(username, int(expires_at), bans, int(used_at))
 
 
 def unix_milliseconds() -> int:

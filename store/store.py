@@ -29,7 +29,7 @@ from store.sessions import Sessions
 from store.site import MAX_MENTIONS, Check, Site, unix_milliseconds
 from store.users import Users
 
-SESSION_LIFETIME = 24 * 60 * 60
+SESSION_LIFETIME = 30 * 24 * 60 * 60
 
 
 @dataclass(frozen=True, slots=True)

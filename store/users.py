@@ -40,7 +40,12 @@ class Users:
         self._passwords.close()
 
     async def register(
-        self, username: str, password: str, windows: Sequence[SlidingWindow] = (), address: str | None = None
+        self,
+        username: str,
+        password: str,
+        windows: Sequence[SlidingWindow] = (),
+        address: str | None = None,
+        agent: str = "",
     ) -> NewSession:
         """
         Create a user and open a session.
@@ -66,12 +71,12 @@ class Users:
         counted = await self._attempts.count(windows) if windows else ()
         try:
             async with verdicts.on_registration(self._site, address):
-                return await self._create(username, await self._passwords.hashed(password))
+                return await self._create(username, await self._passwords.hashed(password), agent)
         except (RateLimited, RuleBroken, StoreUnavailable):
             await self._attempts.take_back(counted)
             raise
 
-    async def log_in(self, username: str, password: str, address: str | None = None) -> NewSession:
+    async def log_in(self, username: str, password: str, address: str | None = None, agent: str = "") -> NewSession:
         """
         Open a session. An unknown name takes as long as a wrong password and raises the same.
 
@@ -82,7 +87,7 @@ class Users:
             RateLimited: too many passwords wait to be hashed, or this name or address failed too often.
         """
         name, known = await self._authenticate(username, password, address)
-        return await self._sessions.open(name, known)
+        return await self._sessions.open(name, known, agent)
 
     async def change_password(self, session: Session, current: str, new: str, address: str | None = None) -> str:
         """
@@ -100,24 +105,19 @@ class Users:
         login = await self._site.login(session)
         bans.refuse_banned(login.bans, self._site.clock())
         username, known = await self._authenticate(login.username, current, address)
-        p = self._site.home_of_user(username)
-        script_keys = [keys.user(p, username), keys.sessions(p, username), keys.session(p, ""), keys.closed(p)]
-        script_keys += [keys.log(p), keys.events(p)]
+        beginning = CHANGE_PASSWORD.beginning(self._site.home_of_user(username))
         hashed = await self._passwords.hashed(new)
         arguments = (known, hashed, session.digest, username, self._site.clock())
-        (status,) = await self._site.reply(CHANGE_PASSWORD.command(script_keys, *arguments))
+        (status,) = await self._site.reply((*beginning, *arguments))
         if status == "changed":  # the stored password, after it was verified
             raise BadCredentials
         return username
 
-    async def _create(self, username: str, password_hash: str) -> NewSession:
-        opened, session = self._sessions.generate(username)
-        p, lifetime = self._site.home_of_user(username), self._site.session_lifetime * 1000
-        session_keys = (keys.session(p, session.digest), keys.sessions(p, username))
-        script_keys = [keys.user(p, username), *session_keys, keys.closed(p), keys.log(p), keys.events(p)]
-        times = (self._site.clock(), lifetime, opened.login.expires_at)
-        command = REGISTER.command(script_keys, username, password_hash, *times, session.digest)
-        (status,) = await self._site.redis.run(command)
+    async def _create(self, username: str, password_hash: str, agent: str) -> NewSession:
+        opened, session = self._sessions.generate(username, agent)
+        beginning, login = REGISTER.beginning(self._site.home_of_user(username)), opened.login
+        times = (login.used_at, session.digest, login.expires_at, opened.details)
+        (status,) = await self._site.redis.run((*beginning, username, password_hash, *times))
         if status == "taken":
             raise UsernameTaken(username)
         return opened

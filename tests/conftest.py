@@ -160,7 +160,7 @@ def partitions(request: pytest.FixtureRequest) -> int:
 
 @pytest.fixture
 async def store(redis_url: str, partitions: int, policy: Policy, clock: Clock) -> AsyncIterator[Store]:
-    store = await Store.open(redis_url, policy, partitions, clock=clock)
+    store = await Store.open(redis_url, policy, partitions, clock=clock, session_lifetime=24 * 60 * 60)
     yield store
     await store.close()
 

@@ -21,6 +21,7 @@ const WITHOUT_ID = [
   ...["ArticleConnection", "CommentConnection", "GroupConnection", "NotificationConnection", "SearchConnection"],
   ...["ThreadConnection", "UserConnection", "ArticleEdge", "CommentEdge", "GroupEdge", "NotificationEdge"],
   ...["SearchEdge", "ThreadEdge", "UserEdge", "PageInfo", "RankingChange", "RankingMove", "RateLimit", "Session"],
+  "Account",
   ...["Standing", "StandingTerm", "RoleGrant", "Flag", "QueueConnection", "QueueEdge"],
   ...["ModerationActionConnection", "ModerationActionEdge", "VotableConnection", "VotableEdge"],
 ];

@@ -5,10 +5,20 @@ import { ENDPOINT } from "./addresses";
 import { file } from "./files";
 import { reconnections } from "./live";
 import { pause } from "./network";
-import { currentSession, endSession, type Session } from "./session";
-import { sayProblem } from "./status";
+import { graphql } from "./gql";
+import { beginSession, currentSession, leaveSession, type Session } from "./session";
+import { say, sayProblem } from "./status";
 
 const socketClient = file(async () => (await import("graphql-ws")).createClient); // nothing else of it is built
+
+const WHO = graphql(`
+  query Who {
+    viewer {
+      id
+      username
+    }
+  }
+`);
 
 /** A client with a cache of its own, as what a viewer sees is for nobody else. */
 export function connect(session: Session | null): Client {
@@ -27,8 +37,9 @@ export function connect(session: Session | null): Client {
   });
 }
 
+/** The user whom the page shows: the server refuses the cookie of another one. */
 export function headersOf(session: Session | null): Record<string, string> {
-  return session ? { Authorization: `Bearer ${session.token}` } : {};
+  return session ? { "X-Upvote-Viewer": session.username } : {};
 }
 
 /** Subscriptions share one WebSocket, which is opened for the first of them, after the page is shown. */
@@ -63,11 +74,27 @@ async function openSocket(connectionParams: Record<string, string>): Promise<Soc
   });
 }
 
-/** The server says in a result that the token of its request has ended. The page stays, as nobody's. */
-function checkSession({ extensions, error }: OperationResult, sent: Session | null): void {
+/**
+ * The server says in a result that the session of the page has ended, or that somebody else is logged in now. The page
+ * stays, as nobody's or theirs.
+ */
+function checkSession({ data, extensions, error }: OperationResult, sent: Session | null): void {
+  if (currentSession() !== sent) return;
+  if (sent === null) {
+    adopt(data as { viewer?: { username?: string } | null } | undefined);
+    return;
+  }
   const all = [extensions, ...(error?.graphQLErrors ?? []).map((each) => each.extensions)];
-  if (sent === null || !all.some((each) => each?.session === "ended")) return;
-  if (currentSession()?.token !== sent.token) return;
-  endSession();
-  sayProblem("Your session has ended. Log in again to vote and to write.");
+  const states = all.map((each) => each?.session);
+  if (!states.includes("ended") && !states.includes("changed")) return;
+  if (leaveSession(sent) !== null) return;
+  if (states.includes("ended")) sayProblem("Your session has ended. Log in again to vote and to write.");
+  else void connect(null).query(WHO, {}).toPromise();
+}
+
+/** The browser has a cookie of which the page knows nothing: its storage is blocked or was emptied, or the user changed. */
+function adopt(data: { viewer?: { username?: string } | null } | undefined): void {
+  if (!data?.viewer?.username) return;
+  beginSession(data.viewer.username);
+  say(`You are logged in as ${data.viewer.username}.`);
 }

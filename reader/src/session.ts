@@ -2,10 +2,13 @@ import { useState } from "react";
 import { Observable, useObservable } from "./observable";
 import { storage } from "./storage";
 
-/** Who is logged in. `token` goes into the header Authorization of each request. */
+/**
+ * Who is logged in. The token is in a cookie that no script can read; this is what the page knows of it. `began` tells the
+ * sessions of one user apart.
+ */
 export interface Session {
-  token: string;
   username: string;
+  began: number;
 }
 
 const KEY = "upvote-session";
@@ -17,7 +20,9 @@ export const useSession = (): Session | null => useObservable(session);
 
 export const currentSession = session.get;
 
-export function beginSession(begun: Session): void {
+/** The other tabs learn of it by the event `storage`, and connect anew as this one does. */
+export function beginSession(username: string): void {
+  const begun = { username, began: Date.now() };
   storage.write(KEY, JSON.stringify(begun));
   session.set(begun);
 }
@@ -27,23 +32,34 @@ export function endSession(): void {
   session.set(null);
 }
 
+/** The session of this page is no longer that of the browser: another tab may have begun one, which is taken then. */
+export function leaveSession(left: Session): Session | null {
+  const kept = stored();
+  if (kept && kept.began !== left.began) session.set(kept);
+  else endSession();
+  return session.get();
+}
+
 window.addEventListener("storage", ({ key }) => {
   if (key === KEY || key === null) session.set(stored());
 });
 
+/** What earlier versions kept had a token: it is removed, and the user logs in once more. */
 function stored(): Session | null {
   try {
     const value: unknown = JSON.parse(storage.read(KEY) ?? "null");
-    return isSession(value) ? { token: value.token, username: value.username } : null;
+    if (isSession(value)) return { username: value.username, began: value.began };
+    if (value !== null) storage.write(KEY, null);
   } catch {
-    return null;
+    storage.write(KEY, null);
   }
+  return null;
 }
 
 function isSession(value: unknown): value is Session {
   if (typeof value !== "object" || value === null) return false;
   return (
-    "token" in value && typeof value.token === "string" && "username" in value && typeof value.username === "string"
+    "began" in value && typeof value.began === "number" && "username" in value && typeof value.username === "string"
   );
 }
 

@@ -132,6 +132,8 @@ async def check(site, ids, edits):
 
     (account,) = found["account"]
     assert (account["username"], account["karma"]) == ("alice", 1)
+    (session,) = found["sessions"]  # the ban has ended the first
+    assert session["agent"] == "python-httpx"
     articles = {each["id"]: each for each in found["articles"]}
     assert {id: (each["title"], each["content"], each["state"]) for id, each in articles.items()} == {
         ids["first"]: ("first, better", "new text", "VISIBLE"),
@@ -194,6 +196,23 @@ async def test_is_for_those_who_are_logged_in_once_an_hour(store, redis_url, clo
         again = await http.post("/export", headers=site.headers("alice"))
         assert again.status_code == 429
         assert 3500 < int(again.headers["retry-after"]) <= 3600
+
+
+@pytest.mark.one_server
+async def test_cookie_counts_for_pages_of_the_site(store, redis_url):  # U4
+    async with in_process.serving(redis_url, database_url="none") as http:
+        own = {"Origin": "http://up"}
+        joined = REGISTER.replace("password:", "cookie: true, password:")
+        await http.post("/graphql", json={"query": joined, "variables": {"name": "alice"}}, headers=own)
+        assert http.cookies
+
+        async def status(**headers):
+            return (await http.post("/export", headers=headers)).status_code
+
+        assert await status(Origin="http://elsewhere.example") == 401
+        assert await status() == 401
+        assert await status(**own, **{"X-Upvote-Viewer": "bob"}) == 401
+        assert await status(**own, **{"X-Upvote-Viewer": "alice"}) == 200
 
 
 async def caught_up(store):

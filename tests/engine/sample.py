@@ -50,6 +50,7 @@ class Opened:
     number: int
     usage: BackendUsage = field(default_factory=BackendUsage)
     is_shareable: bool = True
+    headers: tuple[tuple[bytes, bytes], ...] = ()
 
     def extensions(self) -> dict[str, Any]:
         return {}

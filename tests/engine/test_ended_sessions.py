@@ -51,7 +51,7 @@ async def test_socket_of_an_ended_session_is_closed_and_others_stay_open(watched
             await ended.recv()
         await subscribe(other, "{ whoami }", "2")
 
-        assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (4401, "the session has ended")
+        assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (4403, "the session has ended")
         assert (await receive(other))["payload"] == {"data": {"whoami": "b"}}
         assert list(sessions.ends) == ["b"]
         await until(lambda: contexts.streams_ended == 1)

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -32,7 +33,7 @@ ARGUMENTS = [
     "--disable-quic",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
-SESSION = "upvote-session"  # the key of localStorage under which the reader keeps its session
+SESSION = "upvote-session"  # the key of localStorage under which the reader keeps who is logged in
 PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 800}
 Axe = Callable[[Page], Awaitable[list[str]]]
@@ -173,9 +174,20 @@ async def until(holds: Callable[[], bool], what: str) -> None:
 async def log_in(page: Page, member: Member) -> None:
     """Give the page's browser a session of the member, as if they had logged in before; leaves the page blank."""
     await page.goto("./healthz")
-    session = json.dumps({"token": member.token, "username": member.username})
+    await set_cookie(page, member)
+    session = json.dumps({"username": member.username, "began": 1})
     await page.evaluate("([key, value]) => localStorage.setItem(key, value)", [SESSION, session])
     await page.goto("about:blank")
+
+
+async def set_cookie(page: Page, member: Member) -> None:
+    """Give the page's browser the cookie of a session of the member."""
+    address = urlsplit(page.url)
+    origin = f"{address.scheme}://{address.netloc}"
+    name = f"upvote-{sha256(origin.encode()).hexdigest()[:8]}"
+    await page.context.add_cookies(
+        [{"name": name, "value": member.token, "url": origin, "httpOnly": True, "sameSite": "Lax"}]
+    )
 
 
 async def opened(page: Page, path: str) -> None:

@@ -1,14 +1,13 @@
 """Log in, register, log out and change the password."""
 
-import asyncio
+import json
 import re
 
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.reader.conftest import opened
+from tests.reader.conftest import PHONE, opened, set_cookie
 from tests.reader.site import PASSWORD, Member, Site
-from tests.servers import until
 
 LOG_IN = "mutation($input: LogInInput!) { logIn(input: $input) { token userErrors { message } } }"
 
@@ -49,7 +48,12 @@ async def test_log_in_survives_a_reload_and_log_out_does_not_come_back(page, sce
     await expect(account(page)).to_contain_text(scene.bob.username)
     await page.reload()
     await expect(account(page)).to_contain_text(scene.bob.username)
-    token = (await session_of(page))["token"]
+    (cookie,) = await page.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Lax", "/")
+    assert (await session_of(page)).keys() == {"username", "began"}
+    assert cookie["value"] not in await page.evaluate(
+        "document.cookie + JSON.stringify([localStorage, sessionStorage])"
+    )
 
     await page.get_by_role("button", name="Log out").click()
     await expect(account(page).get_by_role("link", name="Log in")).to_be_focused()
@@ -57,7 +61,8 @@ async def test_log_in_survives_a_reload_and_log_out_does_not_come_back(page, sce
 
     await expect(account(page)).to_contain_text("Log in")
     assert await session_of(page) is None
-    until(lambda: site.live.ask("{ viewer { id } }", token)["data"]["viewer"] is None)
+    assert await page.context.cookies() == []
+    assert site.live.ask("{ viewer { id } }", cookie["value"])["data"]["viewer"] is None
 
 
 async def test_wrong_password_is_refused(page, scene):
@@ -141,29 +146,9 @@ async def test_log_out_that_does_not_reach_the_server_says_so(visit, scene, faul
     await page.route("**/graphql", lambda route: route.abort())
     await page.get_by_role("button", name="Log out").click()
 
-    await expect(page.get_by_text("The server was not told")).to_be_visible()
-    await expect(account(page)).to_contain_text("Log in")
-    assert await session_of(page) is None
+    await expect(page.get_by_text("You are still logged in. The server cannot be reached.")).to_be_visible()
+    await expect(account(page)).to_contain_text(scene.carol.username)
     await faults.expect("request failed|ERR_FAILED")
-
-
-async def test_log_out_does_not_wait_for_the_server(visit, site):
-    page = await visit(member := site.member())
-    await opened(page, "/groups")
-    answered = asyncio.Event()
-
-    async def answer_late(route):
-        await answered.wait()
-        await route.continue_()
-
-    await page.route("**/graphql", answer_late)
-    await page.get_by_role("button", name="Log out").click()
-
-    await expect(account(page)).to_contain_text("Log in")
-    assert await session_of(page) is None
-    answered.set()
-    await expect(page.get_by_text("You are logged out.")).to_be_visible()
-    until(lambda: site.live.ask("{ viewer { id } }", member.token)["data"]["viewer"] is None)
 
 
 async def test_settings_show_what_every_page_shows(visit, site):
@@ -184,6 +169,67 @@ async def test_all_tabs_have_the_session(visit, scene):
     await send(other, "Log in", scene.bob.username, PASSWORD)
 
     await expect(account(page)).to_contain_text(scene.bob.username)
+
+
+async def test_tab_follows_another_user_of_the_same_browser(visit, site, faults):
+    """Also of one that no tab has told it: the server refuses the cookie of another user than the page shows."""
+    alice, bob = site.member("alice"), site.member("bob")
+    page = await visit(alice)
+    await opened(page, "/inbox")
+    await visit.subscribed(page, "notification")
+    await set_cookie(page, bob)
+    site.comment(alice, site.post(bob, "Of the other user"), "An answer")
+
+    await page.get_by_role("link", name="Feed").click()
+
+    await expect(page.get_by_text(f"You are logged in as {bob.username}.")).to_be_visible()
+    await expect(account(page)).to_contain_text(bob.username)
+    await expect(page.get_by_role("link", name="Inbox 1 new")).to_be_visible()
+    assert (await session_of(page))["username"] == bob.username
+    await faults.expect("status of 401")
+
+
+async def test_token_of_an_earlier_version_is_removed(visit, site):
+    page = await visit()
+    await page.goto("./healthz")
+    kept = json.dumps({"token": site.member().token, "username": "somebody"})
+    await page.evaluate("(value) => localStorage.setItem('upvote-session', value)", kept)
+
+    await opened(page, "/groups")
+
+    await expect(account(page)).to_contain_text("Log in")
+    assert await session_of(page) is None
+
+
+async def test_sessions_are_listed_and_ended_from_elsewhere(visit, site, axe):
+    member = site.member("traveller")
+    for _ in range(2):
+        log_in(site, member, PASSWORD)
+    page = await visit(viewport=PHONE)
+    await opened(page, "/log-in?next=/settings")
+    await send(page, "Log in", member.username, PASSWORD)
+    elsewhere = await visit(member)
+    await opened(elsewhere, "/inbox")
+    await visit.subscribed(elsewhere, "notification")
+
+    lines = page.get_by_role("main").get_by_role("listitem")
+    await expect(lines).to_have_count(4)
+    own = lines.filter(has_text="this browser")
+    await expect(own).to_contain_text("Chrome on Linux")
+    await expect(own.get_by_role("button")).to_have_count(0)
+    assert await axe(page) == []
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await lines.get_by_role("button", name="Log out there").first.focus()
+    await page.keyboard.press("Enter")
+    await expect(lines).to_have_count(3)
+    await expect(page.get_by_role("heading", name="Where you are logged in")).to_be_focused()
+    await page.get_by_role("button", name="Log out everywhere else").click()
+
+    await expect(lines).to_have_count(1)
+    await expect(page.get_by_text("You are logged out everywhere else.")).to_be_visible()
+    await expect(page.get_by_role("button", name="Log out everywhere else")).to_have_count(0)
+    await elsewhere.reload()
+    await expect(elsewhere.get_by_text("Your session has ended.")).to_be_visible()
 
 
 async def send(page: Page, name: str, username: str, password: str) -> None:

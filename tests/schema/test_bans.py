@@ -31,6 +31,7 @@ ALLOWED = {  # what a banned user may still call, with the input of each
     "logIn": '{username: "vera", password: "correct horse"}',
     "markInboxSeen": '{through: "%(notification)s"}',
     "appeal": '{actionId: "action:%(action)d", text: "I did not"}',
+    "endSession": "{}",
     "logOut": None,
 }
 REFUSED = {

@@ -6,20 +6,17 @@ from contextlib import AsyncExitStack
 
 import httpx
 import pytest
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
 
 from tests.server.commands import run
 from tests.server.conftest import REGISTER, serving
 from tests.servers import PATIENCE
+from tests.support.sockets import ENDED, SUBSCRIPTION, close_code, last_event, opened_socket
 
 CONNECTIONS = 8  # of each user: some to each process
 VOTE = "mutation($id: ID!) { vote(input: {articleId: $id}) { userErrors { code } } }"
 POST = 'mutation { post(input: {title: "A title", content: "text"}) { article { id } userErrors { code } } }'
 BAN = 'mutation { banUser(input: {userId: "user:alice", reason: "spam"}) { changed userErrors { code message } } }'
 LOG_IN = 'mutation { logIn(input: {username: "alice", password: "correct horse"}) { token } }'
-SUBSCRIPTION = "subscription { articlePosted { id } }"
-ENDED = {"code": "UNAUTHENTICATED", "session": "ended"}
 
 
 @pytest.fixture(scope="module")
@@ -34,35 +31,6 @@ def two(tmp_path_factory):
         yield live, tokens
 
 
-async def opened_socket(live, token):
-    socket = await connect(f"{live.url.replace('http', 'ws')}/graphql", subprotocols=["graphql-transport-ws"])
-    await socket.send(json.dumps({"type": "connection_init", "payload": {"Authorization": f"Bearer {token}"}}))
-    assert json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))["type"] == "connection_ack"
-    await socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": {"query": SUBSCRIPTION}}))
-    viewer = await asked(socket, "{ viewer { username isBanned } }")
-    return socket, viewer
-
-
-async def asked(socket, query):
-    """The data of the answer to a query over a socket, which comes after the subscription has begun."""
-    await socket.send(json.dumps({"type": "subscribe", "id": "2", "payload": {"query": query}}))
-    answer, complete = [json.loads(await asyncio.wait_for(socket.recv(), PATIENCE)) for _ in range(2)]
-    assert (answer["id"], complete["type"]) == ("2", "complete")
-    return answer["payload"]["data"]
-
-
-async def close_code(socket):
-    with pytest.raises(ConnectionClosed) as closed:
-        await asyncio.wait_for(socket.recv(), PATIENCE)
-    return closed.value.rcvd.code
-
-
-async def last_event(response):
-    """What a stream of events ends with."""
-    lines = [line async for line in response.aiter_lines() if line.startswith(("event: ", "data: {"))]
-    return lines[-2:]
-
-
 async def test_ban_is_known_to_all_processes_once_it_is_answered(two):  # M1, M6
     live, tokens = two
     loop = asyncio.get_running_loop()
@@ -73,7 +41,7 @@ async def test_ban_is_known_to_all_processes_once_it_is_answered(two):  # M1, M6
     id = (await ask(POST, tokens["bob"]))["data"]["post"]["article"]["id"]
     async with AsyncExitStack() as stack:
         sockets = {
-            name: [(await opened_socket(live, tokens[name]))[0] for _ in range(CONNECTIONS)]
+            name: [(await opened_socket(live.url, tokens[name]))[0] for _ in range(CONNECTIONS)]
             for name in ("alice", "bob")
         }
         for socket in (*sockets["alice"], *sockets["bob"]):
@@ -99,7 +67,7 @@ async def test_ban_is_known_to_all_processes_once_it_is_answered(two):  # M1, M6
             error["code"] for answer in after for each in answer["data"].values() for error in each["userErrors"]
         ]
         assert refused == ["BANNED"] * 2 * CONNECTIONS
-        assert codes == [4401] * CONNECTIONS
+        assert codes == [4403] * CONNECTIONS
         for data, complete in ends:
             assert (json.loads(data.removeprefix("data: "))["errors"][0]["extensions"], complete) == (
                 ENDED,
@@ -109,6 +77,6 @@ async def test_ban_is_known_to_all_processes_once_it_is_answered(two):  # M1, M6
         for socket in sockets["bob"]:
             message = json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))
             assert message["payload"]["data"] == {"articlePosted": {"id": posted}}
-        socket, viewer = await opened_socket(live, token)
+        socket, viewer = await opened_socket(live.url, token)
         await socket.close()
         assert viewer == {"viewer": {"username": "alice", "isBanned": True}}

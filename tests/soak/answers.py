@@ -35,7 +35,7 @@ from tests.soak.model import BadInput
 from tests.soak.mutations import PAYLOAD_FIELDS, mutate
 from tests.soak.records import Action, Reading
 from tests.soak.requests import SCHEMA, Request, SessionEnd, instant
-from tests.soak.searches import Unordered
+from tests.soak.searches import AnyText, Unordered
 
 NAMES: dict[type, str] = {Action: "ModerationAction", Reading: "Comment"}  # of types whose class has another name
 FIELDS: dict[str, dict[str, Callable[..., Any]]] = {**OBJECT_FIELDS, **PAYLOAD_FIELDS}
@@ -232,8 +232,8 @@ def _as_is(value: Any) -> Any:
     return value
 
 
-def _written_instant(value: int | SessionEnd) -> str | SessionEnd:
-    return value if isinstance(value, SessionEnd) else instant(value)
+def _written_instant(value: int | SessionEnd | AnyText) -> str | SessionEnd | AnyText:
+    return instant(value) if isinstance(value, int) else value
 
 
 WRITTEN: dict[str, Callable[[Any], Any]] = {"DateTime": _written_instant, "Float": float}

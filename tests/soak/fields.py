@@ -11,7 +11,7 @@ from tests.soak.model import GROUP, USERNAME, BadInput, NotAllowed, is_id, is_li
 from tests.soak.pages import Page
 from tests.soak.records import Action, Article, Comment, Reading, User
 from tests.soak.requests import EPOCH, Request, SessionEnd, milliseconds
-from tests.soak.searches import ANY_TEXT, Unordered
+from tests.soak.searches import ANY_TEXT, ANY_TEXT_OR_NULL, Unordered
 
 
 @dataclass(frozen=True)
@@ -180,6 +180,12 @@ def _session(request: Request, parent: Any) -> SessionEnd | None:
     return SessionEnd(request.model.now, request.model.policy.session_ttl * 1000) if request.viewer() else None
 
 
+def _account_sessions(request: Request, user: User) -> Unordered:
+    """The tokens of the user's sessions, of which the model does not know when they were used last."""
+    found = [token for token, each in request.model.sessions.items() if each is user]
+    return Unordered(found, len(found))
+
+
 def _feed(request: Request, parent: Any) -> Feed | None:
     user = request.viewer()
     return Feed(user) if user else None
@@ -337,6 +343,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "nodes": _nodes,
         "viewer": lambda request, parent: request.viewer(),
         "session": _session,
+        "account": lambda request, parent: request.viewer(),
         "article": _article,
         "comment": _comment,
         "articles": _root_articles,
@@ -419,6 +426,14 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "votesToNextRank": lambda request, standing: standing.missing,
     },
     "Session": {"expiresAt": lambda request, end: end},
+    "Account": {"sessions": _account_sessions},
+    "AccountSession": {
+        "id": lambda request, token: ANY_TEXT,
+        "openedAt": lambda request, token: ANY_TEXT,
+        "usedAt": lambda request, token: ANY_TEXT,
+        "agent": lambda request, token: ANY_TEXT_OR_NULL,
+        "isCurrent": lambda request, token: token == request.token,
+    },
     "StandingTerm": {"name": lambda request, term: term[0], "value": lambda request, term: term[1]},
     "User": {
         "id": lambda request, user: f"user:{user.lower}",

@@ -20,6 +20,7 @@ from redis import Redis
 
 from tests.soak.archiving import EagerArchiver, Stay, Story, import_stories
 from tests.soak.databases import Databases
+from tests.soak.formulas import Policy
 from tests.soak.processes import processes_below
 
 ROOT = Path(__file__).parents[2]
@@ -95,6 +96,7 @@ class Server:
             "rate_limits": "off",
             "durability": "always",
             "log_level": "error",
+            "session_ttl": Policy.session_ttl,
         }
         if self.database.url:
             settings["database_url"] = self.database.url

@@ -135,6 +135,9 @@ class Replay:
     def _password_changed(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         assert values == {}
 
+    def _session_ended(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        assert values == {}
+
     def _ranked(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         assert values.keys() == {"group"}
 

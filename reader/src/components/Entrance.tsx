@@ -12,7 +12,6 @@ import { Page } from "./Page";
 
 const NEW_SESSION = graphql(`
   fragment NewSession on SessionPayload {
-    token
     user {
       id
       username
@@ -27,7 +26,7 @@ interface EntranceProps {
   title: string;
   mutation: TypedDocumentNode<
     { session?: FragmentType<typeof NEW_SESSION> | null },
-    { input: { username: string; password: string } }
+    { input: { username: string; password: string; cookie: true } }
   >;
   nameHint?: string;
   passwordHint?: string;
@@ -62,6 +61,10 @@ export function Entrance({ title, mutation, nameHint, passwordHint, password, ot
   );
 }
 
+/** No field of the form is to blame where the site does not take this address for its own. */
+const withoutCookie = (refusal: Refusal): Refusal =>
+  refusal.field?.[1] === "cookie" ? { ...refusal, field: null } : refusal;
+
 /** Sends the form, and begins the session or says why there is none. */
 function useOpening(mutation: EntranceProps["mutation"]) {
   const [, open] = useMutation(mutation);
@@ -71,13 +74,14 @@ function useOpening(mutation: EntranceProps["mutation"]) {
   const [fault, setFault] = useState<string | null>(null);
 
   async function send(form: FormData) {
-    const input = { username: String(form.get("username")).trim(), password: String(form.get("password")) };
+    const username = String(form.get("username")).trim();
+    const input = { username, password: String(form.get("password")), cookie: true as const };
     const { data, error } = await open({ input });
-    const { token, user, userErrors } = readFragment(NEW_SESSION, data?.session) ?? {};
+    const { user, userErrors } = readFragment(NEW_SESSION, data?.session) ?? {};
     setFault(error ? explain(error) : null);
-    setRefusals(readFragment(REFUSED, userErrors) ?? []);
-    if (!token || !user) return;
-    beginSession({ token, username: user.username });
+    setRefusals((readFragment(REFUSED, userErrors) ?? []).map(withoutCookie));
+    if (!user) return;
+    beginSession(user.username);
     navigate(nextPath(search), { replace: true });
     say(`You are logged in as ${user.username}.`);
   }

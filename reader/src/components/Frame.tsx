@@ -6,6 +6,7 @@ import { logPath, SITE_NAME, userPath, withQuery } from "../addresses";
 import { useBan } from "../bans";
 import { useRenewal } from "../changes";
 import { headersOf } from "../client";
+import { explain } from "../errors";
 import { failures, file } from "../files";
 import { NOTIFICATION, useMarks, useUnseenCount } from "../frame";
 import { graphql } from "../gql";
@@ -169,14 +170,12 @@ function Account({ session, area }: AccountProps) {
   useMarks(renew);
 
   async function leave() {
-    // The token is forgotten here whatever the server answers and when, and the server is told if the page is closed, too.
-    const answer = logOut({}, { fetchOptions: { headers: headersOf(session), keepalive: true } });
+    // Only the server can remove the cookie. It is told if the page is closed, too.
+    const { error } = await logOut({}, { fetchOptions: { headers: headersOf(session), keepalive: true } });
+    if (error) return sayProblem(`You are still logged in. ${explain(error)}`);
     flushSync(endSession);
     if (document.activeElement === document.body) area.current?.querySelector("a")?.focus(); // the button is gone
-    const { error } = await answer;
-    if (error)
-      sayProblem("You are logged out in this browser. The server was not told, so the session ends there later.");
-    else say("You are logged out.");
+    say("You are logged out.");
   }
 
   return (

@@ -4,6 +4,7 @@ import { useMutation } from "urql";
 import { Field, Form } from "../components/Form";
 import { LogInFirst } from "../components/LogInFirst";
 import { Page } from "../components/Page";
+import { Sessions } from "../components/Sessions";
 import { explain, REFUSED, type Refusal } from "../errors";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment } from "../gql";
@@ -13,6 +14,9 @@ import { say } from "../status";
 const SETTINGS_PAGE = graphql(`
   query SettingsPage {
     ...Frame
+    account {
+      ...Sessions
+    }
   }
 `);
 
@@ -29,13 +33,21 @@ const CHANGE_PASSWORD = graphql(`
   }
 `);
 
-/** Where a viewer changes the password. */
+/** Where a viewer changes the password, and sees and ends the sessions elsewhere. */
 export default function SettingsPage() {
   const session = useSession();
-  usePageQuery(SETTINGS_PAGE, {});
+  const [{ data }, renew] = usePageQuery(SETTINGS_PAGE, {});
+  const account = data?.account;
+  if (!session)
+    return (
+      <Page title="Settings">
+        <LogInFirst reason="Here you change your password, and see where you are logged in." />
+      </Page>
+    );
   return (
     <Page title="Settings">
-      {session ? <ChangePassword session={session} /> : <LogInFirst reason="Here you change your password." />}
+      <ChangePassword session={session} />
+      {account && <Sessions account={account} renew={() => renew({ requestPolicy: "network-only" })} />}
     </Page>
   );
 }

@@ -9,7 +9,6 @@ from store import keys, records, roles, validation
 from store.client import Command
 from store.kinds import Key, Kind
 from store.maintenance.records.record import (
-    COUNT,
     INSTANT,
     Record,
     Skipped,
@@ -23,8 +22,8 @@ from store.maintenance.records.record import (
     without_malformed,
 )
 from store.scripts.registry import Script
-from store.sessions import OPEN_SESSION
-from store.site import Site
+from store.sessions import MAX_SESSIONS, OPEN_SESSION
+from store.site import Site, parse_login
 
 USER_FIELDS = {"name": validation.USERNAME, "joined": INSTANT}
 DROPPABLE = {  # left out if they are malformed
@@ -38,6 +37,8 @@ DROPPABLE = {  # left out if they are malformed
     "flag_outcomes": records.FLAG_OUTCOMES,
 }
 KARMA = ("karma", "comment_karma")  # fields of a user that are derived
+LOGIN = re.compile(r"[0-9a-f]{1,64} [0-9]{1,15}(?: [ -~]{1,80})?")
+STORED_SESSION = re.compile(r"[A-Za-z0-9_-]+ [0-9]{1,15}(?: [0-9]{1,15})?(?: [^ ]+=.*)?")
 POSTED = re.compile(r"([1-9][0-9]{0,15}) [0-9]{1,15} [0-9a-f]{1,64}")
 MALFORMED = -1  # in place of an instant, which `check` refuses
 
@@ -127,7 +128,10 @@ class CommentedRecord(PostedRecord):
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord(Record):
-    """`ends` is in unix milliseconds, `bans` are the words of the user's bans."""
+    """
+    `ends` and `used` are in unix milliseconds, `used` is 0 if it is not known. `bans` are the words of the user's bans,
+    `details` is what `logins` has, "" for a session of an earlier version.
+    """
 
     kind = "session"
 
@@ -135,6 +139,8 @@ class SessionRecord(Record):
     username: str
     ends: int
     bans: str
+    used: int
+    details: str
 
     def check(self) -> None:
         where = f"session of {shown(self.username)}"
@@ -142,15 +148,16 @@ class SessionRecord(Record):
         check_text(where, "username", self.username, validation.USERNAME)
         check_instant(where, "end", self.ends)
         check_text(where, "bans", self.bans, records.BANS)
+        check_instant(where, "last use", self.used)
+        if self.details:
+            check_text(where, "details", self.details, LOGIN)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        p, left = site.home_of_user(self.username), self.ends - site.clock()
-        if left > 0:
-            both = (keys.session(p, self.digest), keys.sessions(p, self.username))
-            yield OPEN_SESSION.command(
-                [keys.user(p, self.username), *both, keys.closed(p)],
-                *("", self.username, self.digest, site.clock(), self.ends, left, self.bans),
-            )
+        now = site.clock()
+        if self.ends > now:
+            beginning = OPEN_SESSION.beginning(site.home_of_user(self.username))
+            times = (now, self.ends, self.used or "")
+            yield (*beginning, "", self.username, self.digest, *times, self.details, MAX_SESSIONS, self.bans)
 
 
 async def read_users(site: Site, found: Sequence[Key], skipped: Skipped) -> list[UserRecord]:
@@ -200,14 +207,24 @@ async def read_posted(site: Site, found: Sequence[Key], skipped: Skipped) -> lis
 
 
 async def read_sessions(site: Site, found: Sequence[Key], skipped: Skipped) -> list[SessionRecord]:
-    values = await site.redis.pipeline([("GET", key.text) for key in found])
+    """Two round trips."""
+    values = dict(zip(found, await site.redis.pipeline([("GET", key.text) for key in found]), strict=True))
+    for key in [key for key, value in values.items() if value and not STORED_SESSION.fullmatch(value)]:
+        skipped(key.text)
+        del values[key]
+    logins = {key: login for key, value in values.items() if (login := parse_login(value))}
+    details = await site.redis.pipeline(
+        [("HGET", keys.logins(key.p, login.username), key.suffix) for key, login in logins.items()]
+    )
     read = []
-    for key, value in zip(found, values, strict=True):
-        if value:
-            username, _, rest = value.partition(" ")
-            ends, _, bans = rest.partition(" ")
-            end = int(ends) if COUNT.fullmatch(ends) else MALFORMED
-            read.append((key.text, SessionRecord(key.suffix, username, end, bans)))
+    for (key, login), known in zip(logins.items(), details, strict=True):
+        usable = known if known and LOGIN.fullmatch(known) else ""
+        read.append(
+            (
+                key.text,
+                SessionRecord(key.suffix, login.username, login.expires_at, login.bans, login.used_at, usable),
+            )
+        )
     return valid(read, skipped)
 
 

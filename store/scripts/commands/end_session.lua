@@ -1,8 +1,11 @@
 -- End a session.
--- KEYS  1 session:{p}:DIGEST   2 closed:{p}
--- ARGV  1 now (unix milliseconds)
+-- requires: log_entry, session_lists
+-- ARGV  1 digest of the session   2 now (unix milliseconds)
 -- Reply {"ended"} | {"missing"}
-if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
-local ends = string.match(redis.call("GET", KEYS[1]) or "", "^%S+ (%d+)")
-redis.call("DEL", KEYS[1])
-return {ends and tonumber(ARGV[1]) <= tonumber(ends) and "ended" or "missing"}
+if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
+local name, ends = read_session(ARGV[1])
+if not name then return {"missing"} end
+end_session(string.lower(name), ARGV[1])
+if tonumber(ARGV[2]) > tonumber(ends) then return {"missing"} end
+log_entry(KEY.log, KEY.events, ARGV[2], "session_ended", name, "user:" .. string.lower(name))
+return {"ended"}

@@ -1,14 +1,27 @@
--- Open a session for a user, if the password hash is still the one that was verified.
--- KEYS  1 user:{p}:NAME   2 session:{p}:DIGEST   3 sessions:{p}:NAME   4 closed:{p}
--- ARGV  1 the password hash that was verified, or ""   2 username   3 digest of the session
---       4 now (unix milliseconds)   5 when the session ends (unix milliseconds)   6 its lifetime (milliseconds)
---       7 the words of the user's bans, if they are not those of the user's hash, which may not be restored yet
+-- Open a session for a user, if the password hash is still the one that was verified. Of too many sessions of the user, the
+-- ones that were used longest ago end.
+-- requires: log_entry, session_lists
+-- ARGV  1 the password hash that was verified, or ""   2 username   3 digest of the session   4 now (unix milliseconds)
+--       5 when the session ends and 6 when it was used last (unix milliseconds), or ""   7 its id, when it was opened
+--       (unix milliseconds) and its agent, separated by spaces, or ""   8 how many sessions a user may have
+--       9 the words of the user's bans, if they are not those of the user's hash, which may not be restored yet
 -- Reply {"opened"} | {"changed"} if the stored hash is no longer the verified one
-if ARGV[1] ~= "" and redis.call("HGET", KEYS[1], "password") ~= ARGV[1] then return {"changed"} end
-if redis.call("EXISTS", KEYS[4]) == 1 then return redis.error_reply("CLOSED to writes") end
-local bans = ARGV[7] or redis.call("HGET", KEYS[1], "bans") or ""
-redis.call("SET", KEYS[2], ARGV[2] .. " " .. ARGV[5] .. (bans ~= "" and " " .. bans or ""), "PX", ARGV[6])
-redis.call("ZREMRANGEBYSCORE", KEYS[3], "-inf", ARGV[4])
-redis.call("ZADD", KEYS[3], ARGV[5], ARGV[3])
-redis.call("PEXPIRE", KEYS[3], ARGV[6])
+local subject, digest, most = string.lower(ARGV[2]), ARGV[3], tonumber(ARGV[8])
+if ARGV[1] ~= "" and redis.call("HGET", KEY.user .. subject, "password") ~= ARGV[1] then return {"changed"} end
+if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
+local bans = ARGV[9] or redis.call("HGET", KEY.user .. subject, "bans") or ""
+write_session(digest, ARGV[2], ARGV[5], ARGV[6], bans, ARGV[7], ARGV[4])
+
+if redis.call("ZCARD", KEY.sessions .. subject) > most then
+  local others = {}
+  for _, other in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, 0, -1)) do
+    local _, _, used = read_session(other)
+    if other ~= digest then others[#others + 1] = {digest = other, used = tonumber(used) or 0} end
+  end
+  table.sort(others, function(one, other)
+    return one.used < other.used or one.used == other.used and one.digest < other.digest
+  end)
+  for i = 1, #others + 1 - most do end_session(subject, others[i].digest) end
+  log_entry(KEY.log, KEY.events, ARGV[4], "session_ended", ARGV[2], "user:" .. subject)
+end
 return {"opened"}

@@ -1,12 +1,17 @@
 -- Extend a session that has not ended.
--- KEYS  1 session:{p}:DIGEST   2 sessions:{p}:NAME   3 closed:{p}
--- ARGV  1 username   2 digest of the session   3 its new end (unix milliseconds)   4 its lifetime (milliseconds)
--- Reply {"renewed"} | {"missing"}
-if redis.call("EXISTS", KEYS[3]) == 1 then return redis.error_reply("CLOSED to writes") end
-local known = redis.call("GET", KEYS[1])
-if not known then return {"missing"} end
-local bans = string.match(known, "^%S+ %d+( .*)$") or ""
-redis.call("SET", KEYS[1], ARGV[1] .. " " .. ARGV[3] .. bans, "PX", ARGV[4])
-redis.call("ZADD", KEYS[2], "XX", ARGV[3], ARGV[2])
-redis.call("PEXPIRE", KEYS[2], ARGV[4])
-return {"renewed"}
+-- requires: session_lists
+-- ARGV  1 digest of the session   2 now (unix milliseconds)   3 for how long (milliseconds)
+--       4 how long after log-in a session lasts at most (milliseconds)   5 an id, if it has none yet
+-- Reply {"renewed", its new end (unix milliseconds)} | {"missing"}
+if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
+local now, lifetime, most = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local name, known_end, _, words = read_session(ARGV[1])
+if not name or now > tonumber(known_end) then return {"missing"} end
+local id, opened, agent = session_details(string.lower(name), ARGV[1])
+if opened == "" then -- of an earlier version: it was renewed last before its end by its lifetime
+  id, opened = ARGV[5], string.format("%.0f", math.max(0, math.min(now, tonumber(known_end) - lifetime)))
+end
+local ends = string.format("%.0f", math.min(now + lifetime, tonumber(opened) + most))
+local details = id .. " " .. opened .. (agent ~= "" and " " .. agent or "")
+write_session(ARGV[1], name, ends, ARGV[2], words, details, ARGV[2])
+return {"renewed", ends}

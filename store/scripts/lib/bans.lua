@@ -1,6 +1,6 @@
 -- Bans: what the actions of moderators say, in the field `bans` of a user and in all sessions of the user. Both have a word
 -- for each place from which the user is banned: site=UNTIL or group:NAME=UNTIL (unix milliseconds, 0 for good).
--- requires: prelude
+-- requires: prelude, session_lists
 local function place_of(group)
   return group and group ~= "" and "group:" .. group or "site"
 end
@@ -44,14 +44,6 @@ local function words_that_stand(words)
   return table.concat(found, " ")
 end
 
--- Ends all sessions of a user.
-local function end_sessions(subject)
-  for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, 0, -1)) do
-    redis.call("DEL", KEY.session .. digest)
-  end
-  redis.call("DEL", KEY.sessions .. subject)
-end
-
 -- Writes the bans of a user as the actions say, in the user and in all sessions of the user.
 local function write_bans(subject)
   local account, words = KEY.user .. subject, words_of(standing_bans(subject))
@@ -61,8 +53,7 @@ local function write_bans(subject)
     redis.call("HDEL", account, "bans")
   end
   for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, 0, -1)) do
-    local session = KEY.session .. digest
-    local start = string.match(redis.call("GET", session) or "", "^%S+ %d+")
-    if start then redis.call("SET", session, start .. (words ~= "" and " " .. words or ""), "KEEPTTL") end
+    local name, ends, used = read_session(digest)
+    if name then redis.call("SET", KEY.session .. digest, session_text(name, ends, used, words), "KEEPTTL") end
   end
 end

@@ -33,7 +33,7 @@ local function reader()
     if bans == "" then bans = redis.call("HGET", KEY.user .. string.lower(ARGV[1]), "bans") or "" end
     return ARGV[1]
   end
-  local name, ends, words = string.match(redis.call("GET", KEY.session .. ARGV[2]) or "", "^(%S+) (%d+) ?(.*)$")
+  local name, ends, words = string.match(redis.call("GET", KEY.session .. ARGV[2]) or "", "^(%S+) (%d+) ?%d* ?(.*)$")
   bans = words or ""
   return name and now <= tonumber(ends) and name
 end

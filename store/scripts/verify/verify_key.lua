@@ -1,6 +1,6 @@
 -- Verify a key that is not derived from others: voter set, follows, session, idempotency key, what is written about a
 -- group, sequence of a partition.
--- requires: verify_prelude
+-- requires: sessions, verify_prelude
 -- ARGV  1-8 see verify_prelude.lua; the name may be ""   9 kind of the key
 --       10 for `sequence` the highest sequence of any post; for `posted` and `commented` the time to live (milliseconds);
 --       for `following` and `followers` the whole key
@@ -29,12 +29,25 @@ function CHECKS.downvoted() check_voters(KEY.downvoted .. name) end
 function CHECKS.session()
   local key = KEY.session .. name
   check_string(key, "^[%w_-]+ %d+[%w:=_ -]*$", 2, 0)
-  local start, username, carried = string.match(redis.call("GET", key) or "", "^(([%w_-]+) %d+) ?(.*)$")
+  local username, ends, used, carried = read_session(name)
   local expected = username and redis.call("HGET", KEY.user .. string.lower(username), "bans") or ""
-  if not start or carried == expected then return end
+  if not username or carried == expected then return end
   report(key .. " bans", carried, expected, function()
-    redis.call("SET", key, start .. (expected ~= "" and " " .. expected or ""), "KEEPTTL")
+    redis.call("SET", key, session_text(username, ends, used, expected), "KEEPTTL")
   end)
+end
+
+function CHECKS.logins()
+  local key = KEY.logins .. name
+  local details = redis.call("HGETALL", key)
+  for i = 1, #details, 2 do
+    local digest, found = details[i], details[i + 1]
+    if not redis.call("ZSCORE", KEY.sessions .. name, digest) then
+      report(key .. " " .. digest, found, nil, function() redis.call("HDEL", key, digest) end)
+    elseif not string.find(found, "^%x+ %d+") then
+      report(key .. " " .. digest, found, "usable")
+    end
+  end
 end
 function CHECKS.commented() check_string(KEY.commented .. name, "^%d+ %d+ %x+$", 2, tonumber(ARGV[10])) end
 function CHECKS.posted() check_string(KEY.posted .. name, "^%d+ %d+ %x+$", 2, tonumber(ARGV[10])) end

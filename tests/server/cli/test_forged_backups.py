@@ -36,7 +36,15 @@ def backup(filled: Settings, tmp_path: Path) -> Backup:
     kinds["ranking"] = ["ranking", "score time", {"show": "vote_score=100.0"}]
     kinds["serverkeys"] = ["serverkeys", {"shop": f"{DIGEST} 1470311520000"}]
     kinds["posted"] = ["posted", "user-1", DIGEST, f"{kinds['article'][1]} 1470311520000 {DIGEST}", 4_102_444_800_000]
-    kinds["session"] = ["session", DIGEST, "user-1", 4_102_444_800_000, "site=0"]
+    kinds["session"] = [
+        "session",
+        DIGEST,
+        "user-1",
+        4_102_444_800_000,
+        "site=0",
+        1_470_000_000_000,
+        f"{DIGEST[:32]} 1 curl",
+    ]
     subject = {
         "kind": "ban",
         "at": "1470311520000",
@@ -136,8 +144,10 @@ RECORDS: dict[str, tuple[object, str]] = {
     "seen": (["user", {"name": "ab", "joined": "1", "seen": "much"}], "user 'ab': 'much' is no usable seen"),
     "digest": (["posted", "bob", "x", "1773 1 ab", 1], "posted by 'bob': 'x' is no usable digest"),
     "post": (["posted", "bob", DIGEST, "", 1], "posted by 'bob': '' is no usable value"),
-    "end of a session": (["session", DIGEST, "bob", -1, ""], "session of 'bob': -1 is no usable end"),
-    "bans of a session": (["session", DIGEST, "bob", 1, "site"], "session of 'bob': 'site' is no usable bans"),
+    "end of a session": (["session", DIGEST, "bob", -1, "", 0, ""], "session of 'bob': -1 is no usable end"),
+    "bans of a session": (["session", DIGEST, "bob", 1, "site", 0, ""], "session of 'bob': 'site' is no usable bans"),
+    "last use of a session": (["session", DIGEST, "bob", 1, "", -1, ""], "session of 'bob': -1 is no usable last use"),
+    "details of a session": (["session", DIGEST, "bob", 1, "", 0, "x"], "session of 'bob': 'x' is no usable details"),
     "roles": (["user", {"name": "ab", "joined": "1", "roles": "king=1"}], "user 'ab': 'king=1' is no usable roles"),
     "bans": (["user", {"name": "ab", "joined": "1", "bans": "site=x"}], "user 'ab': 'site=x' is no usable bans"),
     "action": (["action", 1773, {}], "action 1773: it has no kind"),

@@ -233,6 +233,12 @@ def session_that_never_ends(scene: Scene) -> list[Expected]:
     return [(f"{scene.session} TTL", "none", "at most 86400000")]
 
 
+def details_of_no_session(scene: Scene) -> list[Expected]:
+    key, digest = keys.logins(scene.p, "alice"), "ab" * 32
+    scene.redis.hset(key, digest, "ab 1 curl")
+    return [(f"{key} {digest}", "ab 1 curl", NOTHING)]
+
+
 def idempotency_key_that_stays(scene: Scene) -> list[Expected]:
     (key,) = scene.redis.scan_iter("posted:*")
     scene.redis.persist(key)
@@ -433,6 +439,7 @@ REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     follow_without_its_followers_side,
     follow_of_the_followers_side_alone,
     session_that_never_ends,
+    details_of_no_session,
     idempotency_key_that_stays,
     derived_key_of_a_wrong_type,
     comment_with_wrong_counts,

@@ -1,0 +1,94 @@
+import { useId, useRef } from "react";
+import { useMutation } from "urql";
+import { reasonOf, REFUSED } from "../errors";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import type { SessionsFragment } from "../gql/graphql";
+import { say, sayProblem } from "../status";
+import { Time } from "./Time";
+
+const SESSIONS = graphql(`
+  fragment Sessions on Account {
+    sessions {
+      id
+      openedAt
+      usedAt
+      agent
+      isCurrent
+    }
+  }
+`);
+
+const END_SESSION = graphql(`
+  mutation EndSession($input: EndSessionInput!) {
+    endSession(input: $input) {
+      userErrors {
+        ...Refused
+      }
+    }
+  }
+`);
+
+interface SessionsProps {
+  account: FragmentType<typeof SESSIONS>;
+  /** Reads the sessions again. */
+  renew: () => void;
+}
+
+/** Where the viewer is logged in, last used first, with buttons that end the other sessions. */
+export function Sessions({ account, renew }: SessionsProps) {
+  const { sessions } = readFragment(SESSIONS, account);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const [{ fetching }, end] = useMutation(END_SESSION);
+
+  async function leave(sessionId: string | null, done: string) {
+    if (fetching) return;
+    const { data, error } = await end({ input: { sessionId } });
+    const reason = reasonOf(error, readFragment(REFUSED, data?.endSession?.userErrors) ?? []);
+    renew();
+    if (reason) return sayProblem(reason);
+    heading.current?.focus(); // the button is gone
+    say(done);
+  }
+
+  return (
+    <section aria-labelledby="sessions">
+      <h2 id="sessions" ref={heading} tabIndex={-1}>
+        Where you are logged in
+      </h2>
+      <ul className="items sessions">
+        {sessions.map((each) => (
+          <SessionLine key={each.id} session={each} leave={() => void leave(each.id, "You are logged out there.")} />
+        ))}
+      </ul>
+      {sessions.length > 1 && (
+        <p>
+          <button type="button" onClick={() => void leave(null, "You are logged out everywhere else.")}>
+            Log out everywhere else
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+type SessionLineProps = { session: SessionsFragment["sessions"][number]; leave: () => void };
+
+function SessionLine({ session: { agent, openedAt, usedAt, isCurrent }, leave }: SessionLineProps) {
+  const id = useId();
+  return (
+    <li>
+      <div id={id}>
+        <strong>{agent ?? "A program that does not say its name"}</strong>
+        {isCurrent && " (this browser)"}
+        <p>
+          Used <Time at={usedAt} />, logged in <Time at={openedAt} />
+        </p>
+      </div>
+      {!isCurrent && (
+        <button type="button" aria-describedby={id} onClick={leave}>
+          Log out there
+        </button>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,24 @@
+-- End another session of a user, or all others.
+-- requires: log_entry, session_lists
+-- ARGV  1 digest of the session that acts   2 now (unix milliseconds)   3 id of the session to end, or "" for all others
+-- Reply {"ended", "own" if it was the session that acts, else ""} | {"missing"} | {"unauthenticated"}
+if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
+local name, ends = read_session(ARGV[1])
+if not name or tonumber(ARGV[2]) > tonumber(ends) then return {"unauthenticated"} end
+
+local subject, own, found = string.lower(name), "", false
+if ARGV[3] == "" then
+  found = true
+  end_sessions(subject, ARGV[1])
+else
+  for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, "(" .. ARGV[2], "+inf", "BYSCORE")) do
+    if session_details(subject, digest) == ARGV[3] then
+      found = true
+      if digest == ARGV[1] then own = "own" end
+      end_session(subject, digest)
+    end
+  end
+end
+if not found then return {"missing"} end
+log_entry(KEY.log, KEY.events, ARGV[2], "session_ended", name, "user:" .. subject)
+return {"ended", own}

@@ -1,0 +1,30 @@
+-- Sessions that are opened, extended and ended, and the lists of a user's sessions.
+-- requires: sessions
+
+-- Takes a session away, and out of the lists of its user.
+local function end_session(subject, digest)
+  redis.call("DEL", KEY.session .. digest)
+  redis.call("ZREM", KEY.sessions .. subject, digest)
+  redis.call("HDEL", KEY.logins .. subject, digest)
+end
+
+-- Ends all sessions of a user but the one with the digest `kept`, if there is such a one.
+local function end_sessions(subject, kept)
+  for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, 0, -1)) do
+    if digest ~= kept then end_session(subject, digest) end
+  end
+end
+
+-- Writes a session, and lists it. The lists live as long as the last session of the user. `details` is "" in the form of
+-- earlier versions.
+local function write_session(digest, name, ends, used, words, details, at)
+  local subject = string.lower(name)
+  local sessions, logins = KEY.sessions .. subject, KEY.logins .. subject
+  redis.call("SET", KEY.session .. digest, session_text(name, ends, used, words), "PX", math.max(1, ends - at))
+  for _, ended in ipairs(redis.call("ZRANGE", sessions, "-inf", "(" .. at, "BYSCORE")) do end_session(subject, ended) end
+  redis.call("ZADD", sessions, ends, digest)
+  if details ~= "" then redis.call("HSET", logins, digest, details) end
+  local lifetime = math.max(1, redis.call("ZRANGE", sessions, 0, 0, "REV", "WITHSCORES")[2] - at)
+  redis.call("PEXPIRE", sessions, lifetime)
+  redis.call("PEXPIRE", logins, lifetime)
+end

@@ -1,0 +1,22 @@
+-- Sessions of users. `session` has NAME END LAST-USE BANS; in the form of earlier versions there is no LAST-USE. What is
+-- known besides is in `logins`, by digest: ID OPENED AGENT. Instants are in unix milliseconds.
+
+-- The username, the end, the last use ("" if it is not known) and the words of bans of a session; nil if there is none.
+local function read_session(digest)
+  local name, ends, rest = string.match(redis.call("GET", KEY.session .. digest) or "", "^(%S+) (%d+) ?(.*)$")
+  if not name then return nil end
+  local used, words = string.match(rest, "^(%d+) ?(.*)$")
+  return name, ends, used or "", words or rest
+end
+
+-- What `session` has.
+local function session_text(name, ends, used, words)
+  return name .. " " .. ends .. (used ~= "" and " " .. used or "") .. (words ~= "" and " " .. words or "")
+end
+
+-- The id, the instant of log-in and the agent of a session; "" for the last two if they are not known.
+local function session_details(subject, digest)
+  local id, opened, agent = string.match(redis.call("HGET", KEY.logins .. subject, digest) or "", "^(%x+) (%d+) ?(.*)$")
+  if not id then return redis.sha1hex(digest), "", "" end
+  return id, opened, agent
+end

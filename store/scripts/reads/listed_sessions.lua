@@ -1,0 +1,16 @@
+-- The sessions of the user of a session.
+-- requires: sessions
+-- ARGV  1 digest of the session   2 now (unix milliseconds)
+-- Reply {{id, when it was opened, when it was used last (unix milliseconds), or "" if they are not known, agent, when it
+--       ends (unix milliseconds), "own" or ""}, ...}, empty if the session has ended
+local name, ends = read_session(ARGV[1])
+if not name or tonumber(ARGV[2]) > tonumber(ends) then return {} end
+local subject, listed = string.lower(name), {}
+for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, "(" .. ARGV[2], "+inf", "BYSCORE")) do
+  local session_name, session_end, used = read_session(digest)
+  if session_name then
+    local id, opened, agent = session_details(subject, digest)
+    listed[#listed + 1] = {id, opened, used, agent, session_end, digest == ARGV[1] and "own" or ""}
+  end
+end
+return listed
