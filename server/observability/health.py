@@ -73,7 +73,7 @@ async def _database_gauges(database: Database, store: Store) -> DatabaseGauges |
 
 async def _webhook_gauges(database: Database, now: int) -> dict[int, WebhookGauges]:
     """What waits for each webhook; nothing if the database does not answer."""
-    if not database.is_open:
+    if database.fault:
         return {}
     try:
         found = await database.run(states)

@@ -78,8 +78,10 @@ class Sender:
             DatabaseUnavailable: the database does not answer.
         """
         self._webhooks = {hook.id: hook for hook in hooks if hook.off_at is None}
-        for lane in self._lanes.values():
+        for id, lane in list(self._lanes.items()):
             lane.is_empty = False
+            if id not in self._webhooks and not lane.sent:
+                del self._lanes[id]  # a replay begins anew
         await self._start_due()
 
     def pause(self) -> None:
@@ -105,10 +107,10 @@ class Sender:
             while (id := self._next_free()) is not None:
                 lane = self._lanes[id]
                 find = webhooks.probe if lane.is_away else webhooks.due
+                lane.is_empty = True  # unless more becomes due meanwhile
                 message = await self._database.run(find, id, self._clock(), lane.sent)
-                if message is None:
-                    lane.is_empty = True
-                elif id in self._webhooks:
+                if message and id in self._webhooks:
+                    lane.is_empty = False
                     lane.sent.add(message.number)
                     task = asyncio.create_task(self._send(self._webhooks[id], lane, message))
                     self._tasks.add(task)

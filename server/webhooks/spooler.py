@@ -34,15 +34,8 @@ class Spooler:
         """Read the position from the database again, as another process may have moved it."""
         self._reader = None
 
-    async def turn(self) -> bool:
-        """
-        Take all entries that the log has now. False if there are no webhooks. Three round trips without entries.
-        """
-        cursor = await self._database.run(webhooks.position)
-        if cursor is None:
-            if self._noted:
-                await self._forget()
-            return False
+    async def turn(self, cursor: str) -> None:
+        """Take all entries that the log has after the cursor in the database. Three round trips if there are none."""
         identity = await log.identity(self._site)
         if self._reader is None or cursor != self._stored or identity != self._reader.position.identity:
             self._reader, self._stored, self._noted = LogReader(self._site, await self._start(cursor)), cursor, {}
@@ -55,7 +48,13 @@ class Spooler:
         finally:
             if not is_complete:
                 self.reset()
-        return True
+
+    async def forget(self) -> None:
+        """Let the log keep no entries any more, as the last webhook was removed."""
+        if self._noted:
+            await log.forget(self._site, CONSUMER)
+            self._noted = {}
+            self.reset()
 
     async def _take_all(self, reader: LogReader) -> None:
         await self._note(reader.position)
@@ -76,12 +75,6 @@ class Spooler:
         taken = {p: id for p, id in enumerate(position.ids) if self._noted.get(p) != id}
         await gather(*(log.advance(self._site, CONSUMER, p, id) for p, id in taken.items()))
         self._noted |= taken
-
-    async def _forget(self) -> None:
-        """The last webhook was removed: no entries are kept any more."""
-        await log.forget(self._site, CONSUMER)
-        self._noted = {}
-        self.reset()
 
     async def _start(self, cursor: str) -> LogPosition:
         """Where the log goes on after a cursor. What was removed from it is passed over, and a warning says so."""

@@ -70,7 +70,10 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        content, receiver = self.rfile.read(int(self.headers["content-length"])), self.server
+        content, receiver = self.rfile.read(length := int(self.headers["content-length"])), self.server
+        if len(content) < length:  # the sender was killed
+            self.close_connection = True
+            return
         with receiver.lock:
             receiver.at_once += 1
             receiver.most_at_once = max(receiver.most_at_once, receiver.at_once)
