@@ -8,13 +8,14 @@ due. So messages of one subject keep their order, and one that cannot be sent de
 Rebuilds of the database leave these tables as they are: they are not made from the store.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from database.statements import Statement, slices
+from database.webhook_bodies import Body, without_texts, without_user
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 DAY = 86_400_000  # milliseconds
 KEPT = 7 * DAY  # for which nothing is dropped of a webhook that is off
 DROPPED_AT_ONCE = 1_000
-TEXTS = frozenset({"title", "link", "content", "reason"})  # names of values that go with what is deleted
 
 
 class AlreadySpooled(Exception):
@@ -164,11 +164,13 @@ def spool(
     after: str,
     messages: Sequence[Message],
     deleted: Collection[str],
+    left: Mapping[str, str],
     now: int,
 ) -> int:
     """
     Move the position from the cursor `before` to `after`, and keep the messages between them for all webhooks of their
-    kinds. What waits about the `deleted` subjects loses its texts. Returns how many messages were added.
+    kinds. What waits about the `deleted` subjects loses its texts, and users who have `left` are named by their
+    pseudonyms. Returns how many messages were added.
 
     Raises:
         AlreadySpooled: the position is another one by now.
@@ -186,6 +188,8 @@ def spool(
     ]
     if rows:
         SPOOL.run(connection, rows)
+    for name, pseudonym in left.items():
+        _remove_user(connection, name, pseudonym)
     return len(rows)
 
 
@@ -228,21 +232,21 @@ def drop_old(connection: "Connection", now: int) -> int:
     return DROP_OLD.run(connection, limits).rowcount
 
 
-def without_texts(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The body of a message without the texts of what was deleted."""
-    data = body["data"]
-    fields = [field for field in data["fields"] if field["name"] not in TEXTS]
-    return {**body, "data": {**data, "fields": fields}}
-
-
 def _remove_texts(connection: "Connection", subjects: Sequence[str]) -> None:
-    rows = ABOUT.run(connection, {"subjects": subjects}).all()
-    bodies = [(row.number, orjson.loads(row.body)) for row in rows]
-    changed = [
-        {"number": number, "body": orjson.dumps(shorter).decode()}
-        for number, body in bodies
-        if (shorter := without_texts(body)) != body
-    ]
+    _change(connection, ABOUT.run(connection, {"subjects": subjects}).all(), without_texts)
+
+
+def _remove_user(connection: "Connection", name: str, pseudonym: str) -> None:
+    """Reads all that waits and has the name in it."""
+    pattern = f"%{name.lower().replace('_', '!_')}%"
+    rows = NAMING.run(connection, {"pattern": pattern}).all()
+    _change(connection, rows, lambda body: without_user(body, name, pseudonym))
+
+
+def _change(connection: "Connection", rows: Sequence[Any], change: Callable[[Body], Body]) -> None:
+    """Write the bodies of some messages that a function changes."""
+    bodies = [(row.number, row.body, orjson.dumps(change(orjson.loads(row.body))).decode()) for row in rows]
+    changed = [{"number": number, "body": after} for number, before, after in bodies if after != before]
     if changed:
         SET_BODY.run(connection, changed)
 
@@ -292,6 +296,7 @@ BACKLOGS = Statement(
 )
 FAULTS = Statement("SELECT number, fault FROM webhook_messages WHERE number IN :numbers", "numbers")
 ABOUT = Statement("SELECT number, body FROM webhook_messages WHERE subject IN :subjects", "subjects")
+NAMING = Statement("SELECT number, body FROM webhook_messages WHERE lower(body) LIKE :pattern ESCAPE '!'")
 SET_BODY = Statement("UPDATE webhook_messages SET body = :body WHERE number = :number")
 SET_FAULT = Statement("UPDATE webhook_messages SET fault = :fault WHERE number = :number")
 COUNT_TRY = Statement("UPDATE webhook_messages SET tries = tries + 1, due_ms = :due WHERE number = :number")

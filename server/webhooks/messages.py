@@ -5,7 +5,8 @@ from hashlib import sha256
 
 import orjson
 
-from database.webhooks import Message, without_texts
+from database.webhook_bodies import USER_DELETED, without_texts
+from database.webhooks import Message
 from resolvers.changes import Change
 from schema.scalars import write_instant
 from store import log
@@ -33,6 +34,12 @@ def messages_of(changes: Sequence[Change]) -> tuple[list[Message], set[str]]:
             deleted.add(change.subject_id)
         messages.append(Message(id_of(change.cursor), change.kind, change.subject_id, orjson.dumps(body)))
     return messages[::-1], deleted
+
+
+def users_who_left(changes: Sequence[Change]) -> dict[str, str]:
+    """The pseudonyms of the users who were deleted by some changes, by name."""
+    values = [change.entry.values for change in changes if change.kind == USER_DELETED]
+    return {each["name"]: each["pseudonym"] for each in values}
 
 
 def id_of(cursor: str) -> str:

@@ -12,7 +12,7 @@ from database import webhooks
 from database.database import Database
 from database.webhooks import AlreadySpooled
 from resolvers.changes import CursorGone, LogPosition, LogReader, oldest_position, parse_cursor
-from server.webhooks.messages import messages_of
+from server.webhooks.messages import messages_of, users_who_left
 from store import log
 from store.leases import Lease
 from store.site import Site
@@ -65,8 +65,8 @@ class Spooler:
             if after.cursor == self._stored:
                 return
             messages, deleted = messages_of(changes)
-            now = self._site.clock()
-            await self._database.write(webhooks.spool, self._stored, after.cursor, messages, deleted, now)
+            noted = (messages, deleted, users_who_left(changes), self._site.clock())
+            await self._database.write(webhooks.spool, self._stored, after.cursor, *noted)
             self._stored = after.cursor
             await self._note(after)
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import random
 from collections import Counter, defaultdict
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import pytest
 
@@ -14,7 +14,7 @@ from resolvers.changes import Change
 from server.webhooks import sender
 from server.webhooks.messages import KINDS, VOTERS, VOTES
 from server.webhooks.running import LEASE_TIME
-from store import flags, log, roles
+from store import flags, keys, log, roles
 from store.articles import Draft
 from store.records import Role, Vote
 from store.roles import OPERATOR
@@ -340,6 +340,36 @@ async def test_what_was_deleted_meanwhile_is_sent_without_texts(site, receiver, 
     assert [each["type"] for each in about(receiver, secret)][::2] == ["posted", "deleted"]
     assert "kept text" in repr(about(receiver, kept))
     assert {"commented", "comment_deleted"} <= set(receiver.kinds)
+
+
+@on_both
+async def test_deleted_users_are_named_by_their_pseudonyms_in_what_waits(site, receiver, alice, bob, clock):
+    """The entry is written here as the script of a deletion writes it."""
+    await site.add(receiver)
+    receiver.answer = checking.body(b"", 500)
+    mine, other = await post(site.store, alice), await post(site.store, bob)
+    await commented(site.store, other.number, alice, text="my answer, bob")
+    await commented(site.store, mine.number, bob, text="alice, look")
+    await site.send()
+    left = {"actor": "", "subject": "user:alice", "name": "Alice", "pseudonym": "~k3x", "entries": ""}
+    entry = {"kind": "user_deleted", "at": str(clock.now), **left}
+    p = site.store.site.home_of_user(alice)
+    await site.store.site.redis.run(("XADD", keys.log(p), "*", *chain.from_iterable(entry.items())))
+    await site.send()
+    receiver.answer = checking.nothing
+    for _ in range(3):
+        clock.advance(2 * HOUR)
+        await site.send()
+
+    sent = [each["data"] for each in receiver.taken if each["type"] != "user_deleted"]
+    assert [each for each in sent if "alice" in repr(each).lower() and "alice, look" not in repr(each)] == []
+    assert "my answer" not in repr(sent)
+    (posted,) = about(receiver, mine.number)
+    assert posted["data"]["actorId"] == "user:~k3x"
+    assert {"name": "content", "value": "alice, look"} in next(
+        each["fields"] for each in sent if each["kind"] == "commented" and each["actorId"] == "user:bob"
+    )
+    assert await site.waiting() == 0
 
 
 async def test_both_secrets_sign_after_a_rotation_until_the_old_one_ends(store, database, receiver, alice, clock):
