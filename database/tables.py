@@ -218,3 +218,44 @@ PLACE_COUNTS = Table(
     Column("size", NUMBER, nullable=False),
     sqlite_with_rowid=False,
 )
+
+# Webhooks: receivers, the cursor up to which the log was read for them (one row), and messages that wait to be sent.
+WEBHOOKS = Table(
+    "webhooks",
+    METADATA,
+    Column("id", NUMBER, primary_key=True),
+    Column("url", Text, nullable=False),
+    Column("kinds", Text, nullable=False),
+    Column("allows_private", Boolean, nullable=False),
+    Column("secret", Text, nullable=False),
+    Column("old_secret", Text),
+    Column("old_until_ms", NUMBER),
+    Column("created_ms", NUMBER, nullable=False),
+    Column("off_ms", NUMBER),
+    Column("fault", Text),
+    sqlite_autoincrement=True,
+)
+
+WEBHOOK_POSITION = Table(
+    "webhook_position",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("cursor", Text, nullable=False),
+)
+
+WEBHOOK_MESSAGES = Table(
+    "webhook_messages",
+    METADATA,
+    Column("number", NUMBER, primary_key=True),
+    Column("hook", NUMBER, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("spooled_ms", NUMBER, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("due_ms", NUMBER),
+    Column("fault", Text),
+    Index("webhook_messages_by_subject", "subject", "hook", "number"),
+    Index("webhook_messages_by_due", "hook", "due_ms", "number"),
+    sqlite_autoincrement=True,
+)

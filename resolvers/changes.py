@@ -133,7 +133,7 @@ async def page(
         raise BadInput(f"limit is 1 to {LIMITS[-1]}, not {limit}")
     await context.require_server_key()
     site = context.store.site
-    reader = LogReader(site, await _oldest(site) if after is None else await position_of(site, after))
+    reader = LogReader(site, await oldest_position(site) if after is None else await position_of(site, after))
     changes = await reader.read(limit, kinds)
     return ChangePage(changes, reader.position.cursor, await reader.has_more())
 
@@ -151,7 +151,7 @@ async def subscribe(
     await context.require_server_key()
     site, new_entries, cursor = context.store.site, asyncio.Event(), context.last_event_id or after
     with context.live.events.subscribed(lambda event: new_entries.set(), EVERY_ENTRY):
-        reader = LogReader(site, await _newest(site) if cursor is None else await position_of(site, cursor))
+        reader = LogReader(site, await newest_position(site) if cursor is None else await position_of(site, cursor))
         sent, sent_at = reader.position, monotonic()
         yield Checkpoint(sent.cursor)
         async with aclosing(_batches(reader, kinds, new_entries)) as batches:
@@ -286,12 +286,12 @@ async def _check(site: Site, position: LogPosition) -> None:
         raise CursorGone(REMOVED)
 
 
-async def _oldest(site: Site) -> LogPosition:
+async def oldest_position(site: Site) -> LogPosition:
     identity, ids = await gather(log.identity(site), log.oldest(site))
     return LogPosition(identity, tuple(ids))
 
 
-async def _newest(site: Site) -> LogPosition:
+async def newest_position(site: Site) -> LogPosition:
     identity, ids = await gather(log.identity(site), log.newest(site))
     return LogPosition(identity, tuple(ids))
 

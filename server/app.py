@@ -57,6 +57,7 @@ from server.public_url import PublicURL
 from server.settings import Settings, WrongSetting
 from server.sitemap import Sitemaps
 from server.trusted import OriginWarnings, forwarding_warnings
+from server.webhooks.running import sending
 from store import effects, event_connection, log, removals, rules
 from store.errors import Forbidden, NotAModerator, NotFound, StoreUnavailable, Unauthenticated
 from store.events import STATES
@@ -336,6 +337,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         app.state.observer.metrics.measuring_caches(),
         mirroring(database, store.site),
         archiving_old(database, store.site, HotLimits(settings.hot_articles, settings.hot_articles_per_user)),
+        sending(store.site, database if settings.webhooks == "on" else None, app.state.observer.metrics.webhook_tried),
     ):
         app.state.contexts.use(store, Live(store, received, settings.rate_ranking_places, database), database)
         collect_garbage_less_often()

@@ -1,7 +1,6 @@
 """The settings, read once at start from environment variables with the prefix UPVOTE_."""
 
 import os
-from base64 import b64decode
 from collections.abc import Container
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,6 +11,7 @@ from pydantic_core import ErrorDetails
 from server.errors import CommandError
 from server.managed_valkey.disk import RESERVE
 from server.public_url import check_public_url
+from server.signatures import SECRET_BYTES, SECRET_PREFIX, is_secret
 from server.trusted import ANY_PORT, AllowedOrigins, TrustedProxies, check_origin, is_same_site
 from store import validation
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS
@@ -23,7 +23,6 @@ PREFIX = "UPVOTE_"
 MAX_POINTS = 10**9  # that a client saves up, and gains per second: GraphQL's integers have 32 bits
 YEAR = 365 * DAY
 SECRET_SETTINGS = tuple(f"{PREFIX}{name}" for name in ("REDIS_URL", "DATABASE_URL", "CHECK_URL", "CHECK_SECRET"))
-SECRET_PREFIX, SECRET_BYTES = "whsec_", range(24, 65)  # of Standard Webhooks
 NO_DATABASE = "none"
 DATABASE_FILE = "upvote.db"  # in the data directory
 MAX_SHOWN = 100  # characters of an invalid value
@@ -102,11 +101,7 @@ def _http_url(url: str) -> str:
 
 
 def _webhook_secret(secret: str) -> str:
-    try:
-        length = len(b64decode(secret.removeprefix(SECRET_PREFIX), validate=True))
-    except ValueError:
-        length = 0
-    if not secret.startswith(SECRET_PREFIX) or length not in SECRET_BYTES:
+    if not is_secret(secret):
         raise ValueError(f"it is not {SECRET_PREFIX} and {SECRET_BYTES[0]} to {SECRET_BYTES[-1]} bytes in base64")
     return secret
 
@@ -206,6 +201,11 @@ class Settings(BaseModel):
         None,
         description="Secret with which requests to `UPVOTE_CHECK_URL` are signed: `whsec_` and 24 to 64 bytes in "
         "base64.",
+    )
+    webhooks: Literal["on", "off"] = Field(
+        "on",
+        description="`off`: this server sends no [webhooks](webhooks.md), and leaves their changes in the log. For a "
+        "copy of a site that must not reach the receivers of the original.",
     )
     session_ttl: int = Field(
         30 * DAY,

@@ -5,20 +5,17 @@ held.
 """
 
 import asyncio
-import hmac
 import logging
 import ssl
-from base64 import b64decode, b64encode
 from collections.abc import Callable
 from datetime import UTC, datetime
-from hashlib import sha256
 from secrets import token_urlsafe
 from time import time
 
 import httpx
 import orjson
 
-from server.settings import SECRET_PREFIX
+from server.signatures import signed_headers
 from store.breaches import Account, Candidate, Opinion
 from store.rules import HOLD, REFUSE
 
@@ -41,8 +38,7 @@ class TextCheck:
 
     def __init__(self, url: str, secret: str, on_result: Callable[[str], None]) -> None:
         """`secret` has the form of Standard Webhooks. `on_result` gets a word for each text, for the metrics."""
-        self._url, self._on_result = url, on_result
-        self._key = b64decode(secret.removeprefix(SECRET_PREFIX))
+        self._url, self._secret, self._on_result = url, secret, on_result
         self._failing = ""  # why the last check has failed
         limits = httpx.Limits(max_connections=MAX_CONNECTIONS)
         # A proxy of the environment is not used: the service is asked directly.
@@ -71,7 +67,7 @@ class TextCheck:
 
     async def _send(self, body: bytes) -> tuple[int, bytes]:
         """The status and the body of the answer."""
-        headers = self._headers(body, f"msg_{token_urlsafe(16)}", int(time()))
+        headers = signed_headers(body, f"msg_{token_urlsafe(16)}", int(time()), [self._secret])
         async with self._client.stream("POST", self._url, content=body, headers=headers) as response:
             answer = b""
             async for part in response.aiter_bytes():
@@ -79,16 +75,6 @@ class TextCheck:
                 if len(answer) > MAX_ANSWER:
                     raise BadAnswer(f"an answer of more than {MAX_ANSWER} bytes")
             return response.status_code, answer
-
-    def _headers(self, body: bytes, id: str, timestamp: int) -> dict[str, str]:
-        signature = hmac.digest(self._key, f"{id}.{timestamp}.".encode() + body, sha256)
-        return {
-            "content-type": "application/json",
-            "user-agent": "upvote",
-            "webhook-id": id,
-            "webhook-timestamp": str(timestamp),
-            "webhook-signature": f"v1,{b64encode(signature).decode()}",
-        }
 
     def _note(self, result: str, fault: str = "") -> None:
         """Count a result, and log the first one of several equal faults, and the end of them."""

@@ -29,7 +29,9 @@ from server.cli.main import COMMANDS, main
 from server.http.connections import ConnectionLimiter
 from server.http.slow_clients import SlowClients
 from server.settings import PREFIX, Settings
+from server.webhooks.messages import KINDS
 from store import kinds, users
+from store.log import PRIVATE
 from store.ranking.formulas import FRONT_PAGE_SIZE, PAGE_SIZE, Order
 from store.reserved_names import RESERVED
 from store.threads import MAX_PLACES, CommentOrder
@@ -196,6 +198,13 @@ def test_each_behaviour_is_proved_by_a_test_that_names_it():
     assert rows
     assert rows - named == set(), "these rows have no test"
     assert named - rows == set(), "these codes have no row"
+
+
+def test_kinds_of_webhooks_are_those_of_the_log_that_are_not_private():
+    kinds = {kind.strip("`, ") for row in table("log.md", "Entries", "kind") for kind in row[0].split()}
+
+    assert kinds >= PRIVATE
+    assert kinds - PRIVATE == KINDS
 
 
 def test_reserved_usernames_are_complete():

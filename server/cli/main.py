@@ -26,6 +26,7 @@ COMMANDS = {  # name: module, summary
     "reindex": ("server.cli.reindex", "build the orders that UPVOTE_ORDERS names, and drop all others"),
     "ranking": ("server.cli.ranking", "show or change the ranking weights of the site and its groups"),
     "key": ("server.cli.key", "create, revoke or list the keys of servers that send requests of their visitors"),
+    "webhook": ("server.cli.webhook", "add, list, replay, rotate or remove receivers that are sent what changes"),
     "role": ("server.cli.role", "grant, revoke or list the roles of moderators and admins"),
     "group": ("server.cli.group", "list groups that articles may be added to, with titles and texts"),
     "moderation": ("server.cli.moderation", "revert what a moderator did since a time, or redact a reason or a note"),

@@ -6,9 +6,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from database.database import Database
+from database.database import Database, DatabaseUnavailable
+from database.webhooks import states
 from server.observability.logs import LogStream
-from server.observability.metrics import DatabaseGauges, Metrics
+from server.observability.metrics import DatabaseGauges, Metrics, WebhookGauges
 from store.errors import StoreUnavailable
 from store.store import Store
 
@@ -56,6 +57,7 @@ async def metrics(request: Request) -> Response:
     store, database = request.app.state.store, request.app.state.database
     metrics.writes_refused = await store.site.write_error() is not None
     metrics.database = await _database_gauges(database, store) if database else None
+    metrics.webhooks = await _webhook_gauges(database, store.site.clock()) if database else {}
     return await asyncio.to_thread(metrics.scrape)  # it reads two files for each process
 
 
@@ -67,3 +69,17 @@ async def _database_gauges(database: Database, store: Store) -> DatabaseGauges |
     except StoreUnavailable:
         return None
     return DatabaseGauges(is_up, lag.entries, lag.seconds)
+
+
+async def _webhook_gauges(database: Database, now: int) -> dict[int, WebhookGauges]:
+    """What waits for each webhook; nothing if the database does not answer."""
+    if database.fault:
+        return {}
+    try:
+        found = await database.run(states)
+    except DatabaseUnavailable:
+        return {}
+    return {
+        hook.id: WebhookGauges(waiting.count, (now - waiting.oldest) / 1000 if waiting.oldest else 0, bool(hook.off_at))
+        for hook, waiting in found
+    }

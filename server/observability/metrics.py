@@ -47,6 +47,7 @@ COUNTERS = {
     "log_records": ("Warnings and errors logged, without the log lines of operations.", ("level",)),
     "log_lines_dropped": ("Log lines that could not be written.", ()),
     "text_checks": ("Texts that were sent to UPVOTE_CHECK_URL, by what became of it.", ("result",)),
+    "webhook_tries": ("Messages that were sent to webhooks, by whether the receiver has taken them.", ("result",)),
     "refusals": ("Requests refused before an operation was executed, by error code.", ("code",)),
 }
 SECONDS = ("operation_seconds", "Time to answer a query or a mutation.")
@@ -66,6 +67,12 @@ DATABASE = {
     "up": "1 while the database answers.",
     "lag_entries": "Entries of the log that the database does not have yet, counted up to 10 000 for each partition.",
     "lag_seconds": "Age of the oldest entry of the log that the database does not have yet.",
+}
+
+WEBHOOKS = {
+    "pending": "Messages that wait for a webhook, by its id.",
+    "pending_seconds": "Age of the oldest message that waits for a webhook, by its id.",
+    "off": "1 while a webhook is switched off, by its id.",
 }
 
 Name = tuple[str, ...]  # of a counter: its kind and the values of its labels
@@ -91,6 +98,14 @@ class DatabaseGauges(NamedTuple):
     lag_seconds: float
 
 
+class WebhookGauges(NamedTuple):
+    """What waits for a webhook, and whether it is switched off."""
+
+    pending: int
+    pending_seconds: float
+    off: bool
+
+
 class Metrics(Collector):
     def __init__(self, pool: Pool = POOL) -> None:
         self._pool = pool
@@ -103,6 +118,7 @@ class Metrics(Collector):
         self._known: dict[str, Series] = {}
         self.writes_refused = False  # set before each scrape
         self.database: DatabaseGauges | None = None  # likewise
+        self.webhooks: Mapping[int, WebhookGauges] = {}  # likewise
         self._other = self._new_series(OTHER)
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -155,6 +171,9 @@ class Metrics(Collector):
     def text_checked(self, result: str) -> None:
         self._values[self._counters.index("text_checks", result)] += 1
 
+    def webhook_tried(self, result: str) -> None:
+        self._values[self._counters.index("webhook_tries", result)] += 1
+
     def log_lines_dropped(self, count: int) -> None:
         self._values[self._dropped] += count
 
@@ -192,6 +211,11 @@ class Metrics(Collector):
             yield _labelled(GaugeMetricFamily(f"upvote_{kind}", description, labels=["cache"]), kind, totals)
         for kind, value in self.database._asdict().items() if self.database else ():
             yield GaugeMetricFamily(f"upvote_database_{kind}", DATABASE[kind], value)
+        for position, (kind, description) in enumerate(WEBHOOKS.items()):
+            family = GaugeMetricFamily(f"upvote_webhook_{kind}", description, labels=["webhook"])
+            for id, gauges in self.webhooks.items():
+                family.add_metric([str(id)], gauges[position])
+            yield family
 
     def _series(self, name: str) -> Series:
         known = self._known.get(name)

@@ -1,0 +1,197 @@
+"""
+Sends what waits in the database to webhooks: at most `AT_ONCE` messages at a time, in order for each subject.
+
+A message that is not taken is tried again after `PAUSES`. A receiver that has not taken the messages of several
+subjects in a row is away: then one message at a time is tried, and only tries of those that have failed before count.
+"""
+
+import asyncio
+import logging
+import random
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import time
+from urllib.parse import urlsplit
+
+from database import webhooks
+from database.database import Database, DatabaseUnavailable
+from database.webhooks import PendingMessage, Webhook
+from server.guarded_client import DEFAULT_PORTS, WEB_PORTS, GuardedClient, NoAnswer
+from server.signatures import signed_headers
+
+AT_ONCE, AT_ONCE_TO_ONE = 8, 4  # messages that are being sent: in all, and to one webhook
+TIME_LIMIT = 10.0  # seconds for a request and its answer
+MAX_ANSWER = 64_000  # bytes
+MINUTE = 60_000  # milliseconds
+HOUR = 60 * MINUTE
+PAUSES = (5_000, 5 * MINUTE, 30 * MINUTE, *(hours * HOUR for hours in (2, 5, 10, 14, 20, 24)))  # between ten tries
+JITTER = 0.1  # of a pause, by which it may be longer
+AWAY = 3  # subjects, messages of which were not taken in a row
+AWAY_PAUSE = MINUTE  # between two tries of a webhook that is away
+GONE = 410
+MAX_FAULT = 300  # characters
+
+logger = logging.getLogger("upvote")
+
+
+@dataclass(slots=True)
+class Lane:
+    """What is being sent to one webhook. `failed` are subjects whose messages were not taken since one was."""
+
+    sent: set[int] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
+    waits_until: int = 0
+    is_empty: bool = False  # nothing was due when it was last asked
+
+    @property
+    def is_away(self) -> bool:
+        return len(self.failed) >= AWAY
+
+    def is_free(self, now: int) -> bool:
+        limit = 1 if self.is_away else AT_ONCE_TO_ONE
+        return not self.is_empty and len(self.sent) < limit and now >= self.waits_until
+
+
+class Sender:
+    def __init__(
+        self,
+        database: Database,
+        clock: Callable[[], int],
+        on_result: Callable[[str], None],
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """`clock` gives unix milliseconds. `on_result` gets a word for each try, for the metrics."""
+        self._database, self._clock, self._on_result, self._chance = database, clock, on_result, chance
+        self._webhooks: dict[int, Webhook] = {}
+        self._lanes: defaultdict[int, Lane] = defaultdict(Lane)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._starting = asyncio.Lock()
+        self._clients: dict[Collection[int], GuardedClient] = {}
+
+    async def start(self, hooks: Sequence[Webhook]) -> None:
+        """
+        Send what is due to these webhooks, and what becomes due while that is sent. Returns at once.
+
+        Raises:
+            DatabaseUnavailable: the database does not answer.
+        """
+        self._webhooks = {hook.id: hook for hook in hooks if hook.off_at is None}
+        for id, lane in list(self._lanes.items()):
+            lane.is_empty = False
+            if id not in self._webhooks and not lane.sent:
+                del self._lanes[id]  # a replay begins anew
+        await self._start_due()
+
+    def pause(self) -> None:
+        """Begin to send nothing more, until the next start. What is being sent goes on."""
+        self._webhooks = {}
+
+    async def idle(self) -> None:
+        """Wait until nothing is being sent."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def close(self) -> None:
+        """End what is being sent: it is sent again by the next process."""
+        self.pause()
+        for task in self._tasks:
+            task.cancel()
+        await self.idle()
+        for client in self._clients.values():
+            await client.close()
+
+    async def _start_due(self) -> None:
+        async with self._starting:
+            while (id := self._next_free()) is not None:
+                lane = self._lanes[id]
+                find = webhooks.probe if lane.is_away else webhooks.due
+                lane.is_empty = True  # unless more becomes due meanwhile
+                message = await self._database.run(find, id, self._clock(), lane.sent)
+                if message and id in self._webhooks:
+                    lane.is_empty = False
+                    lane.sent.add(message.number)
+                    task = asyncio.create_task(self._send(self._webhooks[id], lane, message))
+                    self._tasks.add(task)
+                    task.add_done_callback(self._tasks.discard)
+
+    def _next_free(self) -> int | None:
+        """The webhook to which the fewest messages are being sent, of those that may get one more."""
+        if sum(len(lane.sent) for lane in self._lanes.values()) >= AT_ONCE:
+            return None
+        now = self._clock()
+        free = [id for id in self._webhooks if self._lanes[id].is_free(now)]
+        return min(free, key=lambda id: len(self._lanes[id].sent), default=None)
+
+    async def _send(self, hook: Webhook, lane: Lane, message: PendingMessage) -> None:
+        try:
+            await self._try(hook, lane, message)
+        except DatabaseUnavailable:
+            lane.waits_until = self._clock() + AWAY_PAUSE  # what was taken is sent again, but not at once
+        except Exception:  # a fault of this program must not be repeated without a pause
+            lane.waits_until = self._clock() + AWAY_PAUSE
+            logger.exception("sending to webhook %d failed", hook.id)
+        finally:
+            lane.sent.discard(message.number)
+        lane.is_empty = False
+        with suppress(DatabaseUnavailable):  # the next start tries again
+            await self._start_due()
+
+    async def _try(self, hook: Webhook, lane: Lane, message: PendingMessage) -> None:
+        """Send a message, and note what became of it."""
+        status, fault = await self._request(hook, message)
+        self._on_result("failed" if fault else "delivered")
+        if not fault:
+            lane.failed.clear()
+            lane.waits_until = 0
+            await self._database.write(webhooks.delivered, message, self._clock())
+        elif status == GONE:
+            await self._switch_off(hook, "it has answered 410: it wants no more messages")
+        else:
+            await self._note_failure(hook, lane, message, fault)
+
+    async def _note_failure(self, hook: Webhook, lane: Lane, message: PendingMessage, fault: str) -> None:
+        now = self._clock()
+        counts = message.tries > 0 or not lane.is_away
+        if not lane.failed:
+            logger.warning("webhook %d has not taken a message about %s: %s", hook.id, message.subject, fault)
+        lane.failed.add(message.subject)
+        if lane.is_away:
+            lane.waits_until = now + AWAY_PAUSE
+        if counts and message.tries == len(PAUSES):
+            await self._switch_off(hook, f"a message has failed {message.tries + 1} times, at last with: {fault}")
+            return
+        due = now + round(PAUSES[message.tries] * (1 + JITTER * self._chance())) if counts else None
+        await self._database.write(webhooks.failed, message, fault, due)
+
+    async def _switch_off(self, hook: Webhook, reason: str) -> None:
+        self._webhooks.pop(hook.id, None)
+        if await self._database.write(webhooks.switch_off, hook.id, reason, self._clock()):
+            logger.error(
+                "webhook %d is off: %s. Its messages are kept for 7 days; `upvote webhook replay %d` goes on",
+                *(hook.id, reason, hook.id),
+            )
+
+    async def _request(self, hook: Webhook, message: PendingMessage) -> tuple[int, str]:
+        """The status of the answer, and why it means that the message was not taken; "" if it was."""
+        headers = signed_headers(message.body, message.id, int(time()), hook.secrets(self._clock()))
+        try:
+            answer = await self._client(hook).send(
+                "POST", hook.url, content=message.body, headers=headers, seconds=TIME_LIMIT, max_answer=MAX_ANSWER
+            )
+        except NoAnswer as error:
+            return 0, str(error)[:MAX_FAULT]
+        return answer.status, "" if 200 <= answer.status < 300 else f"status {answer.status}"
+
+    def _client(self, hook: Webhook) -> GuardedClient:
+        """Private receivers may listen on any port."""
+        ports = frozenset({port_of(hook.url)}) if hook.allows_private else WEB_PORTS
+        if ports not in self._clients:
+            self._clients[ports] = GuardedClient(allows_private=ports is not WEB_PORTS, ports=ports)
+        return self._clients[ports]
+
+
+def port_of(url: str) -> int:
+    parts = urlsplit(url)
+    return parts.port or DEFAULT_PORTS[parts.scheme]

@@ -1,0 +1,502 @@
+"""Webhooks: what receivers are sent, in which order, and what becomes of messages that they do not take."""
+
+import asyncio
+import logging
+import random
+from collections import Counter, defaultdict
+from itertools import chain, pairwise
+
+import pytest
+
+from database import webhooks
+from database.database import Database, DatabaseUnavailable
+from resolvers.changes import Change
+from server.webhooks import sender
+from server.webhooks.messages import KINDS, VOTERS, VOTES
+from server.webhooks.running import LEASE_TIME
+from store import flags, keys, log, roles
+from store.articles import Draft
+from store.records import Role, Vote
+from store.roles import OPERATOR
+from tests.database.conftest import on_both, rebuilt
+from tests.database.histories import History
+from tests.engine.sample import until
+from tests.server import checking
+from tests.server.webhooks.receiving import Receiver, firsts, place, receiving, sending
+from tests.store.discussions import commented
+from tests.store.reading import post
+
+HOUR, DAY = 3_600, 86_400  # seconds
+
+
+@on_both
+async def test_all_changes_arrive_signed_and_in_order_for_each_subject(
+    store, clock, each_database, database_url, receiver, monkeypatch
+):  # U8
+    """Two processes take turns, one of them ends in the middle of everything, and the receiver fails at random."""
+    chance, second = random.Random(random.randrange(10**6)), Database(database_url)
+    await second.open()
+    monkeypatch.setattr(sender, "TIME_LIMIT", 0.5)
+    answers = [checking.hang_up, checking.body(b"", 500), checking.speak_nonsense, checking.nothing, checking.nothing]
+    receiver.choose = lambda: chance.choice(answers)
+    history = History(store, clock, chance)
+    async with sending(store, each_database) as site:
+        await site.add(receiver)
+    for _ in range(6):
+        await history.run(25)
+        async with sending(store, chance.choice([each_database, second])) as killed, sending(store, second) as other:
+            for _ in range(4):
+                await asyncio.gather(killed.process.turn(), other.process.turn())
+                await asyncio.sleep(0.01)
+        clock.advance(HOUR)
+    receiver.choose = lambda: checking.nothing
+    async with sending(store, second) as site:
+        while await site.waiting():
+            clock.advance(HOUR)
+            await site.send()
+    await second.close()
+
+    every = firsts(receiver.taken)
+    assert receiver.forged == 0
+    assert {each["id"] for each in every} >= {each["id"] for each in receiver.refused}
+    expected = Counter(map(shown, await sent_entries(store)))
+    arrived = Counter((each["type"], each["data"]["subjectId"], text_of(each["data"]["fields"])) for each in every)
+    assert expected - arrived == Counter()
+    assert all(subject.startswith(("article:", "comment:")) for _, subject, _ in arrived - expected)  # deleted later
+    places = defaultdict(list)
+    for each in every:
+        places[each["data"]["subjectId"]].append(place(each))
+    assert all(found == sorted(found) for found in places.values())
+
+
+async def sent_entries(store) -> list[Change]:
+    entries = [entry for p in range(store.site.partitions) for entry in await log.read(store.site, p, log.START, 10**6)]
+    return [Change(entry, None) for entry in entries if entry.kind in KINDS]
+
+
+def shown(change: Change) -> tuple[str, str, str]:
+    fields = [field._asdict() for field in change.fields if field.name not in VOTERS]
+    return change.kind, change.subject_id, text_of(fields)
+
+
+def text_of(fields: list[dict[str, str]]) -> str:
+    return repr(sorted(each.items() for each in fields))
+
+
+@on_both
+async def test_message_is_a_change_and_does_not_say_who_voted(site, receiver, alice, bob, clock):  # U8
+    await site.add(receiver)
+    number = (await post(site.store, alice)).number
+    await site.store.articles.vote(number, bob, Vote.DOWN)
+    comment = await commented(site.store, number, bob)
+    await site.store.comments.vote(comment.number, alice, Vote.UP)
+    await roles.grant(site.store.site, OPERATOR, alice, Role.ADMIN, None, "helps")
+    await flags.flag(site.store.site, bob, "article", number, flags.FlagReason.SPAM, "a note for moderators")
+    await site.send()
+
+    by_kind = {each["type"]: each for each in receiver.taken}
+    posted, voted = by_kind["posted"], by_kind["voted"]
+    assert posted == {
+        "type": "posted",
+        "timestamp": "2016-08-04T11:52:00.000Z",
+        "id": posted["data"]["cursor"],
+        "data": {
+            "cursor": posted["data"]["cursor"],
+            "at": "2016-08-04T11:52:00.000Z",
+            "kind": "posted",
+            "subjectId": f"article:{number}",
+            "actorId": "user:alice",
+            "fields": posted["data"]["fields"],
+        },
+    }
+    assert {"name": "title", "value": "a title"} in posted["data"]["fields"]
+    assert [by_kind[kind]["data"]["actorId"] for kind in sorted(VOTES)] == [None, None]
+    assert {"name": "down", "value": "1"} in voted["data"]["fields"]
+    assert not {each["name"] for message in receiver.taken for each in message["data"]["fields"]} & VOTERS
+    assert "flagged" not in by_kind and "moderated" in by_kind
+    assert "a note" not in repr(receiver.taken)
+    assert (receiver.forged, await site.waiting()) == (0, 0)
+
+
+async def test_only_kinds_that_were_asked_for_are_sent(site, receiver, alice, bob):
+    with receiving() as other:
+        await site.add(receiver, ["posted"])
+        await site.add(other, ["commented", "voted"])
+        number = (await post(site.store, alice)).number
+        await commented(site.store, number, bob)
+        await site.store.articles.vote(number, bob, Vote.UP)
+        await site.send()
+
+        assert (receiver.kinds, sorted(other.kinds)) == (["posted"], ["commented", "voted"])
+
+
+def long_answer(handler) -> None:
+    handler.send_response(200)
+    handler.send_header("content-length", "10000000")
+    handler.end_headers()
+    for _ in range(100):
+        handler.wfile.write(b" " * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        (checking.body(b"", 500), "status 500"),
+        (checking.body(b"", 404), "status 404"),
+        (checking.body(b"", 429, **{"retry-after": "1"}), "status 429"),
+        (checking.hang_up, "RemoteProtocolError"),
+        (checking.speak_nonsense, "RemoteProtocolError"),
+        (checking.drip, "no answer within 2 s"),
+        (checking.body(b"not gzip", **{"content-encoding": "gzip"}), "DecodingError"),
+        (long_answer, "an answer of more than 64000 bytes"),
+    ],
+)
+async def test_failing_message_delays_only_its_subject(
+    store, database, receiver, alice, bob, clock, monkeypatch, answer, fault
+):  # U8
+    monkeypatch.setattr(sender, "TIME_LIMIT", 2.0)
+    async with sending(store, database) as site:
+        id = await site.add(receiver)
+        failing, other = [(await post(store, alice)).number for _ in range(2)]
+        receiver.answers[f"article:{failing}"] = answer
+        for number in (failing, other):
+            await store.articles.vote(number, bob, Vote.UP)
+            await store.articles.edit(number, alice, {"title": "edited"})
+        await site.send()
+
+        assert receiver.kinds.count("posted") == 1
+        assert [each["type"] for each in about(receiver, other)] == ["posted", "voted", "edited"]
+        assert (await site.waiting(), site.results.count("failed")) == (3, 1)
+        assert fault in await site.fault(id)
+
+        receiver.answers.clear()
+        clock.advance(5.5)
+        await site.send()
+
+        assert [each["type"] for each in about(receiver, failing)] == ["posted", "voted", "edited"]
+        assert (await site.waiting(), await site.fault(id)) == (0, None)
+
+
+def about(receiver: Receiver, number: int) -> list[dict]:
+    return [each for each in receiver.taken if each["data"]["subjectId"] == f"article:{number}"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_redirect_is_a_failure_and_is_not_followed(store, database, receiver, alice, status):
+    with receiving() as other:
+        receiver.answer = checking.body(b"", status, location=other.url)
+        async with sending(store, database) as site:
+            id = await site.add(receiver)
+            await post(store, alice)
+            await site.send()
+
+            assert (other.taken, other.forged, await site.fault(id)) == ([], 0, f"status {status}")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
+async def test_private_address_is_not_reached_unless_it_is_allowed(store, database, receiver, alice, monkeypatch, host):
+    monkeypatch.setattr(sender, "WEB_PORTS", frozenset({receiver.server_port}))
+    async with sending(store, database) as site:
+        id = await site.add(receiver, url=f"http://{host}:{receiver.server_port}/hook?of=changes", allows_private=False)
+        await post(store, alice)
+        await site.send()
+
+        assert (receiver.taken, receiver.forged) == ([], 0)
+        assert "is not on the public internet" in await site.fault(id)
+
+
+@on_both
+async def test_ten_tries_in_75_hours_then_it_is_off_and_a_replay_goes_on(site, receiver, alice, bob, clock, caplog):
+    id = await site.add(receiver)
+    number = (await post(site.store, alice)).number
+    receiver.answer = checking.body(b"", 503)
+    began, tries = clock.now, []
+    while await site.off_at(id) is None:
+        await site.send()
+        tries += [(clock.now - began) / 1000] * (len(receiver.refused) - len(tries))
+        clock.advance(max(5.5, (clock.now - began) / 1000 * 0.02))
+
+    hours = [5 / HOUR, 5 / 60, 0.5, 2, 5, 10, 14, 20, 24]
+    assert len(tries) == 10
+    for (earlier, later), pause in zip(pairwise(tries), hours, strict=True):
+        assert pause * HOUR <= later - earlier <= 1.1 * pause * HOUR + 6 + later * 0.03
+    (logged,) = [each.getMessage() for each in caplog.records if each.levelno == logging.ERROR]
+    assert f"webhook {id} is off: a message has failed 10 times, at last with: status 503" in logged
+
+    off_at = await site.off_at(id)
+    await site.store.articles.vote(number, bob, Vote.UP)
+    await site.send()
+    clock.now = off_at + 7 * DAY * 1000 - 1000
+    await site.store.articles.edit(number, alice, {"title": "edited"})
+    await site.send()
+    assert (len(receiver.refused), await site.waiting()) == (10, 3)
+
+    receiver.answer = checking.nothing
+    assert await site.database.write(webhooks.replay, id, clock.now)
+    await site.send()
+    assert receiver.kinds == ["posted", "voted", "edited"]
+    assert (await site.off_at(id), await site.fault(id)) == (None, None)
+
+
+async def test_what_is_older_than_a_week_is_dropped_of_a_webhook_that_is_off(store, database, receiver, alice, clock):
+    async with sending(store, database) as site:
+        id = await site.add(receiver)
+        await post(store, alice)
+        receiver.answer = checking.body(b"", 410)
+        await site.send()
+        clock.advance(DAY)
+        second = (await post(store, alice)).number
+        await site.send()
+        clock.advance(6.5 * DAY)
+        await site.send()
+
+        receiver.answer = checking.nothing
+        await database.write(webhooks.replay, id, clock.now)
+        await site.send()
+        assert [each["data"]["subjectId"] for each in receiver.taken if each["type"] == "posted"] == [
+            f"article:{second}"
+        ]
+
+
+async def test_410_switches_off_at_once(store, database, receiver, alice, clock, caplog):
+    async with sending(store, database) as site:
+        id = await site.add(receiver, ["posted"])
+        receiver.answer = checking.body(b"", 410)
+        await post(store, alice)
+        await site.send()
+        await post(store, alice)
+        clock.advance(DAY)
+        await site.send()
+
+        assert (len(receiver.refused), await site.waiting()) == (1, 2)
+        assert "410" in await site.fault(id)
+        assert [each.levelno for each in caplog.records if "is off" in each.getMessage()] == [logging.ERROR]
+
+
+async def test_receiver_that_is_away_for_three_days_misses_nothing_and_delays_no_other(
+    store, database, receiver, alice, clock
+):  # U8
+    with receiving() as other:
+        receiver.answer = checking.body(b"", 502)
+        async with sending(store, database) as site:
+            id = await site.add(receiver, ["posted"])
+            await site.add(other, ["posted"])
+            posted = []
+            for _ in range(72):
+                posted.append((await post(store, alice)).id)
+                await site.send()
+                assert other.taken[-1]["data"]["subjectId"] == posted[-1]
+                clock.advance(HOUR)
+            assert await site.off_at(id) is None
+            assert len(receiver.refused) < 150  # 72 messages with up to nine tries each would be 600
+
+            receiver.answer = checking.nothing
+            await site.send()
+            assert len(receiver.taken) >= 69
+            clock.advance(27 * HOUR)
+            await site.send()
+
+        assert sorted(each["data"]["subjectId"] for each in firsts(receiver.taken)) == sorted(posted)
+        assert (await site.waiting(), receiver.forged) == (0, 0)
+
+
+async def test_slow_receivers_take_no_turns_from_others(store, database, alice):  # U8
+    """Three receivers do not answer: a fourth gets all its messages meanwhile, and at most 8 are sent at once."""
+    with receiving() as slow, receiving() as quick:
+        slow.answer = checking.wait
+        async with sending(store, database) as site:
+            for _ in range(3):
+                await site.add(slow, ["posted"])
+            await site.add(quick, ["posted"])
+            for _ in range(30):
+                await post(store, alice)
+            await site.process.turn()
+            await until(lambda: len(quick.taken) == 30)
+
+            assert 3 <= slow.most_at_once <= 8
+
+
+@on_both
+async def test_what_was_deleted_meanwhile_is_sent_without_texts(site, receiver, alice, bob, clock):  # U8
+    await site.add(receiver)
+    receiver.answer = checking.body(b"", 500)
+    secret, kept = [
+        (await site.store.articles.post(alice, Draft(title, "", f"{title} text"))).article.number
+        for title in ("secret", "kept")
+    ]
+    comment = await commented(site.store, kept, bob, text="secret answer")
+    await site.send()
+    await site.store.articles.edit(secret, alice, {"title": "secret again"})
+    await site.store.comments.delete(comment.number, bob)
+    await site.send()
+    await site.store.articles.delete(secret, alice)
+    await site.send()
+    receiver.answer = checking.nothing
+    for _ in range(3):
+        clock.advance(2 * HOUR)
+        await site.send()
+
+    assert "secret" not in repr(receiver.taken)
+    assert [each["type"] for each in about(receiver, secret)][::2] == ["posted", "deleted"]
+    assert "kept text" in repr(about(receiver, kept))
+    assert {"commented", "comment_deleted"} <= set(receiver.kinds)
+
+
+@on_both
+async def test_deleted_users_are_named_by_their_pseudonyms_in_what_waits(site, receiver, alice, bob, clock):
+    """The entry is written here as the script of a deletion writes it."""
+    await site.add(receiver)
+    receiver.answer = checking.body(b"", 500)
+    mine, other = await post(site.store, alice), await post(site.store, bob)
+    await commented(site.store, other.number, alice, text="my answer, bob")
+    await commented(site.store, mine.number, bob, text="alice, look")
+    await site.send()
+    left = {"actor": "", "subject": "user:alice", "name": "Alice", "pseudonym": "~k3x", "entries": ""}
+    entry = {"kind": "user_deleted", "at": str(clock.now), **left}
+    p = site.store.site.home_of_user(alice)
+    await site.store.site.redis.run(("XADD", keys.log(p), "*", *chain.from_iterable(entry.items())))
+    await site.send()
+    receiver.answer = checking.nothing
+    for _ in range(3):
+        clock.advance(2 * HOUR)
+        await site.send()
+
+    sent = [each["data"] for each in receiver.taken if each["type"] != "user_deleted"]
+    assert [each for each in sent if "alice" in repr(each).lower() and "alice, look" not in repr(each)] == []
+    assert "my answer" not in repr(sent)
+    (posted,) = about(receiver, mine.number)
+    assert posted["data"]["actorId"] == "user:~k3x"
+    assert {"name": "content", "value": "alice, look"} in next(
+        each["fields"] for each in sent if each["kind"] == "commented" and each["actorId"] == "user:bob"
+    )
+    assert await site.waiting() == 0
+
+
+async def test_both_secrets_sign_after_a_rotation_until_the_old_one_ends(store, database, receiver, alice, clock):
+    async with sending(store, database) as site:
+        id = await site.add(receiver)
+        old, new = receiver.secrets[0], "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+        await database.write(webhooks.rotate, id, new, clock.now + DAY * 1000)
+        for secret in (old, new):
+            receiver.secrets = [secret]
+            await post(store, alice)
+            await site.send()
+        assert (receiver.kinds.count("posted"), receiver.forged) == (2, 0)
+
+        clock.advance(DAY)
+        for secret in (old, new):
+            receiver.secrets = [secret]
+            await post(store, alice)
+            await site.send()
+        assert (receiver.kinds.count("posted"), receiver.forged) == (3, 1)
+
+
+@on_both
+async def test_rebuild_keeps_webhooks_and_what_waits(site, receiver, alice, each_database):
+    await site.add(receiver, ["posted"])
+    receiver.answer = checking.body(b"", 500)
+    await post(site.store, alice)
+    await site.send()
+    before = await each_database.run(webhooks.states), await each_database.run(webhooks.position)
+
+    await rebuilt(site.store, each_database)
+
+    assert (await each_database.run(webhooks.states), await each_database.run(webhooks.position)) == before
+
+
+async def test_log_keeps_what_was_not_taken_and_forgets_removed_webhooks(store, database, receiver, alice, clock):
+    async with sending(store, database) as site:
+        id = await site.add(receiver, ["posted"])
+        await site.send()
+        taken = await log.newest(store.site)
+        assert (await log.positions(store.site))["webhooks"] == dict(enumerate(taken))
+        await post(store, alice)
+        await asyncio.sleep(0.005)
+        await log.trim(store.site, 0, 10_000)
+        await site.send()
+        assert receiver.kinds == ["posted"]
+
+        assert await database.write(webhooks.remove, id)
+        await site.send()
+        assert "webhooks" not in await log.positions(store.site)
+        assert await database.run(webhooks.position) is None
+
+
+async def test_gap_of_the_log_and_another_log_are_said_and_passed_over(store, database, receiver, alice, caplog):
+    async with sending(store, database) as site:
+        await site.add(receiver, ["posted"])
+        await site.send()
+        await post(store, alice)
+        await asyncio.sleep(0.005)
+        await log.trim(store.site, 0, 0)
+        site.process._spooler.reset()
+        await post(store, alice)
+        await site.send()
+        assert receiver.kinds == ["posted"]
+        assert "webhooks miss changes" in caplog.text
+
+        await log.restart(store.site, 0)
+        await post(store, alice)
+        await site.send()
+        assert receiver.kinds == ["posted"] * 2
+        assert "webhooks go on at the beginning of the log" in caplog.text
+
+
+async def test_message_that_cannot_be_noted_as_sent_is_sent_again_but_not_at_once(
+    store, database, receiver, alice, clock, monkeypatch
+):
+    async with sending(store, database) as site:
+        await site.add(receiver, ["posted"])
+        await post(store, alice)
+        await site.process.turn()
+        await site.process.sender.idle()
+        write, monkeypatched = database.write, []
+
+        async def fail_on_delivery(function, *arguments):
+            if function is webhooks.delivered:
+                monkeypatched.append(function)
+                raise DatabaseUnavailable("the disk is full")
+            return await write(function, *arguments)
+
+        monkeypatch.setattr(database, "write", fail_on_delivery)
+        await post(store, alice)
+        for _ in range(3):
+            await site.send()
+        assert (len(receiver.taken), len(monkeypatched)) == (2, 1)
+
+        monkeypatch.setattr(database, "write", write)
+        clock.advance(61)
+        await site.send()
+        assert [each["id"] for each in receiver.taken[1:]] == [receiver.taken[1]["id"]] * 2
+        assert await site.waiting() == 0
+
+
+@on_both
+async def test_messages_end_with_their_webhook_and_other_webhooks_go_on(site, receiver, alice):
+    with receiving() as other:
+        first, second = await site.add(other, ["posted"]), await site.add(receiver, ["posted"])
+        other.answer = checking.body(b"", 500)
+        await post(site.store, alice)
+        await site.send()
+        assert await site.database.write(webhooks.remove, first)
+        assert not await site.database.write(webhooks.remove, first)
+        await post(site.store, alice)
+        await site.send()
+
+    assert (len(receiver.taken), await site.waiting()) == (2, 0)
+    assert await site.add(receiver) > second
+
+
+async def test_one_process_sends_and_another_takes_over(store, database, receiver, alice, redis):
+    async with sending(store, database) as first, sending(store, database) as second:
+        await first.add(receiver, ["posted"])
+        await first.send()
+        await post(store, alice)
+        await second.send()
+        assert receiver.taken == []
+        redis.delete("lease:{0}:webhooks")  # as when the first process was stopped for longer than the lease lasts
+        await second.send()
+        await first.send()
+
+        assert receiver.kinds == ["posted"]
+        assert 0 < redis.pttl("lease:{0}:webhooks") <= LEASE_TIME
