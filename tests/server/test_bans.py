@@ -6,11 +6,10 @@ from contextlib import AsyncExitStack
 
 import httpx
 import pytest
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
 
 from tests.server.commands import run
 from tests.server.conftest import REGISTER, serving
+from tests.server.sockets import SUBSCRIPTION, close_code, opened_socket
 from tests.servers import PATIENCE
 
 CONNECTIONS = 8  # of each user: some to each process
@@ -18,7 +17,6 @@ VOTE = "mutation($id: ID!) { vote(input: {articleId: $id}) { userErrors { code }
 POST = 'mutation { post(input: {title: "A title", content: "text"}) { article { id } userErrors { code } } }'
 BAN = 'mutation { banUser(input: {userId: "user:alice", reason: "spam"}) { changed userErrors { code message } } }'
 LOG_IN = 'mutation { logIn(input: {username: "alice", password: "correct horse"}) { token } }'
-SUBSCRIPTION = "subscription { articlePosted { id } }"
 ENDED = {"code": "UNAUTHENTICATED", "session": "ended"}
 
 
@@ -32,29 +30,6 @@ def two(tmp_path_factory):
         granted = run("role", "grant", "mona", "MODERATOR", data_dir=data_dir)
         assert granted.returncode == 0, granted.stderr
         yield live, tokens
-
-
-async def opened_socket(live, token):
-    socket = await connect(f"{live.url.replace('http', 'ws')}/graphql", subprotocols=["graphql-transport-ws"])
-    await socket.send(json.dumps({"type": "connection_init", "payload": {"Authorization": f"Bearer {token}"}}))
-    assert json.loads(await asyncio.wait_for(socket.recv(), PATIENCE))["type"] == "connection_ack"
-    await socket.send(json.dumps({"type": "subscribe", "id": "1", "payload": {"query": SUBSCRIPTION}}))
-    viewer = await asked(socket, "{ viewer { username isBanned } }")
-    return socket, viewer
-
-
-async def asked(socket, query):
-    """The data of the answer to a query over a socket, which comes after the subscription has begun."""
-    await socket.send(json.dumps({"type": "subscribe", "id": "2", "payload": {"query": query}}))
-    answer, complete = [json.loads(await asyncio.wait_for(socket.recv(), PATIENCE)) for _ in range(2)]
-    assert (answer["id"], complete["type"]) == ("2", "complete")
-    return answer["payload"]["data"]
-
-
-async def close_code(socket):
-    with pytest.raises(ConnectionClosed) as closed:
-        await asyncio.wait_for(socket.recv(), PATIENCE)
-    return closed.value.rcvd.code
 
 
 async def last_event(response):
