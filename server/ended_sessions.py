@@ -1,6 +1,6 @@
 """
-Sessions that moderators end: who is banned from the site loses theirs. The WebSockets and streams of these sessions are
-closed, in every process.
+Sessions that others end: who is banned from the site, or deleted, loses theirs. The WebSockets and streams of these
+sessions are closed, in every process.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from engine import Client
 from store import keys
 from store.background import running
 from store.errors import StoreUnavailable
-from store.events import RECONNECT_PAUSE, Event, EventKind, Events, of_moderation
+from store.events import DEPARTURES, RECONNECT_PAUSE, Event, EventKind, Events, of_moderation
 from store.sessions import parse_token
 from store.site import Session
 from store.store import Store
@@ -23,7 +23,8 @@ OnEnd = Callable[[], object]
 class EndedSessions:
     """
     The sessions of open WebSockets and streams. After an action of a moderator, those of its subject's slot are read
-    again; after events were lost, all. The number of an action carries the slot, and so does a token.
+    again, and after a deletion those of the user's; after events were lost, all. The number of an action carries the
+    slot, and so does a token.
     """
 
     def __init__(self) -> None:
@@ -51,7 +52,7 @@ class EndedSessions:
     async def checked(self, store: Store, events: Events) -> AsyncIterator[None]:
         """Read sessions again after events, as long as the context is open."""
         async with running(self._run(store)):
-            with events.subscribed(self._note, of_moderation(None)):
+            with events.subscribed(self._note, DEPARTURES, of_moderation(None)):
                 yield
 
     def _note(self, event: Event) -> None:

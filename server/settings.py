@@ -26,6 +26,7 @@ SECRET_SETTINGS = tuple(f"{PREFIX}{name}" for name in ("REDIS_URL", "DATABASE_UR
 SECRET_PREFIX, SECRET_BYTES = "whsec_", range(24, 65)  # of Standard Webhooks
 NO_DATABASE = "none"
 DATABASE_FILE = "upvote.db"  # in the data directory
+DELETIONS_FILE = "deletions.jsonl"  # of users, in the data directory
 MAX_SHOWN = 100  # characters of an invalid value
 
 

@@ -41,6 +41,7 @@ class EventKind(Enum):
     INBOX_SEEN = "inbox_seen"
     NOTIFIED = "notified"
     PASSWORD_CHANGED = "password_changed"
+    USER_DELETED = "user_deleted"  # with a number, the slot of the user: the sessions have ended
     MODERATED = "moderated"
     GROUP_EDITED = "group_edited"
     REDACTED = "redacted"
@@ -232,8 +233,16 @@ QUEUES: Topic = ("queues", None)  # what waits for moderators
 RANKINGS: Topic = ("rankings", None)  # the orders and weights of the store
 STATES: Topic = ("states", None)  # changes of whether articles are shown
 EVERY_ENTRY: Topic = ("entries", None)  # all changes
-RARE_TOPICS = (RANKINGS, STATES, of_moderation(None))  # to which every process listens
-RARE = (EventKind.RANKED, EventKind.STATE_CHANGED, EventKind.MODERATED, EventKind.REDACTED, EventKind.MISSED)
+DEPARTURES: Topic = ("departures", None)  # users who are deleted
+RARE_TOPICS = (RANKINGS, STATES, DEPARTURES, of_moderation(None))  # to which every process listens
+RARE = (
+    EventKind.RANKED,
+    EventKind.STATE_CHANGED,
+    EventKind.MODERATED,
+    EventKind.REDACTED,
+    EventKind.USER_DELETED,
+    EventKind.MISSED,
+)
 # the beginnings of messages that concern no listener to RARE_TOPICS
 ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in RARE)
 
@@ -249,6 +258,9 @@ def topics(event: Event) -> Iterator[Topic]:
         return
     if event.kind in (EventKind.MODERATED, EventKind.REDACTED):
         yield from map(of_moderation, (None, *event.groups))
+        return
+    if event.kind is EventKind.USER_DELETED:
+        yield DEPARTURES
         return
     if event.kind in OF_COMMENTS:
         yield from _topics_of_comment(event)
