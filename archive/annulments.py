@@ -17,7 +17,7 @@ from archive import write_back
 from archive.stepwise import Delayed, Reverted, StepwiseWork
 from database.database import CONSUMER, Database, DatabaseUnavailable
 from database.statements import Statement
-from store import annulments, keys, log, records
+from store import annulments, keys, leaving, log, records
 from store.client import Command
 from store.errors import StoreUnavailable
 from store.maintenance import scan
@@ -80,7 +80,7 @@ async def settle(store: Store, database: Database | None, number: int, most: int
     p = site.home_of_article(number)
     action = records.moderation_action(number, await site.redis.run(("HGETALL", keys.action(p, number))))
     name = action.subject_id.removeprefix("user:") if action else ""
-    voter = await site.redis.run(("HGET", keys.user(p, name), "name"))
+    voter = await leaving.stored_name(site, name)
     if action is None or not action.annulment or voter is None:
         await site.redis.run(("ZREM", annulments.annulling(p), number))
         return
@@ -105,7 +105,7 @@ async def _annul(
     if database is None:
         reaches = await _reaches_back_to(site)
     else:
-        complete_at = await _caught_up(site)
+        complete_at = await caught_up(site)
         total = await database.run(_count, _span(action, voter))
     async for votes in _votes(store, database, action, voter):
         if await _annul_some(store, database, action, voter, complete_at, votes):
@@ -234,7 +234,7 @@ async def _reaches_back_to(site: Site) -> int | None:
     return max(closed) + site.policy.voting_window * 1000 if closed else None
 
 
-async def _caught_up(site: Site) -> int:
+async def caught_up(site: Site) -> int:
     """
     Wait until the database has all votes up to now (unix milliseconds), which is returned. Two round trips, and one
     every `PAUSE`.

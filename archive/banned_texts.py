@@ -15,7 +15,7 @@ from archive import write_back
 from archive.stepwise import Reverted, StepwiseWork
 from database.database import Database, DatabaseUnavailable
 from database.statements import Statement
-from store import bans, comments, keys, records
+from store import bans, comments, keys, leaving, records
 from store.client import Command
 from store.errors import StoreUnavailable
 from store.ranking.formulas import GROUPS_PER_ARTICLE
@@ -100,7 +100,7 @@ async def _texts(store: Store, database: Database | None, ban: ModerationAction)
             yield [int(member) for member in flat[::2]]
     if database is None or store.site.rankings.archive is None:
         return
-    poster = await store.site.redis.run(("HGET", keys.user(p, name), "name"))
+    poster = await leaving.stored_name(store.site, name)
     for number in await database.run(_archived, poster or name, ban.group, ban.at):
         await write_back.bring_back(store, database, number)
         yield [number]

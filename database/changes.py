@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from database import search
+from database import leaving, search
 from database.comment_changes import CommentChanges, state
 from database.order_index import writes as places
 from database.rows import (
@@ -78,6 +78,7 @@ class Changes:
     purged: set[int] = field(default_factory=set)
     restated: set[int] = field(default_factory=set)  # numbers of articles that became visible or ceased to be
     comments: CommentChanges = field(default_factory=CommentChanges)
+    left: dict[str, str] = field(default_factory=dict)  # pseudonyms of deleted users, by their names
 
     def add(self, entries: Iterable[Entry]) -> "Changes":
         """Gather entries, in their order. Kinds that change no table are skipped."""
@@ -179,6 +180,9 @@ class Changes:
         since = integer(entry.values["since"]) if entry.kind == "followed" else None
         self.follows[entry.actor, entry.values["followee"]] = since
 
+    def delete_user(self, entry: Entry) -> None:
+        self.left[entry.values["name"]] = entry.values["pseudonym"]
+
     def edit_group(self, entry: Entry) -> None:
         name = entry.subject.removeprefix("group:")
         self.group_texts[name] = group_row(name, entry.values)
@@ -225,6 +229,8 @@ class Changes:
         edited = {number for number, row in self.columns.items() if not row.keys().isdisjoint(TEXTS)}
         articles = known & {*self.articles, *self.groups, *edited, *self.restated}
         derive(connection, Changed(articles, set(self.users), self.removed, comments | gone | moved))
+        for name, pseudonym in self.left.items():
+            leaving.replace(connection, name, pseudonym)
 
     def _row(self, number: int) -> Row:
         """The row of a new article, else the new values of columns."""
@@ -256,6 +262,7 @@ READERS: Mapping[str, Callable[[Changes, Entry], None]] = {
     "followed": Changes.follow,
     "unfollowed": Changes.follow,
     "seen": Changes.mark_seen,
+    "user_deleted": Changes.delete_user,
     "group_edited": Changes.edit_group,
     "moderated": Changes.moderate,
     "redacted": Changes.moderate,

@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Table, and_, delete, inse
 from database.changes import Changed, Changes, derive
 from database.comment_changes import row_of, state
 from database.database import Database
+from database.leaving import replace_some
 from database.order_index import writes as places
 from database.positions import stored_positions
 from database.rows import (
@@ -45,7 +46,7 @@ from database.tables import (
     USERS,
     VOTES,
 )
-from store import keys, log, moving, records
+from store import keys, leaving, log, moving, records
 from store.client import Command
 from store.leases import Lease
 from store.maintenance import dump
@@ -56,7 +57,7 @@ from store.maintenance.records.places import PlaceRecord
 from store.maintenance.records.record import Record, Skipped
 from store.maintenance.restore import ORIGIN_FIELD
 from store.maintenance.scan import Progress
-from store.records import ContentState, ModerationKind
+from store.records import ContentState, ModerationKind, is_pseudonym
 from store.site import Site
 
 RECORDS_AT_ONCE = 500  # in a transaction
@@ -135,6 +136,7 @@ class Rebuild:
             if not await self.database.write(unarchive_some):
                 break
         await self._remove_deleted()
+        await self._replace_names()
         is_in_store = ARTICLES.c.archived.is_(False)
         await self._sweep(ARTICLES, self._article_lookup, remove_rows_of_articles, is_in_store)
         await self._sweep(COMMENTS, self._comment_lookup, remove_rows_of_comments)
@@ -147,6 +149,16 @@ class Rebuild:
         await self._sweep(FOLLOWS, self._follow_lookup, remove_follows)
         await self._sweep(GROUP_TEXTS, self._group_lookup, remove_group_texts)
         await self._sweep(MODERATION_ACTIONS, self._action_lookup, remove_actions)
+
+    async def _replace_names(self) -> None:
+        """Replace the names of users who were deleted, whose deletion the log may no longer have."""
+        after = ""
+        while users := await self.database.run(users_after, after):
+            after = max(users)
+            for name, pseudonym in (await leaving.pseudonyms(self.site, users)).items():
+                await self.lease.extend()
+                while not await self.database.write(replace_some, users[name], pseudonym):
+                    await self.lease.extend()
 
     async def _remove_deleted(self) -> None:
         """Remove articles that were archived, came back and were deleted: the log may no longer have their deletion."""
@@ -262,6 +274,7 @@ def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) ->
     comments = [record for record in batch if isinstance(record, CommentRecord)]
     copy_comments(connection, comments, annulled)
     users = [record.fields for record in batch if isinstance(record, UserRecord)]
+    users = [fields for fields in users if not is_pseudonym(fields["name"])]
     upsert(connection, USERS, [user_row(fields["name"], int(fields["joined"]), fields.get("seen")) for fields in users])
     follows = [record for record in batch if isinstance(record, FollowsRecord)]
     pairs = [follow_row(each.follower, other, since) for each in follows for other, since in each.followees.items()]
@@ -433,6 +446,13 @@ def unarchive_some(connection: Connection) -> bool:
     places.remove(connection, numbers)
     connection.execute(update(ARTICLES).where(ARTICLES.c.number.in_(numbers)).values(archived=False))
     return bool(numbers)
+
+
+def users_after(connection: Connection, after: str) -> dict[str, str]:
+    """The names of some users as written, by the names in lower case."""
+    statement = select(USERS.c.username, USERS.c.name).where(USERS.c.username > after)
+    rows = connection.execute(statement.order_by(USERS.c.username).limit(ROWS_AT_ONCE))
+    return {row.username: row.name for row in rows}
 
 
 def remove_users(connection: Connection, rows: Sequence[Row[Any]]) -> None:

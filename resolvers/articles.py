@@ -102,7 +102,7 @@ async def voters(
 
 
 def _voters(article: Article, names: Sequence[str], paging: PageArguments) -> Connection[User]:
-    return name_connection(f"voters:{article.number}", names, paging, validation.USERNAME, records.user)
+    return name_connection(f"voters:{article.number}", names, paging, records.NAME, records.user)
 
 
 async def standing(

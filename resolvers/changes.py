@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from resolvers.arguments import BadInput
 from resolvers.context import Context
-from store import log
+from store import leaving, log
 from store.errors import StoreUnavailable
 from store.events import EVERY_ENTRY, RECONNECT_PAUSE
 from store.log import EntriesRemoved, Entry
@@ -192,8 +192,9 @@ class LogReader:
 
     async def read(self, limit: int, kinds: Collection[str] | None) -> list[Change]:
         """
-        The next entries of some kinds, or of all that are not private. Fewer than `limit` if there are no more, they
-        are large, or too many others are between them. One round trip for each `ENTRIES_AT_ONCE` entries.
+        The next entries of some kinds, or of all that are not private, with pseudonyms for deleted users. Fewer than
+        `limit` if there are no more, they are large, or too many others are between them. One round trip for each
+        `ENTRIES_AT_ONCE` entries, and one more if users were deleted.
 
         Raises:
             CursorGone: entries after the position were removed before they were read.
@@ -224,7 +225,7 @@ class LogReader:
     async def _fill(self) -> None:
         try:
             after = {partition: self._ids[partition] for partition in self._unread}
-            entries_read = await log.read_on(self.site, after, self._count)
+            entries_read = await leaving.read_on(self.site, after, self._count)
         except EntriesRemoved as error:
             raise CursorGone(REMOVED) from error
         self._unread.clear()

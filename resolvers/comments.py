@@ -31,7 +31,7 @@ class Replies(NamedTuple):
 
 
 def poster(comments: Sequence[Comment], context: Context) -> list[User | None]:
-    return [records.user(comment.poster) if comment.poster else None for comment in comments]
+    return [records.named(comment.poster) for comment in comments]
 
 
 def content(comments: Sequence[Comment], context: Context) -> list[str | None]:

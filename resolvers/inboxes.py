@@ -51,12 +51,9 @@ async def subject(notifications: Sequence[Notification], context: Context) -> li
 
 
 async def actor(notifications: Sequence[Notification], context: Context) -> list[User | None]:
-    """The poster of the subject. None for what a moderator did, and if the subject was deleted or hidden."""
+    """The poster of the subject. None for what a moderator did, if that is deleted, or the subject is or is hidden."""
     subjects = zip(notifications, await subject(notifications, context), strict=True)
-    return [
-        records.user(found.poster) if isinstance(found, Article | Comment) and found.poster else None
-        for _, found in subjects
-    ]
+    return [records.named(found.poster) if isinstance(found, Article | Comment) else None for _, found in subjects]
 
 
 async def inbox(context: Context) -> Inbox | None:

@@ -17,7 +17,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from caches import POOL, Cache, Hashed, memo
 from resolvers.arguments import BadInput, PageArguments, for_each
 from resolvers.context import Context
-from store import feeds, records, validation
+from store import feeds, records
 from store.errors import Invalid
 from store.listings import Listing, Page, Window
 from store.queries import MAX_CACHED_VOTERS
@@ -54,7 +54,7 @@ ARTICLE_CURSOR, ARTICLE_TIME_CURSOR, DECAYING_ARTICLE_CURSOR = (
     CursorFormat(by_time=True),
     CursorFormat(decays=True),
 )
-USER_TIME_CURSOR = CursorFormat(validation.USERNAME, by_time=True)
+USER_TIME_CURSOR = CursorFormat(records.NAME, by_time=True)
 
 
 class CursorPosition(NamedTuple):

@@ -1,9 +1,11 @@
-"""Who the viewer is: registering, logging in and out, and changing the password."""
+"""Who the viewer is: registering, logging in and out, changing the password, and leaving."""
 
 from typing import NamedTuple
 
+from archive import leaving
 from resolvers.context import Context
 from store import records
+from store.leaving import DeletedTexts
 from store.records import User
 from store.sessions import NewSession
 from store.site import Login
@@ -41,6 +43,17 @@ async def change_password(context: Context, current_password: str, new_password:
     username = await context.write(command)
     context.reads.prime_login(username)
     return records.user(username)
+
+
+async def delete_user(context: Context, current_password: str | None = None, texts: DeletedTexts | None = None) -> str:
+    """The id that is left of the viewer. Beside the round trips of `Users.delete` those of `archive.leaving.begin`."""
+    command = context.store.users.delete(
+        context.actor(), current_password, removes_texts=texts is DeletedTexts.REMOVE, address=context.address
+    )
+    leaver = await context.write(command)
+    await context.write(leaving.begin(context.store, context.database, leaver))
+    context.log_out()
+    return f"user:{leaver.pseudonym}"
 
 
 async def log_out(context: Context) -> None:

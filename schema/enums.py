@@ -6,6 +6,7 @@ import strawberry
 
 from resolvers.search import SearchKind, SearchOrder
 from store.flags import FlagReason, Queue
+from store.leaving import DeletedTexts
 from store.ranking.formulas import Order
 from store.records import AnnulmentState, ContentState, ModerationKind, NotificationKind, Role, Vote
 from store.threads import CommentOrder
@@ -14,6 +15,7 @@ __all__ = [
     "AnnulmentState",
     "CommentOrder",
     "ContentState",
+    "DeletedTexts",
     "FlagReason",
     "ModerationKind",
     "NotificationKind",
@@ -138,6 +140,13 @@ describe(
     OFF_TOPIC="It does not belong here.",
     ILLEGAL="It breaks the law.",
     OTHER="For another reason, which the note says.",
+)
+describe(
+    DeletedTexts,
+    "DeletedTexts",
+    "What becomes of the articles and comments of a user who is deleted.",
+    KEEP="They stay, without a name.",
+    REMOVE="They are deleted.",
 )
 describe(
     Queue,

@@ -6,8 +6,9 @@ import strawberry
 
 from resolvers import sessions
 from resolvers.context import Context
+from schema.enums import DeletedTexts
 from schema.fields import root_field
-from schema.mutations import Payload, mutation, nullable
+from schema.mutations import Payload, mutation, nullable, optional
 from schema.scalars import DateTime
 from schema.users import User
 from store import records
@@ -53,6 +54,14 @@ class ChangePasswordInput:
     new_password: str = strawberry.field(description=PASSWORD)
 
 
+@strawberry.input(description="The password of the viewer, and what becomes of their articles and comments.")
+class DeleteUserInput:
+    current_password: str | None = optional("The current password.")
+    texts: DeletedTexts | None = strawberry.field(
+        default=DeletedTexts.KEEP, description="What becomes of the articles and comments."
+    )
+
+
 @strawberry.type(description="A new session.")
 class SessionPayload(Payload):
     user: User | None = nullable("The user who is now logged in.")
@@ -76,6 +85,17 @@ class ChangePasswordPayload(Payload):
         return cls.of_records(user=user)
 
 
+@strawberry.type(description="The end of an account.")
+class DeleteUserPayload(Payload):
+    deleted_user_id: strawberry.ID | None = nullable(
+        "The id of the pseudonym in whose name votes, and texts that are kept, stay; null if refused."
+    )
+
+    @classmethod
+    def of(cls, id: str) -> Self:
+        return cls(deleted_user_id=strawberry.ID(id))
+
+
 @strawberry.type(description="The end of a session.")
 class LogOutPayload(Payload):
     @classmethod
@@ -94,5 +114,12 @@ class SessionMutations:
         ChangePasswordPayload,
         ChangePasswordInput,
         "Change the viewer's password and end all their other sessions.",
+    )
+    delete_user: DeleteUserPayload | None = mutation(
+        sessions.delete_user,
+        DeleteUserPayload,
+        DeleteUserInput,
+        "Delete the viewer for good: profile, sessions and follows go, and nobody else ever gets the name. "
+        "Articles and comments stay without a name, or are deleted; votes stay counted.",
     )
     log_out: LogOutPayload | None = mutation(sessions.log_out, LogOutPayload, None, "End this session.")

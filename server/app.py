@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from archive import annulments, banned_texts
+from archive import annulments, banned_texts, leaving
 from archive.mover import HotLimits, archiving_old
 from caches import MEGABYTE, POOL
 from database.database import Database, DatabaseUnavailable, mirroring
@@ -54,7 +54,7 @@ from server.observability import health
 from server.observability.logs import Counting, Logs, install_stream
 from server.observability.metrics import Metrics
 from server.public_url import PublicURL
-from server.settings import Settings, WrongSetting
+from server.settings import DELETIONS_FILE, Settings, WrongSetting
 from server.sitemap import Sitemaps
 from server.trusted import OriginWarnings, forwarding_warnings
 from server.webhooks.running import sending
@@ -332,6 +332,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         removals.removing(store.site),
         banned_texts.WORK.repeated(store, database),
         annulments.WORK.repeated(store, database),
+        leaving.repeated(store, database),
         log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.removable),
         shared_rates.synchronized(app.state.rates, store),
         app.state.observer.metrics.measuring_caches(),
@@ -424,6 +425,7 @@ async def open_store(settings: Settings, *, strict: bool = True, check: Check | 
         only_listed_groups=settings.groups == "listed",
         rules=rules_of(settings),
         check=check,
+        deletions=settings.data_dir / DELETIONS_FILE,
         confirming_replicas=settings.confirming_replicas,
         cached_keys=settings.cache,
         strict=strict,

@@ -1,6 +1,6 @@
 """
-Sessions that end while they are in use: who is banned from the site loses theirs, and users end their own. The
-WebSockets and streams of these sessions are closed, in every process.
+Sessions that end while they are in use: who is banned from the site, or leaves it, loses theirs, and users end their
+own. The WebSockets and streams of these sessions are closed, in every process.
 """
 
 import asyncio
@@ -23,8 +23,8 @@ OnEnd = Callable[[], object]
 class EndedSessions:
     """
     The sessions of open WebSockets and streams. After an action of a moderator, those of its subject's slot are read
-    again, and after sessions of a user have ended, those of the user's slot; after events were lost, all. The number of
-    an action carries the slot, and so does a token.
+    again, and after sessions of a user have ended, or the user has left, those of the user's slot; after events were
+    lost, all. The number of an action carries the slot, as that of a departure and a token do.
     """
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ from server import documents, markdown_html
 from store import keys, log
 from store.errors import StoreUnavailable
 from store.ranking.formulas import Order
-from store.records import HIGHEST_NUMBER, article_number, comment_number, numbers_at
+from store.records import DELETED, HIGHEST_NUMBER, article_number, comment_number, numbers_at
 
 Item: TypeAlias = dict[str, Any]
 
@@ -192,6 +192,7 @@ async def updates(request: Request) -> Response:
     nodes = [*_nodes(found), *newest, *changed]
     posters = [node.get("poster") or node.get("by") for node in nodes]
     profiles = dict.fromkeys(poster["username"] for poster in posters if poster)
+    profiles.pop(DELETED, None)
     return answer(request, {"items": sorted(set(map(_number, nodes)), reverse=True), "profiles": list(profiles)})
 
 
@@ -217,7 +218,7 @@ async def _comment(comment: Item, kids: list[int]) -> Item:
 async def _posted(kind: str, found: Item, kids: list[int]) -> Item:
     """What stories and comments have in common. What does not apply is left out, as in the original."""
     posted: Item = {"id": _number(found), "type": kind, "time": _seconds(found["postedAt"])}
-    if found["poster"]:
+    if found["poster"] and found["poster"]["username"] != DELETED:
         posted["by"] = found["poster"]["username"]
     if found["state"] != VISIBLE:
         posted["deleted" if found["state"] == "DELETED" else "dead"] = True

@@ -35,7 +35,8 @@ def search_points(query: str) -> int:
     return max(SEARCH_POINTS, WORD_POINTS * words)
 
 
-PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword"})  # each computes a password hash: one a request
+# each computes a password hash: one a request
+PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword", "deleteUser"})
 WEIGHTS = Weights(
     texts={
         ("Article", "content"): CONTENT_LENGTH // 10_000,

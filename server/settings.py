@@ -25,6 +25,7 @@ YEAR = 365 * DAY
 SECRET_SETTINGS = tuple(f"{PREFIX}{name}" for name in ("REDIS_URL", "DATABASE_URL", "CHECK_URL", "CHECK_SECRET"))
 NO_DATABASE = "none"
 DATABASE_FILE = "upvote.db"  # in the data directory
+DELETIONS_FILE = "deletions.jsonl"  # of users, in the data directory
 MAX_SHOWN = 100  # characters of an invalid value
 
 

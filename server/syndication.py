@@ -22,6 +22,7 @@ from starlette.routing import BaseRoute, Route
 
 from server import documents, markdown_html
 from store.links import web_address
+from store.records import DELETED
 
 LENGTH = 30  # articles of a feed
 NEWEST_FIRST = "TIME"
@@ -57,7 +58,7 @@ class FeedEntry:
     html: str
     posted_at: datetime
     updated_at: datetime
-    poster: str
+    poster: str | None  # None for a deleted user
     groups: list[str]
 
 
@@ -207,7 +208,7 @@ def entry(node: Node, html: str) -> FeedEntry:
         html,
         datetime.fromisoformat(node["postedAt"]),
         datetime.fromisoformat(node["editedAt"] or node["postedAt"]),
-        node["poster"]["username"],
+        None if node["poster"]["username"] == DELETED else node["poster"]["username"],
         [group["name"] for group in node["groups"]],
     )
 
@@ -227,7 +228,8 @@ def rss(feed: WebFeed) -> ET.Element:
         add(item, "comments", page)
         add(item, "guid", feed.tag(each), isPermaLink="false")
         add(item, "pubDate", format_datetime(each.posted_at, usegmt=True))
-        add(item, "dc:creator", each.poster)
+        if each.poster:
+            add(item, "dc:creator", each.poster)
         for group in each.groups:
             add(item, "category", group)
         if html := feed.html_of(each):
@@ -250,9 +252,10 @@ def atom(feed: WebFeed) -> ET.Element:
         add(item, "updated", each.updated_at.isoformat())
         add(item, "link", rel="alternate", href=each.link or page)
         add(item, "link", rel="replies", type="text/html", href=page)
-        author = ET.SubElement(item, "author")
-        add(author, "name", each.poster)
-        add(author, "uri", f"{feed.site}/user/{each.poster}")
+        if each.poster:
+            author = ET.SubElement(item, "author")
+            add(author, "name", each.poster)
+            add(author, "uri", f"{feed.site}/user/{each.poster}")
         for group in each.groups:
             add(item, "category", term=group)
         if html := feed.html_of(each):

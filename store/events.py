@@ -42,6 +42,7 @@ class EventKind(Enum):
     NOTIFIED = "notified"
     PASSWORD_CHANGED = "password_changed"  # and all other sessions of the user have ended
     SESSION_ENDED = "session_ended"  # sessions of a user have ended: logged out, or taken away by the user
+    USER_DELETED = "user_deleted"  # with a number, the slot of the user: the sessions have ended
     MODERATED = "moderated"
     GROUP_EDITED = "group_edited"
     REDACTED = "redacted"
@@ -241,7 +242,7 @@ EVERY_ENTRY: Topic = ("entries", None)  # all changes
 RARE_TOPICS = (RANKINGS, STATES, SESSIONS, of_moderation(None))  # to which every process listens
 RARE = (
     *(EventKind.RANKED, EventKind.STATE_CHANGED, EventKind.MODERATED, EventKind.REDACTED, EventKind.MISSED),
-    *ENDS_SESSIONS,
+    *(*ENDS_SESSIONS, EventKind.USER_DELETED),
 )
 # the beginnings of messages that concern no listener to RARE_TOPICS
 ABOUT_OTHERS = tuple(f"{kind.value} " for kind in EventKind if kind not in RARE)
@@ -254,12 +255,13 @@ def topics(event: Event) -> Iterator[Topic]:
     yield EVERY_ENTRY
     if event.kind in CHANGES_QUEUES:
         yield QUEUES
-    if event.kind in ENDS_SESSIONS:
+    if event.kind in ENDS_SESSIONS or event.kind is EventKind.USER_DELETED:
         yield SESSIONS
     if event.kind in PRIVATE:
         return
     if event.kind in (EventKind.MODERATED, EventKind.REDACTED):
         yield from map(of_moderation, (None, *event.groups))
+        return
         return
     if event.kind in OF_COMMENTS:
         yield from _topics_of_comment(event)

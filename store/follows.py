@@ -8,7 +8,7 @@ partition (`effects`).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store import bans, effects, keys
+from store import bans, effects, keys, records
 from store.client import Command
 from store.effects import NewEntry
 from store.errors import NotFound, SelfFollow, Unauthenticated
@@ -73,9 +73,13 @@ class Follows:
         if isinstance(follower, Session):
             follower = await self._site.username(follower)
         own, other = (keys.user(self._site.home_of_user(name), name) for name in (follower, followee))
-        banned, name = await self._site.redis.pipeline([("HGET", own, "bans"), ("HGET", other, "name")])
+        (banned, left), name = await self._site.redis.pipeline(
+            [("HMGET", own, "bans", "left"), ("HGET", other, "name")]
+        )
+        if left:
+            raise Unauthenticated
         bans.refuse_banned(banned or "", self._site.clock())
-        if name is None:
+        if name is None or records.is_pseudonym(name):
             raise NotFound(f"there is no user:{followee.lower()}", "userId")
         if name == follower:
             raise SelfFollow

@@ -5,6 +5,8 @@ Called with a partition and the parts of its key, a kind gives the text: `articl
 """
 
 from binascii import crc_hqx
+from secrets import choice
+from string import ascii_lowercase, digits
 
 from store.kinds import NEW_LOG, Backup, Check, Kind, Member, Text
 from store.ranking.formulas import ORDERS
@@ -40,8 +42,15 @@ def number_of(member: str) -> str:
     return str(int(member))
 
 
+def pseudonym(name: str) -> str:
+    """A random name in the place of that of a deleted user, in the same slot: numbers of articles have it."""
+    while slot(found := "~" + "".join(choice(ascii_lowercase + digits) for _ in range(12))) != slot(name):
+        pass
+    return found
+
+
 NUMBER = Text("N", r"[1-9][0-9]{0,15}", slot_of_number)
-USERNAME = Text("NAME", r"[a-z0-9_-]{2,20}", slot, is_folded=True)
+USERNAME = Text("NAME", r"(?:[a-z0-9_-]{2,20}|~[a-z0-9]{12})", slot, is_folded=True)  # or a pseudonym
 OWNER = Text("NAME", USERNAME.pattern, is_folded=True)  # of a key that is in the partition of an article
 GROUP = Text("NAME", r"[a-z0-9][a-z0-9_-]{0,49}")
 PLACE = Text("NAME", GROUP.pattern, slot)
@@ -615,6 +624,23 @@ consumers = Kind(
     "id of the last entry of the log that each consumer has taken; trimmed: id of the last one that was removed",
     written_by="consumers, the trimming of the log",
     rebuilt_from=NEW_LOG,
+)
+outdated = Kind(
+    "outdated",
+    "zset",
+    (),
+    "ids of entries of the log, up to which entries may name a deleted user, by when they are trimmed although a "
+    "consumer has not taken them",
+    lifetime="until then",
+    written_by="deleteUser",
+)
+refused = Kind(
+    "refused",
+    "set",
+    (),
+    "names of users who are being deleted, in lower case: nobody acts by these",
+    lifetime="until that is done",
+    written_by="deleteUser",
 )
 effects = Kind(
     "effects",

@@ -30,7 +30,8 @@ CONSUMER = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}")
 FOREIGN = "foreign"  # the kind of entries that another program has appended by mistake
 PRIVATE = frozenset(kind.value for kind in events.PRIVATE)  # kinds of entries that clients are not sent
 # kinds of entries that name others, which they have removed
-DELETIONS = ("deleted", "comment_deleted", "redacted", "purged")
+USER_DELETED = events.EventKind.USER_DELETED.value
+DELETIONS = ("deleted", "comment_deleted", "redacted", "purged", USER_DELETED)
 TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
 MAX_LAG = 10_000  # entries that are counted
 READ_AT_ONCE = 1_000  # entries
@@ -90,14 +91,22 @@ async def read_on(site: Site, positions: Mapping[int, str], count: int) -> dict[
     Raises:
         EntriesRemoved: entries after one of the positions were removed.
     """
+    entries, _ = await read_on_and(site, positions, count, [])
+    return entries
+
+
+async def read_on_and(
+    site: Site, positions: Mapping[int, str], count: int, others: Sequence[Command]
+) -> tuple[dict[int, list[Entry]], list[Any]]:
+    """What `read_on` returns, and the replies of other commands, in the same round trip. Raises as `read_on`."""
     entries = [_range(p, after, count) for p, after in positions.items()]
     removed = [("HGET", keys.consumers(p), TRIMMED_FIELD) for p in positions]  # read after the entries
-    replies = await site.redis.pipeline([*entries, *removed])
-    for after, trimmed in zip(positions.values(), replies[len(positions) :], strict=True):
+    replies = await site.redis.pipeline([*entries, *removed, *others])
+    for after, trimmed in zip(positions.values(), replies[len(positions) :], strict=False):
         if sort_key(trimmed or START) > sort_key(after):
             raise EntriesRemoved
     found = zip(positions, replies, strict=False)
-    return {p: [_entry(p, id, flat) for id, flat in reply] for p, reply in found}
+    return {p: [_entry(p, id, flat) for id, flat in reply] for p, reply in found}, replies[2 * len(positions) :]
 
 
 async def oldest(site: Site) -> list[str]:
@@ -268,7 +277,7 @@ async def _was_deleted(site: Site, p: int, id: str) -> bool:
 
 
 def _trim(p: int, kept_ms: int, max_entries: int, removable: str) -> Command:
-    script_keys = [keys.log(p), keys.consumers(p), keys.logged(p), keys.deleted(p)]
+    script_keys = [keys.log(p), keys.consumers(p), keys.logged(p), keys.deleted(p), keys.outdated(p)]
     return TRIM_LOG.command(script_keys, kept_ms, max_entries, TRIMMED_AT_ONCE, removable)
 
 

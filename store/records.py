@@ -26,7 +26,10 @@ BANS = re.compile(rf"(?:{PLACE}=[0-9]{{1,15}}(?: {PLACE}=[0-9]{{1,15}})*)?")  # 
 GRANTED = re.compile(rf"(admin|moderator)(?::({keys.GROUP.pattern}))?=([0-9]{{1,15}})")
 GRANT = rf"(?:admin|moderator(?::{keys.GROUP.pattern})?)=[0-9]{{1,15}}"
 ROLES = re.compile(rf"(?:{GRANT}(?: {GRANT})*)?")
-UPVOTERS = re.compile(r"[A-Za-z0-9_-]{2,20}(?: [A-Za-z0-9_-]{2,20}){0,9}")
+PSEUDONYM = re.compile(r"~[a-z0-9]{12}")  # in the place of the name of a deleted user
+NAME = re.compile(rf"[A-Za-z0-9_-]{{2,20}}|{PSEUDONYM.pattern}")
+UPVOTERS = re.compile(rf"(?:{NAME.pattern})(?: (?:{NAME.pattern})){{0,9}}")
+DELETED = "[deleted]"  # the name that deleted users have for clients
 UPHELD, OVERRULED = "+", "-"  # flags, after the number of the thing
 FLAG_OUTCOMES = re.compile(r"[1-9][0-9]{0,15}[+-](?: [1-9][0-9]{0,15}[+-]){0,9}")
 ARTICLE_BYTES = 1_200  # of an article's record without its title, link and content
@@ -199,7 +202,10 @@ class UncachedArticle(Article):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user by name, as written at registration. Pages of articles show no more of their posters."""
+    """
+    A user by name, as written at registration. Pages of articles show no more of their posters. A deleted user, who is
+    given by a pseudonym, has only an id of their own: whatever is read by their name is empty.
+    """
 
     username: str
     id: str = field(init=False)
@@ -207,6 +213,8 @@ class User:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", f"user:{self.username.lower()}")
+        if is_pseudonym(self.username):
+            object.__setattr__(self, "username", DELETED)
 
 
 class Role(Enum):
@@ -412,6 +420,16 @@ def user(username: str) -> User:
     return User(username)
 
 
+def named(username: str | None) -> User | None:
+    """As `user`; None for nobody, and for a deleted user."""
+    return None if username is None or is_pseudonym(username) else user(username)
+
+
+def is_pseudonym(username: str) -> bool:
+    """Whether this is in the place of the name of a deleted user."""
+    return username.startswith("~")
+
+
 @memo(250)
 def group(name: str) -> Group:
     return Group(name)
@@ -519,7 +537,7 @@ def notification_parts(id: str) -> tuple[str, int] | None:
 
 def _username(kind: str, id: str) -> str | None:
     found, _, name = id.partition(":")
-    return name if found == kind and validation.USERNAME.fullmatch(name) else None
+    return name if found == kind and NAME.fullmatch(name) else None
 
 
 def group_name(id: str) -> str | None:
@@ -566,7 +584,7 @@ def size_of(articles: Sequence[Article | None]) -> int:
 
 def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
     """Decode the hash of a user; None if it is empty. The name is as written at registration, not as in `username`."""
-    if not fields:
+    if "name" not in fields:  # there is none, or who is being deleted
         return None
     karma = int(fields["karma"]) + int(fields.get("comment_karma", 0))
     seen, roles = parse_seen_mark(fields.get("seen", "")), parse_roles(fields.get("roles", ""))

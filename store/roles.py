@@ -123,7 +123,7 @@ async def revoke(site: Site, actor: Moderator, username: str, role: Role, group:
     """
     place, reason = _place(role, group), validation.reason(reason)
     authority = await read_authority(site, actor)
-    async with _keeping_an_admin(site, username, role, authority):
+    async with keeping_an_admin(site, username, role, authority):
         return await _set(site, authority, username, "revoke_role", role, place, reason)
 
 
@@ -140,7 +140,7 @@ async def revert(site: Site, authority: Authority, action: ModerationAction, rea
     username, role = records.username(action.subject_id), action.role
     assert username and role, action
     takes = role if action.kind is ModerationKind.GRANT_ROLE else None
-    async with _keeping_an_admin(site, username, takes, authority):
+    async with keeping_an_admin(site, username, takes, authority):
         given = (role, action.group or "", reason, note, action.number)
         return await _set(site, authority, username, "revert", *given)
 
@@ -203,7 +203,9 @@ async def _set(
 
 
 @asynccontextmanager
-async def _keeping_an_admin(site: Site, username: str, role: Role | None, authority: Authority) -> AsyncIterator[None]:
+async def keeping_an_admin(
+    site: Site, username: str, role: Role | None, authority: Authority, field: str = "userId"
+) -> AsyncIterator[None]:
     """Hold the lease of those who take the role of an admin from somebody, and refuse to take it from the last one."""
     if role is not Role.ADMIN or not is_admin(authority.grants):
         yield
@@ -217,7 +219,7 @@ async def _keeping_an_admin(site: Site, username: str, role: Role | None, author
         raise StoreUnavailable("the roles of admins are being changed by another process")
     try:
         if [name.lower() for name in await admins(site)] == [username.lower()]:
-            raise Invalid(f"{username} is the last admin", "userId")
+            raise Invalid(f"{username} is the last admin", field)
         yield
     finally:
         await lease.end()

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from store import keys
@@ -85,6 +86,7 @@ class Site:
     max_mentions: int = MAX_MENTIONS
     rules: Rules = NO_RULES
     check: Check | None = None  # asks a service outside about each new text; None if it says nothing
+    deletions: Path | None = None  # the file that has the deletions of users
     pin_expiries: deque[int] = field(default_factory=deque)  # of pins that this process made, in unix milliseconds
     thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pins of threads
     serials: dict[int, str | None] = field(default_factory=dict)  # of moves, by partition: see `archive/moments.py`
@@ -116,7 +118,8 @@ class Site:
         another partition, where the script cannot see it.
 
         Raises:
-            Unauthenticated: a session of another partition has ended. For others the script replies so.
+            Unauthenticated: a session of another partition has ended, or a user with a home there is being deleted. For
+                others the script replies so.
             Banned: the script has refused what a banned user may not do.
         """
         if not isinstance(actor, Session):
@@ -148,7 +151,10 @@ class Site:
 
     async def _bans(self, username: str) -> str:
         key = keys.user(self.home_of_user(username), username)
-        return await self.redis.run(("HGET", key, "bans")) or ""
+        words, left = await self.redis.run(("HMGET", key, "bans", "left"))
+        if left:
+            raise Unauthenticated
+        return words or ""
 
     async def username(self, session: Session) -> str:
         """

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 from store import keys, links
@@ -60,6 +61,7 @@ class Store:
         only_listed_groups: bool = False,
         rules: Rules = NO_RULES,
         check: Check | None = None,
+        deletions: Path | None = None,
         confirming_replicas: int = 0,
         cached_keys: int = DEFAULT_CACHED_KEYS,
         strict: bool = True,
@@ -74,6 +76,7 @@ class Store:
         mentions of a text notify. `reserved_names` cannot be registered, beside those that are reserved everywhere, and
         name no new group. With `only_listed_groups` articles are added only to groups that an admin has made.
         `rules` are those by which texts are hidden without a moderator, and `check` asks a service outside about texts.
+        `deletions` is the file that has the deletions of users, for stores that are restored later.
         Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
         `bounded_hashing`, passwords wait to be hashed for any time, and none is refused.
 
@@ -89,7 +92,7 @@ class Store:
         except BaseException:
             await redis.close()
             raise
-        site = Site(redis, partitions, policy, clock, session_lifetime, rankings, max_mentions, rules, check)
+        site = Site(redis, partitions, policy, clock, session_lifetime, rankings, max_mentions, rules, check, deletions)
         groups = GroupRules(only_listed_groups, ReservedNames(reserved_names))
         return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), groups)
 

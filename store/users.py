@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
-from store import bans, keys, validation, verdicts
+from store import bans, keys, leaving, roles, validation, verdicts
 from store.errors import BadCredentials, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
+from store.leaving import Leaver
 from store.passwords import Passwords, refuse_common
 from store.rate_limits import Attempts, SlidingWindow
+from store.records import Role
 from store.reserved_names import ReservedNames
 from store.scripts.registry import Script
 from store.sessions import NewSession, Sessions
@@ -57,7 +59,7 @@ class Users:
         Raises:
             Invalid: the name or the password breaks a rule, the name is reserved, or the password is one of the
                 commonest; `others` has a second fault.
-            UsernameTaken: the name exists; case does not matter.
+            UsernameTaken: the name exists, or was that of a deleted user; case does not matter.
             RateLimited: too many passwords wait to be hashed, or a window is full.
             RuleBroken: too many users were registered from the address, by the rules of the site.
         """
@@ -112,6 +114,23 @@ class Users:
         if status == "changed":  # the stored password, after it was verified
             raise BadCredentials
         return username
+
+    async def delete(
+        self, session: Session, current: str | None, *, removes_texts: bool, address: str | None = None
+    ) -> Leaver:
+        """
+        Begin to delete a user: see `leaving.begin`. Five round trips; with an address, whose failures are counted,
+        seven, and for an admin four more.
+
+        Raises:
+            Unauthenticated: the session has ended.
+            Invalid: the user is the last admin.
+            BadCredentials, RateLimited: as `log_in`.
+        """
+        authority = await roles.read_authority(self._site, session)
+        username, known = await self._authenticate(authority.username, current or "", address)
+        async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, "currentPassword"):
+            return await leaving.begin(self._site, username, known, removes_texts=removes_texts)
 
     async def _create(self, username: str, password_hash: str, agent: str) -> NewSession:
         opened, session = self._sessions.generate(username, agent)

@@ -5,17 +5,19 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from archive.leaving import noted_in, repeat
 from database.database import DatabaseUnavailable
 from server.cli import backup_file, session
 from server.cli.backup import RecordCounts
 from server.cli.backup_file import BrokenBackup, CheckedBackup
 from server.cli.database import rebuild, run_action
 from server.cli.progress import progress_bar
-from server.settings import Settings, read_settings, reason
+from server.settings import DELETIONS_FILE, Settings, read_settings, reason
 from store.maintenance.records.content import VotedOnRecord
 from store.maintenance.records.reading import record_of
 from store.maintenance.records.record import MalformedRecord, Record, shown
@@ -32,16 +34,23 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "file", type=Path, help="what `backup` wrote, checked before it is restored; - for standard input"
     )
+    parser.add_argument(
+        "--without-deletions",
+        action="store_true",
+        help="do not delete users again who were deleted after the backup was made",
+    )
     parser.add_argument("--partitions", type=int, metavar="N", help="number of partitions; as in the backup by default")
 
 
 def run(arguments: Namespace) -> int:
-    return restore(read_settings(partitions=arguments.partitions), arguments.file)
+    settings = read_settings(partitions=arguments.partitions)
+    return restore(settings, arguments.file, with_deletions=not arguments.without_deletions)
 
 
-def restore(settings: Settings, file: Path) -> int:
+def restore(settings: Settings, file: Path, *, with_deletions: bool = True) -> int:
     """
-    Fill an empty store from a backup. If it is interrupted, the same command continues.
+    Fill an empty store from a backup. If it is interrupted, the same command continues. The users in the file of
+    deletions are then deleted again, unless `with_deletions` says no.
 
     Raises:
         BrokenBackup: the file was changed or cut off, or has invalid records; nothing is restored.
@@ -55,6 +64,8 @@ def restore(settings: Settings, file: Path) -> int:
         with session.running_store(settings) as opened:
             asyncio.run(_restore(opened, backup, header, counts, alone=settings.redis_url is None))
             print(f"restored {counts} from {backup.name}")
+            if with_deletions and (deletions := noted_in(settings.data_dir / DELETIONS_FILE)):
+                print(f"deleted again {session.run(opened, partial(repeat, deletions=deletions), strict=False)} users")
             if settings.database:
                 _rebuild_database(opened)
     return 0

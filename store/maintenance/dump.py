@@ -4,8 +4,8 @@ Dumps a store, while it is in use, as records (see `records`) from which `restor
     serverkeys, ranking, imported
     articles and follows
     comments: after their articles and their parents
-    users, what is written about groups, idempotency keys, lists of users, sessions, actions of moderators, appeals,
-    flags, annulled votes
+    users, deleted ones, what is written about groups, idempotency keys, lists of users, sessions, actions of
+    moderators, appeals, flags, annulled votes
     sequences: of each partition the last one given to a post
 
 Kinds of keys say which keys these have, which are derived from them, and which are left out. Each record is read
@@ -20,7 +20,14 @@ from typing import TypeAlias
 from store import keys, kinds
 from store.kinds import Backup, Key
 from store.maintenance import scan
-from store.maintenance.records.accounts import read_follows, read_posted, read_sessions, read_users
+from store.maintenance.records.accounts import (
+    read_departed,
+    read_follows,
+    read_leaving,
+    read_posted,
+    read_sessions,
+    read_users,
+)
 from store.maintenance.records.actions import read_actions, read_appeals
 from store.maintenance.records.annulments import read_annulled
 from store.maintenance.records.content import read_articles, read_comments
@@ -38,6 +45,8 @@ KEYS_AT_ONCE = 100  # in a round trip
 FIRST: dict[str, Reader] = {"article": read_articles, "following": read_follows}  # by the kinds of keys
 LAST: dict[str, Reader] = {
     "user": read_users,
+    "leaving": read_leaving,
+    "departed": read_departed,
     "place": read_places,
     "posted": read_posted,
     "commented": read_posted,

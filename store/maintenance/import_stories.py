@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from store import follows, keys, links
+from store import follows, keys, leaving, links
 from store.client import Command
 from store.records import Article
 from store.scripts.registry import Script
@@ -125,6 +125,7 @@ def user_creation(store: Store, name: str, joined: int) -> Command:
     """The command that creates a user without a password, if the username is free. `joined` in unix milliseconds."""
     p = store.site.home_of_user(name)
     script_keys = [keys.user(p, name), keys.closed(p), keys.log(p), keys.events(p)]
+    script_keys += [leaving.departed(p), leaving.namekey(p)]
     return CREATE_USER.command(script_keys, name, joined, store.site.clock())
 
 

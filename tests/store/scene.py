@@ -15,6 +15,7 @@ from store.articles import Draft
 from store.errors import Refusal
 from store.flags import FlagReason
 from store.leases import Lease
+from store.leaving import begin as begin_to_leave
 from store.maintenance import reindex, scan
 from store.maintenance.import_comments import StoryComment, import_comments
 from store.maintenance.import_stories import Story, import_batch
@@ -146,7 +147,7 @@ async def fill_other_kinds(scene: Scene) -> None:
     Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, a long thread with a
     removed comment, rate limits, a consumer of the log, an admin and a moderator, flags, of which one counts toward
     hiding, a ban and an appeal, an article that was flagged and removed with an appeal that is answered, and a comment
-    that is held; and an annulled vote.
+    that is held; an annulled vote; and a user who is being deleted.
     """
     site = scene.store.site
     await reindex.reindex(site, tuple(Order), lambda count: None)
@@ -186,6 +187,7 @@ async def fill_other_kinds(scene: Scene) -> None:
     annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
     assert annulled.action
     await annul_some(site, scene.p, annulled.action.number, "carol", 0, [(scene.open.number, 0)])
+    await begin_to_leave(site, await registered(scene.store, "erin"), "", removes_texts=False)
 
 
 async def fill_kinds_of_operations(scene: Scene) -> None:
@@ -203,6 +205,7 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
         await reindex.set_weights(site, "show", {"vote_score": 1.0}, interrupt)
     await site.redis.run(("SET", keys.mark(scene.p), 1, "PX", 60_000))
     await site.redis.run(("ZADD", keys.removing(scene.p), 1, scene.ghost))
+    await site.redis.run(("ZADD", keys.outdated(scene.p), 1, "1-0"))
     for kind in (bans.cleaning, bans.lifted, restoring):
         await site.redis.run(("ZADD", kind(scene.p), 1, scene.ghost))
     for expiring in (bans.lifted, restoring):

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from store import keys, records, roles, validation
+from store import keys, leaving, records, roles, validation
 from store.client import Command
 from store.kinds import Key, Kind
+from store.leaving import Leaver
 from store.maintenance.records.record import (
     INSTANT,
     Record,
@@ -25,7 +26,10 @@ from store.scripts.registry import Script
 from store.sessions import MAX_SESSIONS, OPEN_SESSION
 from store.site import Site, parse_login
 
-USER_FIELDS = {"name": validation.USERNAME, "joined": INSTANT}
+USER_FIELDS = {"name": records.NAME, "joined": INSTANT}
+LEFT = re.compile(rf"[A-Za-z0-9_-]{{2,20}} {records.PSEUDONYM.pattern} (?:keep|remove)")
+NAME_KEY = re.compile("[0-9a-f]{64}")
+NAME_DIGEST = re.compile("[0-9a-f]{40}")
 DROPPABLE = {  # left out if they are malformed
     "karma": re.compile(r"-?[0-9]{1,15}"),
     "seen": re.compile(r"-?[0-9]{1,16}(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})? [0-9]{1,16}"),
@@ -40,6 +44,7 @@ KARMA = ("karma", "comment_karma")  # fields of a user that are derived
 LOGIN = re.compile(r"[0-9a-f]{1,64} [0-9]{1,15}(?: [ -~]{1,80})?")
 STORED_SESSION = re.compile(r"[A-Za-z0-9_-]+ [0-9]{1,15}(?: [0-9]{1,15})?(?: [^ ]+=.*)?")
 POSTED = re.compile(r"([1-9][0-9]{0,15}) [0-9]{1,15} [0-9a-f]{1,64}")
+DEPARTED_AT_ONCE = 1_000
 MALFORMED = -1  # in place of an instant, which `check` refuses
 
 RESTORE_POSTED = Script("restore_posted")
@@ -59,6 +64,51 @@ class UserRecord(Record):
         yield ("HSET", key, *flat({name: value for name, value in self.fields.items() if name not in KARMA}))
         yield ("HINCRBY", key, "karma", 0)  # for users without articles
         yield from roles.index_commands(site, self.fields["name"], self.fields.get("roles", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class LeavingRecord(Record):
+    """A user who was being deleted: what `leaving` has, since when, and when the user joined (unix milliseconds)."""
+
+    kind = "leaving"
+
+    text: str
+    since: int
+    joined: int
+
+    def check(self) -> None:
+        check_text("user who is being deleted", "entry", self.text, LEFT)
+        check_instant(f"deletion of {shown(self.text)}", "time", self.since)
+        check_instant(f"deletion of {shown(self.text)}", "joined", self.joined)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        name = Leaver.parse(self.text).name
+        p = site.home_of_user(name)
+        yield ("HSET", keys.user(p, name), "left", self.text, "joined", self.joined)
+        yield ("HINCRBY", keys.user(p, name), "karma", 0)
+        yield ("ZADD", leaving.leaving(p), self.since, self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class DepartedRecord(Record):
+    """The pseudonyms of deleted users by the digests of their names, and the key of these digests."""
+
+    kind = "departed"
+
+    key: str
+    pseudonyms: dict[str, str]
+
+    def check(self) -> None:
+        check_text("deleted users", "key", self.key, NAME_KEY)
+        for digest, pseudonym in self.pseudonyms.items():
+            check_text("deleted users", "digest", digest, NAME_DIGEST)
+            check_text("deleted users", "pseudonym", pseudonym, records.PSEUDONYM)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        for p in {0, *map(site.home_of_user, self.pseudonyms.values())}:
+            yield ("SET", leaving.namekey(p), self.key)
+        for digest, pseudonym in self.pseudonyms.items():
+            yield ("HSET", leaving.departed(site.home_of_user(pseudonym)), digest, pseudonym)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +214,37 @@ async def read_users(site: Site, found: Sequence[Key], skipped: Skipped) -> list
     read: list[tuple[str, UserRecord]] = []
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     for key, fields in zip(found, replies, strict=True):
+        if "left" in fields:  # `read_leaving` reads it
+            continue
         if fields.get("name", "").lower() == key.suffix:
             usable = without_malformed(key.text, fields, DROPPABLE, skipped)
             usable.pop("comment_karma", None)  # derived
             read.append((key.text, UserRecord(usable)))
         else:
             skipped(key.text)
+    return valid(read, skipped)
+
+
+async def read_leaving(site: Site, found: Sequence[Key], skipped: Skipped) -> list[LeavingRecord]:
+    """The users in some keys of the kind `leaving`."""
+    read = []
+    for key in found:
+        for text, since in await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES")):
+            name = text.split(" ")[0]
+            joined = await site.redis.run(("HGET", keys.user(key.p, name), "joined"))
+            read.append((key.text, LeavingRecord(text, instant(since), int(joined or 0))))
+    return valid(read, skipped)
+
+
+async def read_departed(site: Site, found: Sequence[Key], skipped: Skipped) -> list[DepartedRecord]:
+    """Those in some keys of the kind `departed`, `DEPARTED_AT_ONCE` in a record."""
+    read = []
+    for key in found:
+        name_key, pseudonyms = await site.redis.pipeline([("GET", leaving.namekey(key.p)), ("HGETALL", key.text)])
+        listed = list(pseudonyms.items())
+        for start in range(0, len(listed), DEPARTED_AT_ONCE):
+            some = dict(listed[start : start + DEPARTED_AT_ONCE])
+            read.append((key.text, DepartedRecord(name_key or "", some)))
     return valid(read, skipped)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from store import annulments, appeals, bans, keys, moderation, records, validation
+from store import annulments, appeals, bans, keys, moderation, records
 from store.client import Command
 from store.kinds import Key
 from store.maintenance.records.record import (
@@ -26,7 +26,7 @@ KIND = re.compile("|".join(kind.value for kind in records.ModerationKind))
 ACTION_FIELDS = {
     "kind": KIND,
     "at": INSTANT,
-    "moderator": validation.USERNAME,
+    "moderator": records.NAME,
     "subject": re.compile(rf"(?:article|comment):{keys.NUMBER.pattern}|user:{keys.USERNAME.pattern}"),
     "reason": ANYTHING,
 }
@@ -50,11 +50,11 @@ OPTIONAL_FIELDS = {
     "reverted_by": re.compile(keys.NUMBER.pattern),
     "notified": re.compile("[a-z0-9_: -]{1,10000}"),
 }
-APPEAL_FIELDS = {"username": validation.USERNAME, "at": INSTANT, "text": ANYTHING}
+APPEAL_FIELDS = {"username": records.NAME, "at": INSTANT, "text": ANYTHING}
 OPTIONAL_APPEAL_FIELDS = {
     "groups": re.compile("[a-z0-9_ -]{1,1000}"),
     "answer": ANYTHING,
-    "answered_by": validation.USERNAME,
+    "answered_by": records.NAME,
     "answered_at": INSTANT,
     "ended": INSTANT,
 }

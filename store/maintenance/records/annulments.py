@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from store import validation
+from store import records
 from store.client import Command
 from store.kinds import Key
 from store.maintenance.records.record import Record, Skipped, check_number, check_text, flat, shown, valid
@@ -29,7 +29,7 @@ class AnnulledRecord(Record):
         where = f"annulled votes on {shown(self.number)}"
         check_number(where, self.number)
         for name, text in self.fields.items():
-            check_text(where, "username", name, validation.USERNAME)
+            check_text(where, "username", name, records.NAME)
             check_text(where, "vote", text, HELD)
 
     def commands(self, site: Site) -> Iterator[Command]:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from store import keys, links, records, threads, validation
+from store import keys, links, records, threads
 from store.client import Argument, Command
 from store.kinds import Key, Kind
 from store.maintenance.records.record import (
@@ -32,7 +32,7 @@ NUMBER = re.compile(keys.NUMBER.pattern)
 NOTIFIED = re.compile("[a-z0-9_: -]{1,10000}")
 ARTICLE_FIELDS = {
     "title": re.compile(".+", re.DOTALL),
-    "poster": validation.USERNAME,
+    "poster": records.NAME,
     "time": INSTANT,
     "up": COUNT,
     "down": COUNT,
@@ -49,7 +49,7 @@ DERIVED_ARTICLE_FIELDS = {links.FIELD, "comments", "active", "away"}
 COMMENT_FIELDS = {"article": NUMBER, "time": INSTANT, "up": COUNT, "down": COUNT}
 OPTIONAL_COMMENT_FIELDS = {
     "parent": NUMBER,
-    "poster": validation.USERNAME,
+    "poster": records.NAME,
     "content": re.compile(".+", re.DOTALL),
     "imported": COUNT,
     "edited": INSTANT,

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple, get_origin, get_type_hints
 
 from store.maintenance.records.accounts import (
     CommentedRecord,
+    DepartedRecord,
     FollowsRecord,
+    LeavingRecord,
     PostedRecord,
     SessionRecord,
     UserRecord,
@@ -42,6 +44,8 @@ def formats() -> dict[str, Format]:
         CommentRecord,
         FollowsRecord,
         UserRecord,
+        LeavingRecord,
+        DepartedRecord,
         PlaceRecord,
         PostedRecord,
         CommentedRecord,

@@ -5,9 +5,10 @@
 --       5 when the session ends and 6 when it was used last (unix milliseconds), or ""   7 its id, when it was opened
 --       (unix milliseconds) and its agent, separated by spaces, or ""   8 how many sessions a user may have
 --       9 the words of the user's bans, if they are not those of the user's hash, which may not be restored yet
--- Reply {"opened"} | {"changed"} if the stored hash is no longer the verified one
+-- Reply {"opened"} | {"changed"} if the stored hash is no longer the verified one, or the user is being deleted
 local subject, digest, most = string.lower(ARGV[2]), ARGV[3], tonumber(ARGV[8])
 if ARGV[1] ~= "" and redis.call("HGET", KEY.user .. subject, "password") ~= ARGV[1] then return {"changed"} end
+if redis.call("HEXISTS", KEY.user .. subject, "left") == 1 then return {"changed"} end
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 local bans = ARGV[9] or redis.call("HGET", KEY.user .. subject, "bans") or ""
 write_session(digest, ARGV[2], ARGV[5], ARGV[6], bans, ARGV[7], ARGV[4])

@@ -1,5 +1,5 @@
--- Create a user and open a session, if the username is free.
--- requires: log_entry, session_lists
+-- Create a user and open a session, if the username is free: no user has it, or had it and was deleted.
+-- requires: log_entry, name_digests, session_lists
 -- ARGV  1 username   2 password hash   3 now (unix milliseconds)   4 digest of the session
 --       5 when the session ends (unix milliseconds)   6 its id, now and its agent, separated by spaces
 -- Reply {"registered"} | {"taken"}
@@ -9,6 +9,7 @@ local subject = string.lower(ARGV[1])
 local account = KEY.user .. subject
 if redis.call("EXISTS", KEY.session .. ARGV[4]) == 1 then return {"registered"} end
 if redis.call("EXISTS", account) == 1 then return {"taken"} end
+if pseudonym_of(KEY.departed, KEY.namekey, subject) then return {"taken"} end
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 redis.call("HSET", account, "name", ARGV[1], "password", ARGV[2], "joined", ARGV[3], "karma", 0)
 write_session(ARGV[4], ARGV[1], ARGV[5], ARGV[3], "", ARGV[6], ARGV[3])

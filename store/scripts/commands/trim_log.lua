@@ -1,6 +1,6 @@
 -- Remove the oldest entries of a log: those that are old enough and that all consumers have taken, and those that are
--- too many, whether they were taken or not.
--- KEYS  1 log:{p}   2 consumers:{p}   3 logged:{p}   4 deleted:{p}
+-- too many, or name a user who was deleted long ago, whether they were taken or not.
+-- KEYS  1 log:{p}   2 consumers:{p}   3 logged:{p}   4 deleted:{p}   5 outdated:{p}
 -- ARGV  1 how long entries are kept at least (milliseconds)   2 how many entries are kept at most
 --       3 how many entries to remove at most, as the script blocks the server
 --       4 id of the last entry that may be removed, or ""
@@ -45,12 +45,20 @@ end
 local seconds, microseconds = unpack(redis.call("TIME"))
 local oldest = string.format("%.0f-0", seconds * 1000 + math.floor(microseconds / 1000) - tonumber(ARGV[1]))
 local length = redis.call("XLEN", KEYS[1])
+local outdated = redis.call("ZRANGEBYSCORE", KEYS[5], "-inf", seconds * 1000)
 local trimmed, removed
+
+-- Whether an entry may name a user who was deleted long ago.
+local function is_outdated(id)
+  for _, each in ipairs(outdated) do if not is_after(id, each) then return true end end
+  return false
+end
+
 for i, entry in ipairs(redis.call("XRANGE", KEYS[1], "-", "+", "COUNT", ARGV[3])) do
   local id, fields = entry[1], entry[2]
   local is_needed = is_after(id, oldest) or slowest and is_after(id, slowest)
   if ARGV[4] ~= "" and is_after(id, ARGV[4]) then break end
-  if is_needed and i > length - tonumber(ARGV[2]) then break end
+  if is_needed and i > length - tonumber(ARGV[2]) and not is_outdated(id) then break end
   if TEXTS[fields[2]] then remove_noted(id, fields[8]) end
   trimmed, removed = id, i
 end
@@ -59,4 +67,7 @@ if not trimmed then return {"trimmed", 0} end
 redis.call("XTRIM", KEYS[1], "MAXLEN", "=", length - removed)
 redis.call("HSET", KEYS[2], "trimmed", trimmed)
 redis.call("ZREMRANGEBYSCORE", KEYS[4], "-inf", "(" .. string.match(trimmed, "^%d+"))
+for _, each in ipairs(outdated) do
+  if not is_after(each, trimmed) then redis.call("ZREM", KEYS[5], each) end
+end
 return {"trimmed", removed}

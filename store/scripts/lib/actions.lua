@@ -48,7 +48,7 @@ local function notified_of_action(subject, slot, moderator)
     slot = own_slot or slot
   end
   name = string.lower(name or "")
-  if name == string.lower(moderator) or redis.call("EXISTS", KEY.user .. name) == 0 then return "" end
+  if name == string.lower(moderator) or string.sub(name, 1, 1) == "~" or redis.call("EXISTS", KEY.user .. name) == 0 then return "" end
   return string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now)
 end
 

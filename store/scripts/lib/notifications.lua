@@ -39,7 +39,7 @@ local function newly_notified(poster, before, answered, most, first)
     known[name] = true
     if kind == "mention" then mentions = mentions + 1 end
   end
-  if answered then add("reply", string.lower(answered.poster), answered.slot) end
+  if answered and string.sub(answered.poster, 1, 1) ~= "~" then add("reply", string.lower(answered.poster), answered.slot) end
   for i = first, #ARGV, 2 do
     if mentions < tonumber(most) then add("mention", ARGV[i], ARGV[i + 1]) end
   end

@@ -24,13 +24,16 @@ end
 
 local bans = "" -- the words of the actor's bans: site=UNTIL or group:NAME=UNTIL (unix milliseconds, 0 for good)
 
--- The username of the actor, given by the caller or read from the session; false if the session has ended. Fails with
+-- The username of the actor, given by the caller or read from the session; false if the session has ended, or if the user
+-- is being deleted. Fails with
 -- CLOSED if the partition takes no writes. For what a banned user may still do.
 local function reader()
   require_open()
   if ARGV[1] ~= "" then
     bans = ARGV[2]
-    if bans == "" then bans = redis.call("HGET", KEY.user .. string.lower(ARGV[1]), "bans") or "" end
+    local username = string.lower(ARGV[1])
+    if redis.call("SISMEMBER", KEY.refused, username) == 1 then return false end
+    if bans == "" then bans = redis.call("HGET", KEY.user .. username, "bans") or "" end
     return ARGV[1]
   end
   local name, ends, words = string.match(redis.call("GET", KEY.session .. ARGV[2]) or "", "^(%S+) (%d+) ?%d* ?(.*)$")

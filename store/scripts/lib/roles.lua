@@ -8,6 +8,7 @@ local OPERATOR = "operator" -- who acts by a command of the shell, and is no use
 -- site.
 local function authority()
   local name, roles = reader(), ARGV[7]
+  if not name then error({err = "BANNED 0 -"}) end -- the user is being deleted
   if name ~= OPERATOR then
     local known, stored, stored_bans = unpack(redis.call("HMGET", KEY.user .. string.lower(name), "name", "roles", "bans"))
     if known then roles, bans = stored or "", stored_bans or "" end

@@ -62,7 +62,7 @@ local FIELDS = {
 local OPTIONAL = {imported = true, edited = true, comments = true, active = true, state = true, locked = true}
 local HIDDEN_STATES = {pending = true, removed = true} -- of articles that are not visible
 local PATTERNS = {
-  title = ".", poster = "^[%w_-]+$", time = ONLY_DIGITS, groups = "^[%l%d_ -]*$", imported = ONLY_DIGITS,
+  title = ".", poster = "^~?[%w_-]+$", time = ONLY_DIGITS, groups = "^[%l%d_ -]*$", imported = ONLY_DIGITS,
   edited = ONLY_DIGITS, up = ONLY_DIGITS, down = ONLY_DIGITS, locked = "^1$",
   comments = "", active = "", -- these two are verified with the comments
 }

@@ -1,8 +1,10 @@
 -- Read who acts, and the roles and bans of that user as they are stored.
 -- ARGV  1 digest of a session, or ""   2 the username without a session   3 now (unix milliseconds)
--- Reply {username, words of the roles, words of the bans}; {"", "", ""} if the session has ended
+-- Reply {username, words of the roles, words of the bans}; {"", "", ""} if the session has ended, or the user
+--       is being deleted
 local name, ends = ARGV[2], ARGV[3]
 if ARGV[1] ~= "" then name, ends = string.match(redis.call("GET", KEY.session .. ARGV[1]) or "", "^(%S+) (%d+)") end
 if not name or tonumber(ARGV[3]) > tonumber(ends) then return {"", "", ""} end
-local roles, bans = unpack(redis.call("HMGET", KEY.user .. string.lower(name), "roles", "bans"))
+local roles, bans, left = unpack(redis.call("HMGET", KEY.user .. string.lower(name), "roles", "bans", "left"))
+if left then return {"", "", ""} end
 return {name, roles or "", bans or ""}

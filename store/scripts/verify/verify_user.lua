@@ -6,6 +6,7 @@
 --       of the user's articles in the database: 12 how many   13 their karma   14 when the newest was posted, or 0
 -- Reply see verify_prelude.lua
 local account = KEY.user .. name
+if redis.call("HEXISTS", account, "left") == 1 then return reply end -- the user is being deleted
 local written, joined, seen, stored, bans_of_user =
   unpack(redis.call("HMGET", account, "name", "joined", "seen", "karma", "bans"))
 if string.lower(written or "") ~= name then report(account .. " name", written, name .. ", in any case") end
@@ -29,7 +30,7 @@ local function expect_words(field, pattern)
     end)
   end
 end
-expect_words("upvoters", "^[%w_-]+$")
+expect_words("upvoters", "^~?[%w_-]+$")
 expect_words("flag_outcomes", "^[1-9]%d*[+-]$")
 
 local known_bans, standing = words_that_stand(bans_of_user or ""), words_of(standing_bans(name))

@@ -1,0 +1,296 @@
+"""
+Users who are being deleted: their names are replaced by pseudonyms everywhere, in steps that may be repeated. So an
+interruption leaves the rest to the task of every server.
+
+The request that deletes a user does it once, as far as there is time. The task does it again once all requests have
+ended that may have read the user before, and when the database has what they have written. Until then the user is
+noted in `leaving`.
+"""
+
+import asyncio
+import json
+import logging
+import os
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple
+
+from archive import annulments, write_back
+from archive.stepwise import LEASE_TIME, Delayed
+from database import leaving as rows
+from database.database import Database, DatabaseUnavailable
+from database.statements import Statement
+from store import annulments as held
+from store import bans, effects, keys, leaving
+from store.background import repeating
+from store.errors import Forbidden, LeaseTaken, NotFound, StoreUnavailable
+from store.kinds import Key
+from store.leases import Lease
+from store.leaving import Leaver
+from store.maintenance import scan
+from store.site import Site
+from store.store import Store
+
+WAIT = 10.0  # seconds after which no request runs that has read the user before: longer than any may take
+PATIENCE = 5.0  # seconds that the request of the user waits for
+AT_ONCE = 100  # keys in a step, which blocks the server for about a millisecond
+LISTED_AT_ONCE = 500
+INTERVAL = 1.0  # seconds between two searches for users who are being deleted
+FAULT = "a user was not deleted"
+ARCHIVED = Statement("SELECT number FROM articles WHERE poster = :poster AND archived")
+
+
+logger = logging.getLogger("upvote")
+
+
+class Deletion(NamedTuple):
+    """A line of the file of deletions: `user` is the digest of the name, by the `key` of the store."""
+
+    key: str
+    user: str
+    pseudonym: str
+    removes_texts: bool
+
+
+async def begin(store: Store, database: Database | None, leaver: Leaver) -> None:
+    """
+    Replace the name of a user for the first time, for `PATIENCE` seconds. The rest, and what cannot be done yet, is
+    left to the task.
+    """
+    deadline = monotonic() + PATIENCE
+    with suppress(StoreUnavailable, DatabaseUnavailable, Delayed):
+        await note(store.site, leaver)
+        await _require_no_steps(store.site, leaver)
+        await _Sweep(store, database, leaver, deadline=deadline).run()
+
+
+async def settle(store: Store, database: Database | None, leaver: Leaver) -> None:
+    """
+    End the deletion of a user. A round trip for `AT_ONCE` keys of the store, and a statement for as many rows as
+    `database.leaving` says.
+
+    Raises:
+        Delayed: an action of a moderator about the user is still carried out, or the database may lack entries.
+        StoreUnavailable, DatabaseUnavailable: one does not answer, or takes no writes.
+    """
+    site = store.site
+    await leaving.refuse(site, leaver)  # the process that has begun it may have died before
+    await note(site, leaver)
+    await _require_no_steps(site, leaver)
+    await effects.complete(site)
+    if database:
+        await annulments.caught_up(site)
+    sweep = _Sweep(store, database, leaver, drops_entries=True)
+    await sweep.run()
+    await sweep.replace_rows()  # what was archived while the store was read
+    await effects.complete(site)
+    await leaving.end(site, leaver)
+
+
+def repeated(store: Store, database: Database | None) -> AbstractAsyncContextManager[None]:
+    """End what was begun, as long as the context is open."""
+    return repeating(lambda: _settle_noted(store, database), INTERVAL, FAULT)
+
+
+async def settle_all(store: Store, database: Database | None) -> None:
+    """End all deletions that were begun `WAIT` seconds ago. Raises as `settle`."""
+    site = store.site
+    noted = await site.redis.pipeline(
+        [
+            ("ZRANGE", leaving.leaving(p), "-inf", site.clock() - round(WAIT * 1000), "BYSCORE")
+            for p in range(site.partitions)
+        ]
+    )
+    for text in [text for part in noted for text in part]:
+        await settle(store, database, Leaver.parse(text))
+
+
+async def note(site: Site, leaver: Leaver) -> None:
+    """
+    Append a deletion to the file of deletions, if the site has one, unless it is there. A file that cannot be written
+    is logged, and keeps nobody from leaving.
+    """
+    if site.deletions is None:
+        return
+    key = await leaving.name_key(site)
+    noted = Deletion(key, leaving.digest(key, leaver.name), leaver.pseudonym, leaver.removes_texts)
+    try:
+        await asyncio.to_thread(_append, site.deletions, noted)
+    except OSError as error:
+        logger.error(
+            "a restored backup would have a user again who was deleted: %s is not written: %s", site.deletions, error
+        )
+
+
+def _append(file: Path, deletion: Deletion) -> None:
+    """Append a line in one write. One that was cut off before stays a line of its own."""
+    if deletion in noted_in(file):
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    opened = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        size = os.fstat(opened).st_size
+        is_cut_off = size > 0 and os.pread(opened, 1, size - 1) != b"\n"
+        os.write(opened, b"\n" * is_cut_off + json.dumps(deletion._asdict()).encode() + b"\n")
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def noted_in(file: Path) -> list[Deletion]:
+    """The deletions in a file; none if there is no file. A line that was cut off is left out."""
+    if not file.exists():
+        return []
+    found = []
+    for line in file.read_text().splitlines():
+        with suppress(ValueError, TypeError):
+            found.append(Deletion(**json.loads(line)))
+    return found
+
+
+async def repeat(store: Store, deletions: Sequence[Deletion]) -> int:
+    """
+    Delete users again who were deleted after a backup was made, in a store that was restored from it, and keep all of
+    their names from being given again. Returns how many there were. The cost of `settle` for each, and of a scan.
+    """
+    site, count = store.site, 0
+    await leaving.keep_names(site, [(each.key, each.user, each.pseudonym) for each in deletions])
+    known = {(each.key, each.user): each for each in deletions}
+    name_keys = {each.key for each in deletions}
+    async for found in scan.known_keys(site, lambda count: None):
+        for name in [key.suffix for key in found if key.kind is keys.user]:
+            matching = [known.get((key, leaving.digest(key, name))) for key in name_keys]
+            for deletion in filter(None, matching):
+                with suppress(Delayed):  # a server goes on
+                    leaver = await leaving.begin(
+                        site, name, "", removes_texts=deletion.removes_texts, pseudonym=deletion.pseudonym
+                    )
+                    await settle(store, None, leaver)
+                    count += 1
+    return count
+
+
+async def _settle_noted(store: Store, database: Database | None) -> None:
+    commands = [("EXISTS", leaving.leaving(p)) for p in range(store.site.partitions)]
+    if any(await store.site.redis.pipeline(commands)):
+        with suppress(LeaseTaken, DatabaseUnavailable, Delayed):
+            async with Lease(store.site, leaving.leaving.name, LEASE_TIME).held():
+                await settle_all(store, database)
+
+
+async def _require_no_steps(site: Site, leaver: Leaver) -> None:
+    if await leaving.is_moderated(site, leaver, (held.annulling, bans.cleaning)):
+        raise Delayed
+
+
+@dataclass(frozen=True, slots=True)
+class _Sweep:
+    """
+    Replaces the name everywhere once, and removes the texts if they go, too. The user's own texts come first, as
+    everybody may read them.
+
+    With `drops_entries`, entries of the log with texts of the user are removed. After the `deadline`, of the monotonic
+    clock, it raises Delayed between two steps.
+    """
+
+    store: Store
+    database: Database | None
+    leaver: Leaver
+    drops_entries: bool = False
+    deadline: float = inf
+
+    async def run(self) -> None:
+        await self.replace_rows()
+        async for texts in _own_texts(self.store.site, self.leaver):
+            await self._replace(texts)
+        async for found in scan.known_keys(self.store.site, lambda count: None):
+            await self._replace_in(found)
+        if self.drops_entries:
+            await self._drop_entries_of_archived()
+        if self.leaver.removes_texts:
+            await self._remove_texts()
+
+    async def replace_rows(self) -> None:
+        leaver = self.leaver
+        while self.database and not await self.database.write(rows.replace_some, leaver.name, leaver.pseudonym):
+            self._require_time()
+
+    async def _replace_in(self, found: Sequence[Key]) -> None:
+        """Replace the name in some keys of the store, and remove lists of the user."""
+        name = self.leaver.folded
+        own = [key for key in found if leaving.is_own(name, key.kind, key.suffix) and key.kind is not keys.user]
+        named = [key for key in found if key.name in leaving.NAMED and key not in own]
+        await self._replace([*named, *(key for key in own if key.kind in leaving.KEPT)])
+        if gone := [key.text for key in own if key.kind not in leaving.KEPT]:
+            await self.store.site.redis.pipeline([("UNLINK", key) for key in gone])
+
+    async def _replace(self, found: Sequence[Key]) -> None:
+        of_partition: defaultdict[int, list[str]] = defaultdict(list)
+        for key in found:
+            of_partition[key.p].append(key.text)
+        for p, texts in of_partition.items():
+            for start in range(0, len(texts), AT_ONCE):
+                some = texts[start : start + AT_ONCE]
+                await leaving.replace(self.store.site, self.leaver, p, some, drops_entries=self.drops_entries)
+                self._require_time()
+
+    async def _drop_entries_of_archived(self) -> None:
+        site = self.store.site
+        for number in await self._archived():
+            p = site.home_of_article(number)
+            await leaving.replace(site, self.leaver, p, [f"{keys.logged(p)}:{number}"], drops_entries=True)
+
+    async def _archived(self) -> list[int]:
+        """The archived articles of the pseudonym."""
+        if self.database is None or self.store.site.rankings.archive is None:
+            return []
+        return await self.database.run(_archived, self.leaver.pseudonym)
+
+    async def _remove_texts(self) -> None:
+        """Delete the articles and comments of the pseudonym, as users delete their own."""
+        store, database, site = self.store, self.database, self.store.site
+        pseudonym = self.leaver.pseudonym
+        for kind in leaving.KEPT:
+            delete = store.articles.delete if kind in (keys.timeline, keys.held) else store.comments.delete
+            async for numbers in _listed(site, kind(site.home_of_user(pseudonym), pseudonym)):
+                for number in numbers:
+                    with suppress(NotFound, Forbidden):  # it is deleted, or archived
+                        await delete(number, pseudonym)
+                    self._require_time()
+        for number in await self._archived():
+            with suppress(NotFound):
+                delete = partial(store.articles.delete, number, pseudonym)
+                await write_back.run_change(store, database, number, pseudonym, delete)
+            self._require_time()
+
+    def _require_time(self) -> None:
+        if monotonic() > self.deadline:
+            raise Delayed
+
+
+async def _own_texts(site: Site, leaver: Leaver) -> AsyncIterator[list[Key]]:
+    """The keys of the articles and comments in the lists of a user who is being deleted, and of the lists."""
+    home = site.home_of_user(leaver.name)
+    for kind in leaving.KEPT:
+        subject = keys.article if kind in (keys.timeline, keys.held) else keys.comment
+        async for numbers in _listed(site, kind(home, leaver.name)):
+            homes = [(site.home_of_article(number), str(number)) for number in numbers]
+            yield [Key(subject(p, number), subject, subject.name, p, number) for p, number in homes]
+        yield [Key(kind(home, leaver.name), kind, kind.name, home, leaver.folded)]
+
+
+async def _listed(site: Site, index: str) -> AsyncIterator[list[int]]:
+    cursor = ""
+    while cursor != "0":
+        cursor, flat = await site.redis.run(("ZSCAN", index, cursor or "0", "COUNT", LISTED_AT_ONCE))
+        yield [int(member) for member in flat[::2]]
+
+
+def _archived(connection: Any, poster: str) -> list[int]:
+    return list(ARCHIVED.run(connection, {"poster": poster}).scalars())

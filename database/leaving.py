@@ -1,0 +1,103 @@
+"""
+The pseudonyms of deleted users, in the place of their names. Mentions in texts of others stay.
+
+All of it may be repeated: what the mirror writes with a name, from an entry that is older than the deletion, is
+replaced again when the mirror comes to the entry of the deletion.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from database import search
+from database.statements import Statement
+
+if TYPE_CHECKING:
+    from database.statements import Connection
+
+AT_ONCE = 500  # articles, comments or votes in a transaction
+
+OF_POSTER = "SELECT number FROM {} WHERE poster = :name LIMIT :most"
+OF_VOTER = "SELECT number FROM {} WHERE voter = :name LIMIT :most"
+REPLACE_POSTER = "UPDATE {} SET poster = :pseudonym WHERE number IN :numbers"
+REPLACE_EDITOR = "UPDATE {} SET editor = :pseudonym WHERE number IN :numbers"
+# the vote under the name is the newer one
+REMOVE_OTHER_VOTE = "DELETE FROM {} WHERE voter = :pseudonym AND number IN :numbers"
+REPLACE_VOTER = "UPDATE {} SET voter = :pseudonym WHERE voter = :name AND number IN :numbers"
+TEXTS = [
+    (
+        Statement(OF_POSTER.format(table)),
+        [
+            Statement(REPLACE_POSTER.format(table), "numbers"),
+            Statement(REPLACE_EDITOR.format(edits), "numbers"),
+        ],
+        index,
+    )
+    for table, edits, index in (("articles", "edits", "numbers"), ("comments", "comment_edits", "comments"))
+]
+VOTES = [
+    (
+        Statement(OF_VOTER.format(table)),
+        [Statement(text.format(table), "numbers") for text in (REMOVE_OTHER_VOTE, REPLACE_VOTER)],
+    )
+    for table in ("votes", "comment_votes")
+]
+OTHERS = [
+    Statement("DELETE FROM follows WHERE follower = :name"),
+    Statement("DELETE FROM follows WHERE followee = :name"),
+    Statement("DELETE FROM users WHERE username = :folded"),
+    Statement("UPDATE moderation_actions SET moderator = :pseudonym WHERE moderator = :name"),
+    Statement("UPDATE moderation_actions SET subject_id = :new_id WHERE subject_id = :old_id"),
+]
+SEARCHED = Statement("SELECT id FROM search_users WHERE username = :folded")
+FORGET_SEARCHED = Statement("DELETE FROM search_users WHERE username = :folded")
+# The listing of a user's articles, which nobody sees any more. There are two if one was archived meanwhile.
+LISTING = "SELECT id FROM listings WHERE name = :{}"
+OLD_LISTING, NEW_LISTING = Statement(LISTING.format("old_listing")), Statement(LISTING.format("new_listing"))
+RENAME_LISTING = Statement("UPDATE listings SET name = :new_listing WHERE name = :old_listing")
+REMOVE_LISTINGS = [
+    Statement("DELETE FROM places WHERE listing IN :ids", "ids"),
+    Statement("DELETE FROM place_counts WHERE listing IN :ids", "ids"),
+    Statement("DELETE FROM listings WHERE id IN :ids", "ids"),
+]
+
+
+def replace_some(connection: "Connection", name: str, pseudonym: str) -> bool:
+    """Replace a name, as written, in `AT_ONCE` rows. Returns whether that was all."""
+    given: dict[str, Any] = {"name": name, "pseudonym": pseudonym, "folded": name.lower(), "most": AT_ONCE}
+    for texts, statements, index in TEXTS:
+        if numbers := list(texts.run(connection, given).scalars()):
+            for statement in statements:
+                statement.run(connection, given | {"numbers": numbers})
+            search.index(connection, **{index: numbers})
+            return False
+    for votes, statements in VOTES:
+        if numbers := list(votes.run(connection, given).scalars()):
+            for statement in statements:
+                statement.run(connection, given | {"numbers": numbers})
+            return False
+    _replace_others(connection, given)
+    return True
+
+
+def replace(connection: "Connection", name: str, pseudonym: str) -> None:
+    """Replace a name, as written, in all rows."""
+    while not replace_some(connection, name, pseudonym):
+        pass
+
+
+def _replace_others(connection: "Connection", given: dict[str, Any]) -> None:
+    given = given | {
+        "old_id": f"user:{given['folded']}",
+        "new_id": f"user:{given['pseudonym']}",
+        "old_listing": f"timeline:{given['folded']}",
+        "new_listing": f"timeline:{given['pseudonym']}",
+    }
+    for statement in OTHERS:
+        statement.run(connection, given)
+    if SEARCHED.run(connection, given).first():
+        search.index(connection, usernames=[given["folded"]])  # which removes it, as there is no such user
+        FORGET_SEARCHED.run(connection, given)
+    if NEW_LISTING.run(connection, given).first() is None:
+        RENAME_LISTING.run(connection, given)
+    elif ids := list(OLD_LISTING.run(connection, given).scalars()):
+        for statement in REMOVE_LISTINGS:
+            statement.run(connection, {"ids": ids})

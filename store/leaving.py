@@ -1,0 +1,290 @@
+"""
+Users who are deleted: what is left of them is a pseudonym, as `~` and twelve characters, with the same home. It has
+their votes and the texts that stay. A name is never given again: it is kept as a digest under a key of the store.
+
+`begin` marks a user, and ends all sessions, in one step. `archive/leaving.py` then replaces the name everywhere in
+steps, of which this module has the scripts.
+"""
+
+import hmac
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from hashlib import sha1
+from typing import NamedTuple, Self
+
+from store import keys, log, records
+from store.client import Command
+from store.errors import BadCredentials, NotFound
+from store.kinds import Backup, Kind
+from store.log import Entry
+from store.ranking.formulas import DAY
+from store.scripts.registry import Script
+from store.site import Site
+
+END_LEAVING = Script("end_leaving")
+LEAVE = Script("leave")
+NOTE_DELETED_USER = Script("note_deleted_user")
+READ_PSEUDONYMS = Script("read_pseudonyms")
+REPLACE_NAME = Script("replace_name")
+
+KEPT_IN_LOG = 30 * DAY * 1000  # milliseconds after which no entry names a deleted user
+SECRET_BYTES = 32
+
+leaving = Kind(
+    "leaving",
+    "zset",
+    (),
+    "users who are being deleted, by the time: name, pseudonym, and what becomes of the texts, keep or remove",
+    lifetime="until that is done",
+    written_by="deleteUser",
+    backup=Backup.COPIED,
+    record="leaving",
+)
+departed = Kind(
+    "departed",
+    "hash",
+    (),
+    "pseudonyms of deleted users, by the HMAC-SHA1 of their names",
+    written_by="deleteUser",
+    backup=Backup.COPIED,
+    record="departed",
+)
+namekey = Kind(
+    "namekey",
+    "string",
+    (),
+    "the key of these digests, in partition 0 and wherever there are some",
+    written_by="deleteUser",
+    backup=Backup.COPIED,
+    record="departed",
+)
+# lists of a user that the pseudonym takes over; what else is found by the name is removed
+KEPT = (keys.timeline, keys.held, keys.comments, keys.unlisted, keys.held_comments)
+NAMED = (
+    "article",
+    "comment",
+    "voted",
+    "downvoted",
+    "annulled",
+    "flags",
+    "action",
+    "appeal",
+    "user",
+    "following",
+    "followers",
+    "moderators",
+    "archived",
+    "actions",
+)  # kinds of keys, of anybody, in which the name of a user may be
+
+
+class DeletedTexts(Enum):
+    """What becomes of the texts of a user who is deleted."""
+
+    KEEP = "keep"
+    REMOVE = "remove"
+
+
+class Leaver(NamedTuple):
+    """A user who is being deleted: the name as written, what takes its place, and whether the texts are removed."""
+
+    name: str
+    pseudonym: str
+    removes_texts: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """What `leaving` has."""
+        name, pseudonym, texts = text.split(" ")
+        return cls(name, pseudonym, DeletedTexts(texts) is DeletedTexts.REMOVE)
+
+    @property
+    def text(self) -> str:
+        texts = DeletedTexts.REMOVE if self.removes_texts else DeletedTexts.KEEP
+        return f"{self.name} {self.pseudonym} {texts.value}"
+
+    @property
+    def folded(self) -> str:
+        return self.name.lower()
+
+
+async def begin(
+    site: Site, username: str, password_hash: str, *, removes_texts: bool, pseudonym: str | None = None
+) -> Leaver:
+    """
+    Mark a user as one who is being deleted, which ends all sessions: from now on nobody acts by this name. With a
+    password hash, only if it is still the stored one. Safe to repeat. Three round trips.
+
+    Raises:
+        BadCredentials: the stored hash is another one.
+        NotFound: there is no such user.
+    """
+    p, name, key = site.home_of_user(username), username.lower(), await name_key(site)
+    texts = DeletedTexts.REMOVE if removes_texts else DeletedTexts.KEEP
+    given = (name, keys.slot(name), password_hash, pseudonym or keys.pseudonym(name), texts.value, key)
+    status, *reply = await site.redis.run(site.command(LEAVE, p, *given))
+    match status:
+        case "changed":
+            raise BadCredentials
+        case "missing":
+            raise NotFound(f"there is no user:{name}", "userId")
+    leaver = Leaver.parse(reply[0])
+    await refuse(site, leaver)
+    return leaver
+
+
+async def refuse(site: Site, leaver: Leaver) -> None:
+    """Let no script write for the user, also of requests that have read the session before. One round trip."""
+    await site.redis.pipeline([("SADD", keys.refused(p), leaver.folded) for p in range(site.partitions)])
+
+
+async def name_key(site: Site) -> str:
+    """The key of the store for digests of names, made when it is first used. One round trip."""
+    new = secrets.token_hex(SECRET_BYTES)
+    _, key = await site.redis.pipeline([("SET", namekey(0), new, "NX"), ("GET", namekey(0))])
+    return str(key)
+
+
+async def keep_names(site: Site, names: Sequence[tuple[str, str, str]]) -> None:
+    """
+    Keep names from being given again: each is the key and the digest of a name, and the pseudonym. The first key
+    becomes that of a store that has none; names under another one are left out. Three round trips.
+    """
+    for p in range(site.partitions):
+        await site.redis.run(("SET", namekey(p), names[0][0], "NX"))
+    own = await name_key(site)
+    commands: list[Command] = [
+        ("HSET", departed(site.home_of_user(pseudonym)), digest, pseudonym)
+        for key, digest, pseudonym in names
+        if key == own
+    ]
+    await site.redis.pipeline(commands)
+
+
+def digest(key: str, username: str) -> str:
+    """The digest of a name, as `name_digests.lua` computes it."""
+    return hmac.new(key.encode(), username.lower().encode(), sha1).hexdigest()
+
+
+async def replace(site: Site, leaver: Leaver, p: int, found: Sequence[str], *, drops_entries: bool = False) -> bool:
+    """
+    Replace the name in some keys of a partition. With `drops_entries`, entries of the log with texts of the user are
+    removed, too. Returns whether anything has changed. One round trip.
+    """
+    given = (leaver.name, leaver.pseudonym, "1" if drops_entries else "", *found)
+    _, changes = await site.redis.run(site.command(REPLACE_NAME, p, *given))
+    return bool(changes)
+
+
+async def end(site: Site, leaver: Leaver) -> None:
+    """Say in each log that a user was deleted, and end the deletion. A round trip for each partition, and two."""
+    until = site.clock() + KEPT_IN_LOG
+    for p in range(site.partitions):
+        await site.redis.run(site.command(NOTE_DELETED_USER, p, leaver.name, leaver.pseudonym, until))
+    p = site.home_of_user(leaver.name)
+    await site.redis.pipeline([("SREM", keys.refused(each), leaver.folded) for each in range(site.partitions)])
+    await site.redis.run(site.command(END_LEAVING, p, leaver.text, leaver.folded, leaver.pseudonym))
+
+
+async def is_moderated(site: Site, leaver: Leaver, noted: Sequence[Kind]) -> bool:
+    """
+    Whether something of an action about the user is left to be done, such as votes to be annulled: `noted` have the
+    numbers of these actions. Two round trips.
+    """
+    p = site.home_of_user(leaver.name)
+    found = await site.redis.pipeline([("ZRANGE", kind(p), 0, -1) for kind in noted])
+    numbers = {number for part in found for number in part}
+    subjects = await site.redis.pipeline([("HGET", keys.action(p, number), "subject") for number in numbers])
+    return f"user:{leaver.folded}" in subjects
+
+
+def is_own(name: str, kind: Kind, suffix: str) -> bool:
+    """Whether a key is that of a list, or of something else, of the user with a name in lower case."""
+    return bool(kind.parts) and kind.parts[0].is_folded and suffix.split(":")[0] == name  # type: ignore[index]
+
+
+async def stored_name(site: Site, username: str) -> str | None:
+    """The name of a user as written, also of one who is being deleted; None if there is none. One round trip."""
+    name, left = await site.redis.run(("HMGET", keys.user(site.home_of_user(username), username), "name", "left"))
+    return name or (Leaver.parse(left).name if left else None)
+
+
+async def pseudonyms(site: Site, names: Iterable[str]) -> dict[str, str]:
+    """The pseudonyms of those who were deleted, by names in lower case. One round trip."""
+    homes: dict[int, list[str]] = {}
+    for name in names:
+        homes.setdefault(site.home_of_user(name), []).append(name)
+    commands: list[Command] = [(*READ_PSEUDONYMS.beginning(p), *some) for p, some in homes.items()]
+    replies = await site.redis.pipeline(commands) if commands else []
+    return {
+        name: pseudonym
+        for some, reply in zip(homes.values(), replies, strict=True)
+        for name, pseudonym in zip(some, reply, strict=True)
+        if pseudonym
+    }
+
+
+async def read_on(site: Site, positions: Mapping[int, str], count: int) -> dict[int, list[Entry]]:
+    """As `log.read_on`, with the pseudonyms of deleted users. One round trip; two if users were deleted."""
+    probes: list[Command] = [("EXISTS", departed(p)) for p in range(site.partitions)]
+    found, are_there = await log.read_on_and(site, positions, count, probes)
+    if not any(are_there):
+        return found
+    renamed = iter(await with_pseudonyms(site, [entry for entries in found.values() for entry in entries]))
+    return {p: [next(renamed) for _ in entries] for p, entries in found.items()}
+
+
+async def with_pseudonyms(site: Site, entries: Iterable[Entry]) -> list[Entry]:
+    """
+    Entries of the log with the pseudonyms of deleted users in the place of their names. One round trip; none if there
+    are no names in the entries.
+    """
+    listed = list(entries)
+    names = sorted({name for entry in listed for name in _names(entry)})
+    found = await pseudonyms(site, names)
+    return (
+        [_renamed(entry, found) if entry.kind != log.USER_DELETED else entry for entry in listed] if found else listed
+    )
+
+
+NAMES = ("followee", "voter", "name", "moderator", "poster")  # fields of entries that are a name
+IN_WORDS = {  # fields with names in words, and which part of a word is one, between colons
+    "voters": 0,
+    "upvoters": 0,
+    "downvoters": 0,
+    "karma": 0,
+    "comments": 1,
+    "notified": -3,
+}
+
+
+def _names(entry: Entry) -> set[str]:
+    """The names in an entry, in lower case; also other words that could be names."""
+    found = [entry.actor, *(entry.values.get(field, "") for field in NAMES)]
+    found += [id.removeprefix("user:") for id in (entry.subject, entry.values.get("subject_id", ""))]
+    for field, place in IN_WORDS.items():
+        words = [word.split(":") for word in entry.values.get(field, "").split()]
+        found += [parts[place] for parts in words if len(parts) >= abs(place)]
+    return {name.lower() for name in found if records.NAME.fullmatch(name)}
+
+
+def _renamed(entry: Entry, pseudonyms: Mapping[str, str]) -> Entry:
+    def name(text: str) -> str:
+        return pseudonyms.get(text.lower(), text)
+
+    def id(text: str) -> str:
+        return f"user:{name(text.removeprefix('user:'))}" if text.startswith("user:") else text
+
+    def words(text: str, place: int) -> str:
+        split = [word.split(":") for word in text.split()]
+        for parts in split:
+            if len(parts) >= abs(place):
+                parts[place] = name(parts[place])
+        return " ".join(":".join(parts) for parts in split)
+
+    values = dict(entry.values)
+    values |= {field: name(values[field]) for field in NAMES if field in values}
+    values |= {field: words(values[field], place) for field, place in IN_WORDS.items() if field in values}
+    values |= {field: id(values[field]) for field in ("subject_id",) if field in values}
+    return Entry(entry.p, entry.id, entry.kind, entry.at, name(entry.actor), id(entry.subject), values)

@@ -1,0 +1,29 @@
+-- Begin to delete a user: nothing of the account is left but its karma, all sessions end, and nobody acts by this name any
+-- more. The name is noted in `leaving`, with the pseudonym that takes its place.
+-- requires: bans, name_digests
+-- ARGV  1-6 see prelude.lua   7 username in lower case   8 slot of the user   9 the password hash that was verified, or ""
+--       10 pseudonym   11 keep or remove: what becomes of the texts   12 the key of the store for digests of names
+-- Reply {"left", what `leaving` has}, also if this was begun before | {"changed"} if the stored hash is no longer the
+--       verified one | {"missing"}
+require_open()
+local subject, account = ARGV[7], KEY.user .. ARGV[7]
+local name, password, roles, known = unpack(redis.call("HMGET", account, "name", "password", "roles", "left"))
+if known then return {"left", known} end
+if not name then return {"missing"} end
+if ARGV[9] ~= "" and password ~= ARGV[9] then return {"changed"} end
+
+local KEPT = {karma = true, comment_karma = true, joined = true}
+for _, field in ipairs(redis.call("HKEYS", account)) do
+  if not KEPT[field] then redis.call("HDEL", account, field) end
+end
+local left = table.concat({name, ARGV[10], ARGV[11]}, " ")
+redis.call("HSET", account, "left", left)
+redis.call("ZADD", KEY.leaving, now, left)
+for place in string.gmatch(roles or "", "%l+:?([^%s=]*)=") do
+  redis.call("ZREM", KEY.moderators .. (place ~= "" and "group:" .. place or "site"), name)
+end
+end_sessions(subject)
+redis.call("SET", KEY.namekey, ARGV[12], "NX")
+redis.call("HSET", KEY.departed, name_digest(redis.call("GET", KEY.namekey), subject), ARGV[10])
+redis.call("PUBLISH", KEY.events, table.concat({"user_deleted", ARGV[8], ARGV[10]}, " "))
+return {"left", left}

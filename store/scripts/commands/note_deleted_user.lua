@@ -1,0 +1,12 @@
+-- Append to the log of a partition that a user was deleted, and note up to where it may name the user.
+-- requires: prelude
+-- ARGV  1-6 see prelude.lua   7 username, as written   8 pseudonym   9 when entries that name the user leave the log at the
+--       latest (unix milliseconds)
+-- Reply {"noted"}
+require_open()
+local id = append_log(
+  "user_deleted", "", "user:" .. string.lower(ARGV[7]), "name", ARGV[7], "pseudonym", ARGV[8], "entries", ""
+)
+redis.call("ZADD", KEY.outdated, ARGV[9], id)
+redis.call("PUBLISH", KEY.events, "user_deleted 0 - " .. id)
+return {"noted"}

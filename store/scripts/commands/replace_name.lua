@@ -1,0 +1,159 @@
+-- Replace the name of a user who is being deleted by the pseudonym, in some keys of this partition. What follows from an
+-- article or a comment, such as its place in the user's list, moves with it.
+-- requires: article_indexes
+-- ARGV  1-6 see prelude.lua   7 username, as written   8 pseudonym   9 "1" to remove the entries of the log with texts of the
+--       user, too, else ""   from 10 on: keys; of archived articles of the user, `logged:{p}:N`
+-- Reply {"replaced", 1 if anything has changed, else 0}
+require_open()
+local written, name, pseudonym, drops = ARGV[7], string.lower(ARGV[7]), ARGV[8], ARGV[9] == "1"
+local changes, entries = 0, {}
+
+local function call(...)
+  changes = 1
+  return redis.call(...)
+end
+
+-- Replaces the name in a field of a hash that holds nothing else.
+local function replace_field(key, field)
+  if redis.call("HGET", key, field) == written then call("HSET", key, field, pseudonym) end
+end
+
+-- Takes the user out of those whom a text, or an action, has notified.
+local function forget_notified(key)
+  local notified = redis.call("HGET", key, "notified")
+  if not notified or not string.find(notified, ":" .. name .. ":", 1, true) then return end
+  local left = {}
+  for word in string.gmatch(notified, "%S+") do
+    if string.match(word, "^%l+:([^:]+):") ~= name then left[#left + 1] = word end
+  end
+  if left[1] then
+    call("HSET", key, "notified", table.concat(left, " "))
+  else
+    call("HDEL", key, "notified")
+  end
+end
+
+local function drop_entries(number)
+  local noted = redis.call("HGET", KEY.logged, number)
+  if not noted then return end
+  for _, entry in ipairs(split(noted)) do
+    call("XDEL", KEY.log, entry)
+    entries[#entries + 1] = entry
+  end
+  redis.call("HDEL", KEY.logged, number)
+end
+
+local function replace_voter(key)
+  if redis.call("SISMEMBER", key, written) == 0 then return end
+  call("SADD", key, pseudonym) -- first, as an empty set would lose its expiry
+  redis.call("SREM", key, written)
+end
+
+local function take_over(number)
+  local article = find_article(number)
+  local list, karma = article.state and KEY.held or KEY.timeline, karma_of(article)
+  call("HSET", KEY.article .. number, "poster", pseudonym)
+  replace_voter(KEY.voted .. number)
+  if redis.call("ZREM", list .. name, article.member) == 1 then
+    redis.call("ZADD", list .. pseudonym, article.time, article.member)
+  end
+  add_karma(article, -karma)
+  article.poster = pseudonym
+  add_karma(article, karma)
+  if not article.state then redis.call("ZADD", KEY.posters, "GT", article.time, pseudonym) end
+end
+
+local REPLACE = {voted = replace_voter, downvoted = replace_voter}
+
+function REPLACE.article(key, number)
+  local poster = redis.call("HGET", key, "poster")
+  forget_notified(key)
+  if poster == written then take_over(number) end
+  if drops and (poster == written or poster == pseudonym) then drop_entries(number) end
+end
+
+function REPLACE.comment(key, number)
+  local poster = redis.call("HGET", key, "poster")
+  forget_notified(key)
+  replace_field(key, "poster")
+  if drops and (poster == written or poster == pseudonym) then drop_entries(number) end
+end
+
+function REPLACE.annulled(key)
+  local held = redis.call("HGET", key, written)
+  if not held then return end
+  call("HSET", key, pseudonym, held)
+  redis.call("HDEL", key, written)
+end
+
+function REPLACE.flags(key)
+  local flag = redis.call("HGET", key, name)
+  if not flag then return end
+  local before, after = string.match(flag, "^(%S+ %S+ )%S+(.*)$")
+  call("HSET", key, pseudonym, before .. pseudonym .. after)
+  redis.call("HDEL", key, name)
+end
+
+function REPLACE.action(key)
+  replace_field(key, "moderator")
+  if redis.call("HGET", key, "subject") == "user:" .. name then call("HSET", key, "subject", "user:" .. pseudonym) end
+  forget_notified(key)
+end
+
+function REPLACE.appeal(key)
+  replace_field(key, "username")
+  replace_field(key, "answered_by")
+end
+
+function REPLACE.user(key)
+  local known = redis.call("HGET", key, "upvoters")
+  if not known or not string.find(" " .. known .. " ", " " .. written .. " ", 1, true) then return end
+  local names = split(known)
+  for place, each in ipairs(names) do if each == written then names[place] = pseudonym end end
+  call("HSET", key, "upvoters", table.concat(names, " "))
+end
+
+local function leave_list(key)
+  if redis.call("ZREM", key, written) == 1 then changes = 1 end
+end
+REPLACE.following, REPLACE.followers, REPLACE.moderators = leave_list, leave_list, leave_list
+
+-- How many articles of a user are archived. The counts are added, as some may have been archived since.
+function REPLACE.archived(key)
+  redis.call("HDEL", key, "top:timeline:" .. name)
+  if redis.call("HEXISTS", key, "user:" .. name) == 0 then return end
+  local count, newest = archived_of(name)
+  local others, newest_other = archived_of(pseudonym)
+  changes = 1
+  set_archived_of(pseudonym, count + others, math.max(newest, newest_other))
+  set_archived_of(name, 0, 0)
+end
+
+-- Indexes of the user, and of the actions about the user.
+local function merge(key, target)
+  call("ZUNIONSTORE", target, 2, target, key, "AGGREGATE", "MAX")
+  redis.call("UNLINK", key)
+end
+local LISTS = {
+  timeline = KEY.timeline, held = KEY.held, comments = KEY.comments, unlisted = KEY.unlisted,
+  heldcomments = KEY.heldcomments,
+}
+for kind, beginning in pairs(LISTS) do
+  REPLACE[kind] = function(key, owner) if owner == name then merge(key, beginning .. pseudonym) end end
+end
+function REPLACE.actions(key, scope)
+  if scope == "user:" .. name then merge(key, KEY.actions .. "user:" .. pseudonym) end
+end
+
+for i = 10, #ARGV do
+  local kind, suffix = string.match(ARGV[i], "^(%l+):{%d+}:?(.*)$")
+  if kind == "logged" and drops then drop_entries(suffix) end
+  if REPLACE[kind] and redis.call("EXISTS", ARGV[i]) == 1 then REPLACE[kind](ARGV[i], suffix) end
+end
+if entries[1] then
+  local id = append_log(
+    "user_deleted", "", "user:" .. name, "name", written, "pseudonym", pseudonym, "entries", table.concat(entries, " ")
+  )
+  redis.call("PUBLISH", KEY.events, "user_deleted 0 - " .. id)
+end
+return {"replaced", changes}

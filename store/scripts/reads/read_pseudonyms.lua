@@ -1,0 +1,7 @@
+-- Read the pseudonyms of deleted users.
+-- requires: name_digests
+-- ARGV  usernames in lower case
+-- Reply {pseudonym or "" of each}
+local found = {}
+for place, name in ipairs(ARGV) do found[place] = pseudonym_of(KEY.departed, KEY.namekey, name) or "" end
+return found

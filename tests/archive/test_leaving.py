@@ -1,0 +1,420 @@
+"""Users who are deleted: what is left of them in Redis, in the database, and in what clients read."""
+
+import asyncio
+import itertools
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from redis import Redis
+from sqlalchemy import text
+
+from archive import annulments as annulling
+from archive import banned_texts, leaving
+from archive.maintenance import records_of
+from archive.mover import HotLimits, Mover
+from archive.stepwise import Delayed
+from database.database import Database
+from database.tables import METADATA
+from store import annulments, article_moderation, bans, flags, keys, log, roles
+from store import leaving as leavers
+from store.articles import VOTE, Draft
+from store.comments import VOTE_ON_COMMENT
+from store.errors import Refusal, Unauthenticated, UsernameTaken
+from store.flags import FlagReason
+from store.maintenance import dump
+from store.maintenance.restore import Restoration
+from store.records import Role, Vote
+from store.roles import OPERATOR
+from store.store import Store
+from tests.archive.annulling import World as Follower
+from tests.archive.annulling import counts_of
+from tests.archive.worlds import POLICY, WINDOW, World
+from tests.conftest import Clock, client
+from tests.database.conftest import mirrored, on_both, rebuilt
+from tests.store.reading import verified
+
+pytestmark = [pytest.mark.one_server, on_both]
+
+NAME, PASSWORD = "Zelda", "correct horse"
+DELETE = """mutation($texts: DeletedTexts, $password: String) {
+  deleteUser(input: {currentPassword: $password, texts: $texts}) { deletedUserId userErrors { code field } } }"""
+EVERYTHING = """query($ids: [ID!]!, $search: String!) {
+  nodes(ids: $ids) { id __typename
+    ... on Article { title content poster { id username karma articles { totalCount } comments { totalCount } }
+      voters(first: 50) { nodes { id username } } thread(first: 50) { nodes { id content poster { id username } } } }
+    ... on Comment { text: content state writer: poster { id username } }
+    ... on User { username karma joinedAt followers(first: 9) { nodes { username } }
+      following(first: 9) { nodes { username } } articles(first: 9) { nodes { id } } } }
+  articles(order: TIME, first: 50) { nodes { id poster { id username } } }
+  feed { articles(first: 50) { nodes { id poster { id username } } } }
+  inbox { notifications(first: 50) { nodes { kind actor { username } subject { __typename } } } }
+  moderationLog(first: 50) { nodes { kind subjectId moderator { username } } }
+  search(query: $search, first: 50) { nodes {
+    __typename ... on User { username } ... on Article { poster { username } } } }
+  user(username: "Zelda") { id }
+}"""
+
+
+class Site(World):
+    """A store with a database, and the texts, votes and follows of Zelda, Bob and Carol."""
+
+    redis: Redis
+    clock: Clock
+
+    async def fill(self) -> None:
+        store, now = self.store, self.clock
+        self.articles, self.comments = [], []
+        for name in ("Bob", "carol"):
+            await self.register(name)
+        self.tokens[NAME] = (await store.users.register(NAME, PASSWORD)).token
+        await roles.grant(store.site, OPERATOR, NAME, Role.MODERATOR, None, "helps")
+        await roles.grant(store.site, OPERATOR, "carol", Role.ADMIN, None, "helps")
+
+        async def post(name: str, title: str) -> int:
+            now.advance(1)
+            posted = await store.articles.post(name, Draft(title, "", f"{title} of one", ("show",)), title)
+            self.articles.append(posted.article.number)
+            return posted.article.number
+
+        async def comment(name: str, article: int, content: str, parent: int | None = None) -> int:
+            now.advance(1)
+            number = (await store.comments.post(article, parent, name, content)).comment.number
+            self.comments.append(number)
+            return number
+
+        self.old = [await post(NAME, "an old one"), await post("Bob", "another old one")]
+        await store.articles.vote(self.old[1], NAME, Vote.UP)
+        now.advance(WINDOW + 120)
+        await self.archive()
+        own, other, third = await post(NAME, "mine"), await post("Bob", "theirs"), await post("carol", "a third")
+        await store.articles.edit(own, NAME, {"title": "mine, edited"})
+        mine = await comment(NAME, other, "a comment")
+        await comment("Bob", other, "a reply", mine)
+        await comment("carol", own, "hello @Zelda, and zebra")
+        await store.comments.edit(await comment(NAME, own, "another comment"), NAME, "it is changed")
+        theirs = await comment("Bob", third, "a remark")
+        for voter in (NAME, "carol"):
+            await store.articles.vote(other, voter, Vote.UP)
+            await store.comments.vote(theirs, voter, Vote.DOWN)
+        await store.articles.vote(own, "Bob", Vote.UP)
+        await store.articles.vote(third, NAME, Vote.DOWN)
+        await store.comments.vote(mine, "carol", Vote.UP)
+        await store.follows.follow(NAME, "Bob")
+        await store.follows.follow("Bob", NAME)
+        await flags.flag(store.site, NAME, "article", third, FlagReason.SPAM, "an advertisement")
+        await article_moderation.lock(store.site, NAME, await post("Bob", "a quarrel"), None, "heated")
+        await bans.ban(store.site, OPERATOR, NAME, "ask", None, "not there")
+        self.annulment = (await annulments.annul(store.site, OPERATOR, NAME, now.now - 1, None, "a ring")).action
+        await self.settle_annulments()
+
+    async def settle_annulments(self) -> None:
+        async with following(self):
+            for p in range(self.store.site.partitions):
+                await annulling.WORK.settle_all(self.store, self.database, p)
+
+    async def archive(self) -> None:
+        mover = Mover(self.store.site, self.database, HotLimits(0, 0), notice=0, removal_delay=0)
+        async with following(self):
+            await mover.move()
+        await mover.close()
+
+    async def settle(self) -> None:
+        self.clock.advance(leaving.WAIT + 1)
+        async with following(self):
+            await leaving.settle_all(self.store, self.database)
+        await mirrored(self.store, self.database)
+
+    async def settle_if_ready(self) -> None:
+        with suppress(Delayed):
+            await self.settle()
+
+    async def delete(self, texts: str = "KEEP", password: str | None = PASSWORD) -> dict[str, Any]:
+        return (await self.ask(DELETE, NAME, {"texts": texts, "password": password}))["data"]["deleteUser"]
+
+    async def shown(self, *ids: str) -> list[Any]:
+        known = [f"article:{number}" for number in self.articles] + [f"comment:{number}" for number in self.comments]
+        found = []
+        for viewer in (None, "Bob", "carol"):
+            for search in ("zelda", "one", "comment", "poster:zelda one"):
+                given = {"ids": [*known, *ids], "search": search}
+                found.append(await self.ask(EVERYTHING, viewer, given))
+                assert found[-1]["errors"] is None
+        return found
+
+
+def following(site: World) -> Any:
+    """Keep the database up to date meanwhile."""
+    return Follower(site.store, None, site.database).mirrored()  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def site(redis_url: str, partitions: int, clock: Clock, each_database: Database) -> AsyncIterator[Site]:
+    store = await Store.open(redis_url, POLICY, partitions, clock=clock, session_lifetime=10**8)
+    site = Site(store, each_database)
+    site.redis, site.clock = client(redis_url), clock
+    await site.fill()
+    yield site
+    await site.close()
+    site.redis.close()
+
+
+def texts_in(redis: Redis, *, logs: bool) -> Iterator[str]:
+    """All keys and values of a store; of the logs only if they are wanted."""
+    reads = {
+        "hash": redis.hgetall,
+        "set": redis.smembers,
+        "list": lambda key: redis.lrange(key, 0, -1),
+        "string": redis.get,
+        "zset": lambda key: redis.zrange(key, 0, -1),
+        "stream": redis.xrange,
+    }
+    for key in redis.scan_iter():
+        kind = redis.type(key)
+        if kind != "none" and (logs or kind != "stream"):
+            yield f"{key} {reads[kind](key)}"
+
+
+async def rows(database: Database) -> list[str]:
+    def read(connection: Any) -> list[str]:
+        tables = [*METADATA.tables, "search_users", *(["search_index"] if connection.dialect.name != "sqlite" else [])]
+        return [f"{table} {row}" for table in tables for row in connection.execute(text(f"SELECT * FROM {table}"))]
+
+    return await database.run(read)
+
+
+def ignore(_: object) -> None:
+    """What is called with progress, and with what is damaged."""
+
+
+def naming(found: Any) -> list[str]:
+    """The texts that name Zelda, other than in a mention."""
+    listed = found if isinstance(found, list) else [found]
+    texts = [each if isinstance(each, str) else json.dumps(each) for each in listed]
+    mentions = ("hello @zelda", "hello zelda")  # the latter in an index of words
+    return [each for each in texts if NAME.lower() in re.sub("|".join(mentions), "", each.lower())]
+
+
+async def assert_gone(site: Site) -> None:
+    """Nothing names Zelda, other than entries of the log until they are trimmed."""
+    assert naming(list(texts_in(site.redis, logs=False))) == []
+    assert naming(await rows(site.database)) == []
+    assert [str(each) for each in await verified(site.store) if not each.where.endswith("TTL")] == []
+
+
+@pytest.mark.parametrize("texts", ["KEEP", "REMOVE"])
+async def test_nothing_names_a_deleted_user(site: Site, texts: str) -> None:  # U6
+    await mirrored(site.store, site.database)
+    votes = counts_of_others(site)
+    assert naming(await site.shown())
+    assert (await site.delete(password="wrong"))["userErrors"][0]["code"] == "BAD_CREDENTIALS"
+    assert (await site.delete(password=None))["userErrors"][0]["code"] == "BAD_CREDENTIALS"
+    answer = await site.delete(texts)
+    id = answer["deletedUserId"]
+    assert id.startswith("user:~") and answer["userErrors"] == []
+
+    assert naming(await site.shown(id)) == []
+    assert (await site.delete())["userErrors"][0]["code"] == "UNAUTHENTICATED"
+    for write in (
+        site.store.articles.vote(site.articles[3], NAME, Vote.UP),
+        site.store.articles.post(NAME, Draft("once more", "", "text", ())),
+        site.store.follows.follow(NAME, "carol"),
+        roles.grant(site.store.site, NAME, "Bob", Role.MODERATOR, None, "helps"),
+    ):
+        with pytest.raises(Unauthenticated):
+            await write
+    await site.settle()
+    with pytest.raises(UsernameTaken):
+        await site.store.users.register("zelda", PASSWORD)
+    await assert_gone(site)
+    assert naming(await site.shown(id)) == []
+    assert counts_of_others(site) == votes
+
+    pages = await leavers.read_on(site.store.site, dict.fromkeys(range(site.store.site.partitions), log.START), 1_000)
+    entries = [entry for page in pages.values() for entry in page]
+    assert {entry.kind for entry in entries if naming(repr(entry))} == {"user_deleted"}
+    own = {"an old one", "mine", "a comment", "another comment", "it is changed"}
+    assert not [entry for entry in entries if own & set(entry.values.values())]
+    await rebuilt(site.store, site.database)
+    assert naming(await rows(site.database)) == []
+    await log.trim(site.store.site, 10**12, 10**6)  # the clock of the test is years behind that of the server
+    assert naming(list(texts_in(site.redis, logs=True))) == []
+
+    nodes = (await site.ask(EVERYTHING, "Bob", {"ids": [id, *kept(site)], "search": "one"}))["data"]["nodes"]
+    assert (nodes[0]["username"], nodes[0]["karma"], nodes[0]["articles"]["nodes"]) == ("[deleted]", 0, [])
+    if texts == "REMOVE":
+        assert [node and node.get("state") for node in nodes[1:]] == [None, None, "DELETED"]
+    else:
+        assert [node["poster"]["id"] for node in nodes[1:3]] == [id, id]
+        assert nodes[3]["writer"] is None and nodes[3]["text"] == "a comment"
+
+
+def kept(site: Site) -> list[str]:
+    """Two articles of Zelda, the first of which is archived, and a comment that has a reply."""
+    return [f"article:{site.old[0]}", f"article:{site.articles[2]}", f"comment:{site.comments[0]}"]
+
+
+def counts_of_others(site: Site) -> dict[int, tuple[int, int]]:
+    own = {site.old[0], site.articles[2], *site.comments[:1], *site.comments[2:4]}
+    return {number: counts for number, counts in counts_of(site).items() if number not in own}
+
+
+async def test_votes_of_a_deleted_user_can_still_be_annulled(site: Site) -> None:  # U6, M8
+    id = (await site.delete())["deletedUserId"]
+    await site.settle()
+    other = site.articles[3]
+    before = counts_of(site)[other]
+
+    query = """mutation($id: ID!) {
+      annulVotes(input: {userId: $id, reason: "a ring"}) { action { id } userErrors { code } } }"""
+    answer = (await site.ask(query, "carol", {"id": id}))["data"]["annulVotes"]
+    assert answer["userErrors"] == [] and answer["action"]
+    await site.settle_annulments()
+    assert counts_of(site)[other] == (before[0] - 1, before[1])
+
+
+def killed_at(site: Site, monkeypatch: pytest.MonkeyPatch, call: int) -> None:
+    """End the process at a call to Redis, before or after it."""
+    redis, calls = site.store.site.redis, itertools.count(1)
+
+    def mortal(send: Any) -> Any:
+        async def sent(*arguments: Any) -> Any:
+            count = next(calls)
+            if count == call and call % 2:
+                raise Killed
+            reply = await send(*arguments)
+            if count == call:
+                raise Killed
+            return reply
+
+        return sent
+
+    for name in ("run", "pipeline"):
+        monkeypatch.setattr(redis, name, mortal(getattr(redis, name)))
+
+
+class Killed(Exception):
+    """A process ends."""
+
+
+@pytest.mark.parametrize("texts", ["KEEP", "REMOVE"])
+async def test_killed_deletion_is_gone_on_with(site: Site, monkeypatch: pytest.MonkeyPatch, texts: str) -> None:  # U6
+    votes, kills = counts_of_others(site), 0
+    removes_texts = texts == "REMOVE"
+    await leavers.begin(site.store.site, NAME, "", removes_texts=removes_texts)
+    await mirrored(site.store, site.database)
+    site.clock.advance(leaving.WAIT + 1)
+    for call in itertools.count(2, 5):
+        with monkeypatch.context() as killing:
+            killed_at(site, killing, call)
+            try:
+                await leaving.settle_all(site.store, site.database)
+                break
+            except Killed:
+                kills += 1
+        await mirrored(site.store, site.database)
+    await mirrored(site.store, site.database)
+
+    assert kills > 3
+    await assert_gone(site)
+    assert counts_of_others(site) == votes
+    assert not site.redis.exists(*(leavers.leaving(p) for p in range(site.store.site.partitions)))
+
+
+async def test_votes_and_comments_go_on_while_a_user_is_deleted(site: Site) -> None:  # U6
+    """Those of others count; requests of the user that have read the session before are refused in each partition."""
+    store, random = site.store, Random(5)
+
+    async def late() -> None:
+        for number in (*site.articles[2:], *site.comments):
+            p = store.site.home_of_article(number)
+            is_comment = number in site.comments
+            script, given = (
+                (VOTE_ON_COMMENT, (store.site.partitions, number, 1, 1)) if is_comment else (VOTE, (number, 1))
+            )
+            status, *_ = await store.site.redis.run(store.site.command(script, p, *given, username=NAME))
+            assert status == "unauthenticated"
+            await asyncio.sleep(0)
+
+    async def others() -> None:
+        for name, number in itertools.product(("Bob", "carol"), site.articles[2:]):
+            with suppress(Refusal):
+                await store.articles.vote(number, name, random.choice([Vote.UP, Vote.DOWN]))
+            with suppress(Refusal):
+                await store.comments.post(number, None, name, f"{name} says so")
+        for name, number in itertools.product(("Bob", "carol"), site.comments):
+            with suppress(Refusal):
+                await store.comments.vote(number, name, random.choice([Vote.UP, Vote.DOWN]))
+
+    answer, *_ = await asyncio.gather(site.delete(), others(), others())
+    await asyncio.gather(late(), others())
+    await site.settle()
+
+    await assert_gone(site)
+    assert naming(await site.shown(answer["deletedUserId"])) == []
+
+
+async def test_deletion_waits_for_the_steps_of_a_ban(site: Site) -> None:  # U6
+    store, site_ = site.store, site.store.site
+    await bans.ban(site_, OPERATOR, NAME, None, None, "spam", removes_texts=True, annuls_votes=True)
+    site.tokens[NAME] = (await store.sessions.open(NAME)).token
+    assert (await site.delete())["deletedUserId"]
+    await site.settle_if_ready()
+    assert site.redis.exists(keys.user(site_.home_of_user(NAME), NAME))
+
+    async with following(site):
+        for p in range(site_.partitions):
+            for work in (annulling.WORK, banned_texts.WORK):
+                await work.settle_all(store, site.database, p)
+    await site.settle()
+    await assert_gone(site)
+    states = {site.redis.hget(key, "state") for key in site.redis.scan_iter("article:*") if is_left(site, key)}
+    assert states == {"removed"}
+
+
+def is_left(site: Site, key: str) -> bool:
+    return str(site.redis.hget(key, "poster")).startswith("~")
+
+
+async def test_last_admin_cannot_leave(site: Site) -> None:  # U6
+    await roles.grant(site.store.site, OPERATOR, NAME, Role.ADMIN, None, "helps")
+    await roles.revoke(site.store.site, OPERATOR, "carol", Role.ADMIN, None, "too much")
+    refused = {"deletedUserId": None, "userErrors": [{"code": "INVALID", "field": ["input", "currentPassword"]}]}
+    assert await site.delete() == refused
+
+    await roles.grant(site.store.site, OPERATOR, "carol", Role.ADMIN, None, "helps")
+    assert (await site.delete())["deletedUserId"]
+
+
+async def test_restored_backup_deletes_again(site: Site, redis_url: str, clock: Clock, tmp_path: Path) -> None:  # U6
+    """The backup is older than the deletion, and Zelda's name is not given again."""
+    object.__setattr__(site.store.site, "deletions", tmp_path / "folder" / "deletions.jsonl")
+    store = site.store.site
+    archived = records_of(store, site.database)
+    older = [each async for some in dump.records_of(store, ignore, ignore, archived) for each in some]
+    answer = await site.delete("REMOVE")
+    await site.settle()
+    newer = [each async for some in dump.records_of(store, ignore, ignore) for each in some]
+    deletions = leaving.noted_in(tmp_path / "folder" / "deletions.jsonl")
+    assert [each.pseudonym for each in deletions] == [answer["deletedUserId"].removeprefix("user:")]
+    assert naming((tmp_path / "folder" / "deletions.jsonl").read_text()) == []
+
+    for db, records, partitions in ((2, older, 4), (3, newer, 1)):
+        url = f"{redis_url}?db={db}" if "?" not in redis_url else redis_url
+        restoration = await Restoration.begin(url, str(db), partitions, POLICY, clock)
+        await restoration.put(records)
+        await restoration.end()
+        await restoration.close()
+        restored = await Store.open(url, POLICY, clock=clock)
+        assert await leaving.repeat(restored, deletions) == (1 if records is older else 0)
+        with client(url) as redis:
+            assert naming(list(texts_in(redis, logs=False))) == []
+        assert [str(each) for each in await verified(restored) if not each.where.endswith("TTL")] == []
+        with pytest.raises(UsernameTaken):
+            await restored.users.register("ZELDA", PASSWORD)
+        await restored.close()
