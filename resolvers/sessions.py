@@ -5,6 +5,7 @@ from typing import NamedTuple
 from archive import leaving
 from resolvers.context import Context
 from store import records
+from store.errors import Unauthenticated
 from store.leaving import DeletedTexts
 from store.records import User
 from store.sessions import NewSession
@@ -57,8 +58,12 @@ async def delete_user(context: Context, current_password: str | None = None, tex
 
 
 async def log_out(context: Context) -> None:
-    context.discard_cookie()  # also of a session that has ended
-    await context.store.sessions.close(context.actor())
+    try:
+        await context.store.sessions.close(context.actor())
+    except Unauthenticated:
+        context.discard_cookie()
+        raise
+    context.discard_cookie()
     context.log_out()
 
 

@@ -64,7 +64,7 @@ async def test_an_archived_article_leaves_only_counts_in_redis(calm: Pair, redis
     left = {key for key in redis.scan_iter() if str(number) in key or "alice" in key}
     left -= set(redis.scan_iter("posted:*"))  # expires
     assert calm.archived == {number}
-    assert left == {keys.user(0, "alice"), keys.sessions(0, "alice")}
+    assert left == {keys.user(0, "alice"), keys.sessions(0, "alice"), keys.logins(0, "alice")}
     assert redis.hget(keys.archived(0), "count:group:show") == "1"
     assert redis.zrange(keys.groups(0), 0, -1) == ["show"]
 

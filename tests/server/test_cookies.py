@@ -11,6 +11,7 @@ from engine.cookies import MAX_AGE
 from resolvers.context import Context
 from server.settings import WrongSetting, read_settings
 from store.errors import Invalid
+from store.maintenance.write_lock import WriteLock
 from store.sessions import new_token
 from tests.server import in_process
 from tests.store.reading import everything, post
@@ -272,7 +273,7 @@ async def test_page_of_another_viewer_is_refused_and_changes_nothing(http, redis
     assert ended["errors"][0]["extensions"]["session"] == "changed"  # whose it was is known still
 
 
-async def test_cookie_is_removed_with_its_session(http):  # U4
+async def test_cookie_is_removed_with_its_session(http, store):  # U4
     cookie, name = await registered(http), name_of(OWN)
     removed = f"{name}=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"
     token = cookie.partition("=")[2]
@@ -284,6 +285,11 @@ async def test_cookie_is_removed_with_its_session(http):  # U4
         [{"code": "UNAUTHENTICATED"}],
         False,
     )
+    await WriteLock(store.site).acquire()
+    closed = await sent(http, LOG_OUT, cookie=cookie, origin=OWN)
+    await WriteLock(store.site).release()
+    assert closed.json()["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+    assert "set-cookie" not in closed.headers
     for codes in ([], [{"code": "UNAUTHENTICATED"}]):
         response = await sent(http, LOG_OUT, cookie=cookie, origin=OWN)
         assert response.json()["data"]["logOut"] == {"userErrors": codes, "query": {"viewer": None}}
