@@ -60,7 +60,7 @@ docs: .venv/docs.stamp  ## build the documentation into ./site; `make docs SERVE
 
 lock: .venv/dev.stamp  ## renew the lock files from pyproject.toml
 	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile $(LOCK) --extra lab --extra tracing --group dev pyproject.toml -o requirements-dev.lock
+	$(BIN)/uv pip compile $(LOCK) --extra lab --extra rings --extra tracing --group dev pyproject.toml -o requirements-dev.lock
 	$(BIN)/uv pip compile $(LOCK) --constraints requirements-dev.lock --group docs -o requirements-docs.lock
 
 explorer:  ## build server/explorer/static from the pinned packages; needs Node 20
