@@ -25,8 +25,9 @@ from store import keys, leases, roles
 from store.maintenance import verify
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.verify import Finding
+from store.moderation_records import Role
 from store.ranking.formulas import ORDERS
-from store.records import ContentState, Role, article_number
+from store.records import ContentState, article_number
 from store.site import Site, unix_milliseconds
 from tests.archive.worlds import LISTINGS as QUERIES
 from tests.archive.worlds import MUTATIONS, PEOPLE, POLICY, WINDOW, Pair, World
