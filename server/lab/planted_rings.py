@@ -1,0 +1,167 @@
+"""
+A site with planted rings, among circles of honest friends, on which the search for rings is measured.
+
+The stories of a file give how often somebody posts and how many votes a story gets. Who votes is modelled: users differ
+in how much they vote, and vote mostly in their own groups. Friends share a group, post, and vote for some of what each
+other friend posts. Members of rings do the same, but vote for most of it, and for random stories as well.
+"""
+
+from bisect import bisect
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from random import Random
+
+import numpy as np
+
+from server.rings.detection import VoteTable, find
+from store.maintenance.import_stories import Story
+
+SIZES = (5, 10, 20, 50)  # of rings and circles
+OF_EACH_SIZE = 6
+COVERAGES = (0.9, 0.8, 0.7, 0.6, 0.5, 0.3)  # shares of the stories of other members that a member of a ring votes for
+VOTERS = 5_000  # honest ones, of whom the friends are some
+GROUPS = 20
+IN_OWN_GROUPS = 0.7  # of the votes of honest users
+LEAST_STORIES = 5_000  # a file with fewer is repeated, each time with other posters
+MOST_VOTES = 200  # of a story
+FRIENDS_VOTE = (0.05, 0.5)  # for what share of the stories of a friend: drawn for each pair of friends
+STORIES = 5  # that each friend and each member of a ring posts
+OTHER_VOTES = 20  # of each member of a ring, for random stories
+PERIOD = 28 * 86_400_000  # milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """
+    What was found of rings whose members vote for a share `coverage` of each other's stories. `recall` is the share of
+    the planted accounts that was found, by the size of the ring; `wrong` is how many others were found.
+    """
+
+    coverage: float
+    votes: int
+    recall: Mapping[int, float]
+    found: int
+    wrong: int
+
+    @property
+    def precision(self) -> float:
+        """The share of the accounts found that was planted; 1 if none was found."""
+        return 1 - self.wrong / self.found if self.found else 1.0
+
+
+def measure(stories: Sequence[Story], coverage: float, seed: int, friends=(0.05, 0.5)) -> Measured:
+    """Plant rings on a site with these stories, and search for them."""
+    site = _Site(Random(f"{seed} {coverage}"), stories)
+    circles = _plant(site, coverage, friends)
+    table = site.table()
+    found = {site.users[member] for ring in find(table) for member in ring.members}
+    planted = {size: {name for ring in rings for name in ring} for size, rings in circles.items()}
+    recall = {size: len(names & found) / len(names) for size, names in planted.items()}
+    return Measured(coverage, len(table.voters), recall, len(found), len(found - set().union(*planted.values())))
+
+
+@dataclass(slots=True)
+class _Site:
+    """Stories and votes as they are made, and the honest voters."""
+
+    random: Random
+    stories: Sequence[Story]
+    users: list[str] = field(default_factory=list)
+    votes: list[tuple[int, int, int, int]] = field(default_factory=list)  # voter, poster, stratum, story
+    numbers: dict[str, int] = field(default_factory=dict)
+    groups: dict[str, int] = field(default_factory=dict)  # where each user posts
+    posted: list[tuple[int, int]] = field(default_factory=list)  # poster and stratum of each story
+    voters: "_Voters" = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.voters = _Voters(self.random)
+        for turn in range(-(-LEAST_STORIES // len(self.stories))):
+            for story in self.stories:
+                poster = f"{story.poster}.{turn}" if turn else story.poster
+                self.post(poster, story.time // PERIOD, min(story.votes, MOST_VOTES) - 1)
+
+    def post(self, poster: str, period: int, votes: int) -> int:
+        """Post a story that gets some votes of honest voters, and return its number."""
+        group = self.groups.setdefault(poster, self.random.randrange(GROUPS))
+        number = len(self.posted)
+        self.posted.append((self._number(poster), period * GROUPS + group))
+        for voter in self.voters.some(group, votes):
+            self.vote(voter, number)
+        return number
+
+    def vote(self, voter: str, story: int) -> None:
+        poster, stratum = self.posted[story]
+        if (number := self._number(voter)) != poster:
+            self.votes.append((number, poster, stratum, story))
+
+    def table(self) -> VoteTable:
+        """All votes; a second one of a voter for a story is none."""
+        columns = np.array(sorted(set(self.votes)), dtype=np.int64).T
+        voters, posters, strata, texts = columns
+        return VoteTable(len(self.users), voters, posters, strata, texts, np.zeros(len(texts), dtype=np.bool_))
+
+    def _number(self, user: str) -> int:
+        if user not in self.numbers:
+            self.numbers[user] = len(self.users)
+            self.users.append(user)
+        return self.numbers[user]
+
+
+class _Voters:
+    """Honest voters: the n-th most active one votes n ** -0.7 times as much as the first."""
+
+    def __init__(self, random: Random) -> None:
+        self._random = random
+        self.names = [f"voter-{number}" for number in range(VOTERS)]
+        by_group: dict[int, list[tuple[str, float]]] = defaultdict(list)
+        for rank, name in enumerate(self.names, 1):
+            for group in random.sample(range(GROUPS), random.randint(1, 3)):
+                by_group[group].append((name, rank**-0.7))
+        by_group[GROUPS] = [(name, rank**-0.7) for rank, name in enumerate(self.names, 1)]
+        self.of_group = {group: [name for name, _ in members] for group, members in by_group.items()}
+        self._sums = {group: list(accumulate(weight for _, weight in members)) for group, members in by_group.items()}
+
+    def some(self, group: int, count: int) -> Iterator[str]:
+        """Some voters for a story in a group, most of them of this group. One may be given twice."""
+        for _ in range(count):
+            chosen = group if self._random.random() < IN_OWN_GROUPS else GROUPS
+            sums = self._sums[chosen]
+            yield self.of_group[chosen][bisect(sums, self._random.random() * sums[-1])]
+
+
+def _plant(site: _Site, coverage: float, friends_vote) -> dict[int, list[list[str]]]:
+    """Let circles of friends and rings of new accounts post and vote. Returned are the names of the rings, by size."""
+    random, honest = site.random, len(site.posted)
+    for size in SIZES:
+        for _ in range(OF_EACH_SIZE):
+            group = random.randrange(GROUPS)
+            friends = random.sample(site.voters.of_group[group], size)
+            site.groups.update(dict.fromkeys(friends, group))
+            _vote_for_each_other(site, friends, lambda: random.uniform(*friends_vote))
+    rings: dict[int, list[list[str]]] = {size: [] for size in SIZES}
+    for size in SIZES:
+        for turn in range(OF_EACH_SIZE):
+            ring = [f"ring-{size}-{turn}-{member}" for member in range(size)]
+            rings[size].append(ring)
+            site.groups.update(dict.fromkeys(ring, random.randrange(GROUPS)))
+            _vote_for_each_other(site, ring, lambda: coverage)
+            for member in ring:
+                for _ in range(OTHER_VOTES):
+                    site.vote(member, random.randrange(honest))
+    return rings
+
+
+def _vote_for_each_other(site: _Site, members: Sequence[str], share: Callable[[], float]) -> None:
+    """Let each of a group post, within some weeks, and vote for a share of what each other one posts."""
+    random = site.random
+    begin = site.posted[random.randrange(len(site.posted))][1] // GROUPS
+    for poster in members:
+        voters = [(member, share()) for member in members if member != poster]
+        for _ in range(STORIES):
+            votes = min(random.choice(site.stories).votes, MOST_VOTES) - 1
+            number = site.post(poster, begin + random.randrange(2), votes)
+            for voter, probability in voters:
+                if random.random() < probability:
+                    site.vote(voter, number)
