@@ -20,46 +20,61 @@ from store.maintenance.import_stories import Story
 
 SIZES = (5, 10, 20, 50)  # of rings and circles
 OF_EACH_SIZE = 6
-COVERAGES = (0.9, 0.8, 0.7, 0.6, 0.5, 0.3)  # shares of the stories of other members that a member of a ring votes for
 VOTERS = 5_000  # honest ones, of whom the friends are some
 GROUPS = 20
 IN_OWN_GROUPS = 0.7  # of the votes of honest users
 LEAST_STORIES = 5_000  # a file with fewer is repeated, each time with other posters
 MOST_VOTES = 200  # of a story
-FRIENDS_VOTE = (0.05, 0.5)  # for what share of the stories of a friend: drawn for each pair of friends
 STORIES = 5  # that each friend and each member of a ring posts
 OTHER_VOTES = 20  # of each member of a ring, for random stories
 PERIOD = 28 * 86_400_000  # milliseconds
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Planted:
     """
-    What was found of rings whose members vote for a share `coverage` of each other's stories. `recall` is the share of
-    the planted accounts that was found, by the size of the ring; `wrong` is how many others were found.
+    How closely members of rings and friends hold together: for what share of the stories of another one each votes. For
+    friends it is drawn for each pair of them, between two limits.
     """
 
-    coverage: float
+    ring: float
+    friends: tuple[float, float]
+
+
+USUAL, CLOSE, CLOSEST = (0.05, 0.5), (0.2, 0.6), (0.4, 0.8)  # friends
+ALL_PLANTED = (
+    *(Planted(ring, USUAL) for ring in (0.9, 0.8, 0.7, 0.6, 0.5, 0.3)),
+    *(Planted(0.8, friends) for friends in (CLOSE, CLOSEST)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """
+    What was found on a site. `recall` is the share of the members of rings that was found, by the size of the ring;
+    `found` is how many accounts were found in all, and `wrong` how many of them are in no ring.
+    """
+
+    planted: Planted
     votes: int
     recall: Mapping[int, float]
     found: int
     wrong: int
 
     @property
-    def precision(self) -> float:
-        """The share of the accounts found that was planted; 1 if none was found."""
-        return 1 - self.wrong / self.found if self.found else 1.0
+    def precision(self) -> float | None:
+        """The share of the accounts found that are in a ring; None if none was found."""
+        return 1 - self.wrong / self.found if self.found else None
 
 
-def measure(stories: Sequence[Story], coverage: float, seed: int, friends=(0.05, 0.5)) -> Measured:
-    """Plant rings on a site with these stories, and search for them."""
-    site = _Site(Random(f"{seed} {coverage}"), stories)
-    circles = _plant(site, coverage, friends)
+def measure(stories: Sequence[Story], planted: Planted, seed: int) -> Measured:
+    """Plant rings and circles of friends on a site with these stories, and search for the rings."""
+    site = _Site(Random(f"{seed} {planted}"), stories)
+    rings = _plant(site, planted)
     table = site.table()
     found = {site.users[member] for ring in find(table) for member in ring.members}
-    planted = {size: {name for ring in rings for name in ring} for size, rings in circles.items()}
-    recall = {size: len(names & found) / len(names) for size, names in planted.items()}
-    return Measured(coverage, len(table.voters), recall, len(found), len(found - set().union(*planted.values())))
+    recall = {size: len(names & found) / len(names) for size, names in rings.items()}
+    return Measured(planted, len(table.voters), recall, len(found), len(found.difference(*rings.values())))
 
 
 @dataclass(slots=True)
@@ -131,26 +146,24 @@ class _Voters:
             yield self.of_group[chosen][bisect(sums, self._random.random() * sums[-1])]
 
 
-def _plant(site: _Site, coverage: float, friends_vote) -> dict[int, list[list[str]]]:
-    """Let circles of friends and rings of new accounts post and vote. Returned are the names of the rings, by size."""
+def _plant(site: _Site, planted: Planted) -> dict[int, set[str]]:
+    """Let circles of friends and rings of new accounts post and vote. Returned are those of rings, by size."""
     random, honest = site.random, len(site.posted)
-    for size in SIZES:
-        for _ in range(OF_EACH_SIZE):
-            group = random.randrange(GROUPS)
-            friends = random.sample(site.voters.of_group[group], size)
-            site.groups.update(dict.fromkeys(friends, group))
-            _vote_for_each_other(site, friends, lambda: random.uniform(*friends_vote))
-    rings: dict[int, list[list[str]]] = {size: [] for size in SIZES}
-    for size in SIZES:
-        for turn in range(OF_EACH_SIZE):
-            ring = [f"ring-{size}-{turn}-{member}" for member in range(size)]
-            rings[size].append(ring)
-            site.groups.update(dict.fromkeys(ring, random.randrange(GROUPS)))
-            _vote_for_each_other(site, ring, lambda: coverage)
-            for member in ring:
-                for _ in range(OTHER_VOTES):
-                    site.vote(member, random.randrange(honest))
-    return rings
+    for size in SIZES * OF_EACH_SIZE:
+        group = random.randrange(GROUPS)
+        friends = random.sample(site.voters.of_group[group], size)
+        site.groups.update(dict.fromkeys(friends, group))
+        _vote_for_each_other(site, friends, lambda: random.uniform(*planted.friends))
+    members: dict[int, set[str]] = {size: set() for size in SIZES}
+    for turn, size in enumerate(SIZES * OF_EACH_SIZE):
+        ring = [f"ring-{turn}-{number}" for number in range(size)]
+        members[size].update(ring)
+        site.groups.update(dict.fromkeys(ring, random.randrange(GROUPS)))
+        _vote_for_each_other(site, ring, lambda: planted.ring)
+        for member in ring:
+            for _ in range(OTHER_VOTES):
+                site.vote(member, random.randrange(honest))
+    return members
 
 
 def _vote_for_each_other(site: _Site, members: Sequence[str], share: Callable[[], float]) -> None:
