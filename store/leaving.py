@@ -73,6 +73,7 @@ NAMED = (
     "user",
     "following",
     "followers",
+    "groupfollowers",
     "moderators",
     "archived",
     "actions",
