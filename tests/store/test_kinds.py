@@ -59,6 +59,7 @@ NEVER_EXPIRING = (
     "moderators",
     "flags",
     "queue",
+    "saved",
 )
 
 
