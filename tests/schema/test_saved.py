@@ -16,7 +16,8 @@ from tests.store.reading import everything, post, verified
 pytestmark = pytest.mark.routed
 
 SAVE = """mutation($id: ID!) { save(input: {subjectId: $id}) {
-  changed subject { __typename id viewerHasSaved } userErrors { code field message } query { viewer { username } } } }"""
+  changed subject { __typename id viewerHasSaved } userErrors { code field message }
+  query { viewer { username } } } }"""
 UNSAVE = """mutation($id: ID!) { unsave(input: {subjectId: $id}) {
   changed subject { id viewerHasSaved } userErrors { code field } } }"""
 LISTED = """query($first: Int, $after: String, $last: Int, $before: String) { home { id

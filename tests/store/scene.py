@@ -20,10 +20,11 @@ from store.maintenance import reindex, scan
 from store.maintenance.import_comments import StoryComment, import_comments
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.write_lock import WriteLock
+from store.moderation_records import Role
 from store.ranking import snapshots
 from store.ranking.formulas import Order
 from store.rate_limits import SlidingWindow, TokenBuckets
-from store.records import Article, ContentState, Role, Vote
+from store.records import Article, ContentState, Vote
 from store.rules import FlagRules, Rules
 from store.sessions import parse_token
 from store.store import Store
@@ -146,8 +147,8 @@ async def fill_other_kinds(scene: Scene) -> None:
     """
     Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, a long thread with a
     removed comment, rate limits, a consumer of the log, an admin and a moderator, flags, of which one counts toward
-    hiding, what somebody has saved, a ban and an appeal, an article that was flagged and removed with an appeal that is answered, and a comment
-    that is held; an annulled vote; and a user who is being deleted.
+    hiding, what somebody has saved, a ban and an appeal, an article that was flagged and removed with an appeal that is
+    answered, and a comment that is held; an annulled vote; and a user who is being deleted.
     """
     site = scene.store.site
     await reindex.reindex(site, tuple(Order), lambda count: None)
