@@ -25,7 +25,7 @@ class SavedSubject(NamedTuple):
     changed: bool
 
 
-class Found(NamedTuple):
+class FoundSubject(NamedTuple):
     """An article or a comment; None if it was deleted. It is visible if its article is, too."""
 
     subject: Subject | None
@@ -73,7 +73,7 @@ async def unsave(context: Context, subject_id: str) -> SavedSubject:
     return _answer(context, result, found)
 
 
-def _answer(context: Context, result: Saved, found: Found) -> SavedSubject:
+def _answer(context: Context, result: Saved, found: FoundSubject) -> SavedSubject:
     context.reads.prime_login(result.username)
     return SavedSubject(found.shown, result.changed)
 
@@ -90,22 +90,22 @@ async def _read(context: Context, numbers: Iterable[int]) -> list[Subject | None
     return [each.shown for each in found]
 
 
-async def _find(context: Context, numbers: Sequence[int]) -> list[Found]:
+async def _find(context: Context, numbers: Sequence[int]) -> list[FoundSubject]:
     """What has these numbers, of articles and comments. One round trip, and one for the articles of comments."""
     articles, comments = await gather(
         context.reads.articles_of_any_state(numbers), context.reads.stored_comments(numbers)
     )
     return [
-        Found(article, article.state is ContentState.VISIBLE) if article else _found_comment(*comment)
+        FoundSubject(article, article.state is ContentState.VISIBLE) if article else _found_comment(*comment)
         for article, comment in zip(articles, comments, strict=True)
     ]
 
 
-def _found_comment(comment: Comment | None, article: Article | None) -> Found:
+def _found_comment(comment: Comment | None, article: Article | None) -> FoundSubject:
     if comment is None or article is None or comment.state is ContentState.DELETED:
-        return Found(None, is_visible=False)
+        return FoundSubject(None, is_visible=False)
     visible = ContentState.VISIBLE
-    return Found(comment, comment.state is visible and article.state is visible)
+    return FoundSubject(comment, comment.state is visible and article.state is visible)
 
 
 SAVED = Nodes(_read, subjects.bytes_of)
