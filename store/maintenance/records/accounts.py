@@ -233,7 +233,10 @@ class SessionRecord(Record):
             yield (*beginning, "", self.username, self.digest, *times, self.details, MAX_SESSIONS, self.bans)
 
 
-FOLLOWS = {"following": FollowsRecord, "groupfollows": GroupFollowsRecord}  # by the kinds of keys
+FOLLOWS: dict[str, type[FollowsRecord | GroupFollowsRecord]] = {  # by the kinds of keys
+    "following": FollowsRecord,
+    "groupfollows": GroupFollowsRecord,
+}
 
 
 async def read_users(site: Site, found: Sequence[Key], skipped: Skipped) -> list[UserRecord]:
