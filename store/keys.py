@@ -66,7 +66,7 @@ ROLE_SCOPE = Text("SCOPE", rf"(?:site|group:{GROUP.pattern})")
 MOVES = Text("MOVES", "(?:0|[1-9][0-9]{0,15})")
 DIGEST = Text("DIGEST", "[0-9a-f]{64}")
 LINK_DIGEST = Text("DIGEST", "[0-9a-f]{32}")
-LEASE = Text("NAME", "[a-z]+")
+LEASE = Text("NAME", "[a-z]+(?:-[a-z0-9-]+)?")
 
 store = Kind(
     "store",
@@ -584,7 +584,8 @@ lease = Kind(
     "lease",
     "string",
     (LEASE,),
-    "a random text of the one process that does a task for all; in partition 0, `archiver` in each partition",
+    "a random text of the one process that does a task for all; in partition 0, `archiver` in each partition; "
+    "`keys-` and the name of an issuer: no keys are fetched while it lives",
     lifetime="seconds",
     written_by="the server's tasks, verify",
 )
