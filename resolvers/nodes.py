@@ -8,7 +8,8 @@ from resolvers.arguments import BadInput
 from resolvers.context import Context
 from store import records
 from store.inboxes import find as find_notifications
-from store.records import Article, Comment, Feed, Group, Inbox, ModerationAction, Notification, User
+from store.moderation_records import ModerationAction
+from store.records import Article, Comment, Feed, Group, Inbox, Notification, User
 
 Node = Article | Comment | User | Group | Feed | Inbox | Notification | ModerationAction
 Reader = Callable[[Context, Sequence[str]], Awaitable[Mapping[str, Node | None]]]

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from store import bans, keys, leaving, roles, validation, verdicts
 from store.errors import BadCredentials, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
 from store.leaving import Leaver
+from store.moderation_records import Role
 from store.passwords import Passwords, refuse_common
 from store.rate_limits import Attempts, SlidingWindow
-from store.records import Role
 from store.reserved_names import ReservedNames
 from store.scripts.registry import Script
 from store.sessions import NewSession, Sessions

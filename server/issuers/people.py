@@ -8,7 +8,7 @@ from server.issuers.tokens import Token, instant
 from store import validation
 from store.errors import Invalid
 from store.identities import Claims, Identified, Subject
-from store.records import Role
+from store.moderation_records import Role
 
 MOST_GROUPS = 100  # that the claims of a token may name
 

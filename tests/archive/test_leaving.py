@@ -29,7 +29,8 @@ from store.errors import Refusal, Unauthenticated, UsernameTaken
 from store.flags import FlagReason
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
-from store.records import Role, Vote
+from store.moderation_records import Role
+from store.records import Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.archive.annulling import World as Follower

@@ -22,10 +22,11 @@ from store.maintenance import reindex, scan
 from store.maintenance.import_comments import StoryComment, import_comments
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.write_lock import WriteLock
+from store.moderation_records import Role
 from store.ranking import snapshots
 from store.ranking.formulas import Order
 from store.rate_limits import SlidingWindow, TokenBuckets
-from store.records import Article, ContentState, Role, Vote
+from store.records import Article, ContentState, Vote
 from store.rules import FlagRules, Rules
 from store.sessions import parse_token
 from store.store import Store
