@@ -61,7 +61,7 @@ class Browser(Protocol):
         ...
 
 
-class Issuers(Protocol):
+class IssuerTokens(Protocol):
     """Who accepts the tokens of issuers."""
 
     async def user_of(self, token: str) -> Identified:
@@ -106,7 +106,7 @@ class Context:
         browser: "Browser | None" = None,
         scope: Any = None,
         identified: Identified | None = None,
-        issuers: Issuers | None = None,
+        issuers: IssuerTokens | None = None,
     ) -> None:
         self.store = store
         self.database = database

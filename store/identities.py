@@ -101,7 +101,7 @@ class Claims:
     roles: frozenset[str] | None = None
 
 
-class Identities:
+class IdentifiedUsers:
     def __init__(self, site: Site, reserved_names: ReservedNames) -> None:
         self._site, self._reserved_names = site, reserved_names
         self._name_key: str | None = None

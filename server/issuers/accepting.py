@@ -14,7 +14,7 @@ from engine import Client, Code, RateLimiter, Refused
 from server.issuers import keyrings, people, tokens
 from server.issuers.file import Issuer, Issuers
 from server.issuers.keyrings import KeysUnavailable
-from server.issuers.keys import Key
+from server.issuers.keys import IssuerKey
 from server.issuers.tokens import Token
 from store.errors import BadToken, StoreUnavailable
 from store.events import SESSIONS, Event, EventKind, Events
@@ -30,7 +30,7 @@ EXPIRED = "expired"
 
 class Remembered(NamedTuple):
     identified: Identified
-    key: Key
+    key: IssuerKey
 
 
 class AcceptedTokens:
@@ -130,7 +130,7 @@ class AcceptedTokens:
     def parse(self, text: str, audience: frozenset[str] | None = None) -> Token:
         return tokens.parse(text, self._issuers, self._store.site.clock() / 1000, audience)
 
-    async def require_signed(self, token: Token) -> Key:
+    async def require_signed(self, token: Token) -> IssuerKey:
         """
         The key by which a token is signed.
 

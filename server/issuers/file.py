@@ -140,7 +140,8 @@ class Issuer(_Table):
         given = [name for name in sorted(sources) if getattr(self, name) is not None]
         if len(given) != 1:
             raise ValueError(f"one of {', '.join(sorted(sources))} says where its keys are, and not {len(given)}")
-        if (self.secrets is not None) != (self.algorithms == {"HS256"}):
+        is_shared = "HS256" in self.algorithms
+        if is_shared != (self.secrets is not None) or (is_shared and len(self.algorithms) > 1):
             raise ValueError('secrets are for algorithms = ["HS256"], and HS256 is for nothing else')
         for name in ("discovery", "jwks_url"):
             if not self.private and (getattr(self, name) or "").startswith("http:"):

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from server.guarded_client import WEB_PORTS, Answer, GuardedClient, NoAnswer
 from server.issuers import keys
 from server.issuers.file import Issuer, Issuers, WrongIssuers
-from server.issuers.keys import Key, KeySet, NotAKeySet
+from server.issuers.keys import IssuerKey, KeySet, NotAKeySet
 from store.background import running
 from store.errors import StoreUnavailable
 from store.key_sets import PAUSE, FetchedKeys, KeySets
@@ -77,7 +77,7 @@ class Keyring:
     _next_try: int = 0
     _stamp: tuple[int, int] | None = None
 
-    async def find(self, id: str | None, algorithm: str) -> Key | None:
+    async def find(self, id: str | None, algorithm: str) -> IssuerKey | None:
         """
         The key for a token; None if the issuer has none. For a key that is not known, it waits for a fetch that begins
         after the request came, for `PATIENCE` seconds at most.
@@ -101,7 +101,7 @@ class Keyring:
             self.waiting.count -= 1
             self._own_waiting -= 1
 
-    async def _awaited(self, id: str | None, algorithm: str) -> Key | None:
+    async def _awaited(self, id: str | None, algorithm: str) -> IssuerKey | None:
         arrived = self.clock()
         self._wanted.set()
         while True:

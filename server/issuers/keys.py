@@ -27,7 +27,7 @@ class NotAKeySet(ValueError):
 
 
 @dataclass(slots=True, eq=False)
-class Key:
+class IssuerKey:
     """
     A key. `is_current` is False once it has left the set of its issuer: what was checked with it counts no more.
     """
@@ -48,13 +48,13 @@ class Key:
 class KeySet:
     """Keys by their ids, some of which have none."""
 
-    def __init__(self, keys: Iterable[Key] = ()) -> None:
+    def __init__(self, keys: Iterable[IssuerKey] = ()) -> None:
         self._keys = list(keys)
 
     def __len__(self) -> int:
         return len(self._keys)
 
-    def find(self, id: str | None, algorithm: str) -> Key | None:
+    def find(self, id: str | None, algorithm: str) -> IssuerKey | None:
         """The key with an id and an algorithm; without an id, the only key of that algorithm."""
         fitting = [key for key in self._keys if key.algorithm == algorithm and (id is None or key.id == id)]
         return fitting[0] if len(fitting) == 1 else None
@@ -92,11 +92,11 @@ def parse(text: str | bytes) -> KeySet:
 
 def shared_secrets(secrets: Mapping[str, str]) -> KeySet:
     return KeySet(
-        Key(id, "HS256", f"{id} {secret}", OctKey.import_key(secret.encode())) for id, secret in secrets.items()
+        IssuerKey(id, "HS256", f"{id} {secret}", OctKey.import_key(secret.encode())) for id, secret in secrets.items()
     )
 
 
-def _public_key(given: Mapping[str, Any]) -> Key | None:
+def _public_key(given: Mapping[str, Any]) -> IssuerKey | None:
     """A key of a set, made of its public members only; None if it is not one for signatures of tokens."""
     kind, curve = given.get("kty"), given.get("crv")
     if not isinstance(kind, str) or not (curve is None or isinstance(curve, str)):
@@ -115,4 +115,4 @@ def _public_key(given: Mapping[str, Any]) -> Key | None:
         return None
     if kind == "RSA" and operation_key.key_size < LEAST_RSA_BITS:
         return None
-    return Key(id, algorithm, json.dumps({"kid": id} | public, sort_keys=True), material)
+    return IssuerKey(id, algorithm, json.dumps({"kid": id} | public, sort_keys=True), material)
