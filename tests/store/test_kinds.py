@@ -61,6 +61,7 @@ NEVER_EXPIRING = (
     "moderators",
     "flags",
     "queue",
+    "saved",
 )
 
 
