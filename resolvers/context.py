@@ -18,7 +18,7 @@ from store import roles
 from store.articles import Posted
 from store.client.client import RedisUsage, current_usage
 from store.comments import Commented
-from store.errors import BadToken, Forbidden, Invalid, Unauthenticated
+from store.errors import Forbidden, Invalid, TokenRefused, Unauthenticated
 from store.identities import Identified
 from store.moderation import Moderated
 from store.rate_limits import SlidingWindow
@@ -69,7 +69,7 @@ class IssuerTokens(Protocol):
         The user of a token.
 
         Raises:
-            BadToken: it is not accepted, or has expired.
+            TokenRefused: it is not accepted, or has expired.
         """
         ...
 
@@ -195,10 +195,10 @@ class Context:
         The user of the token of an issuer.
 
         Raises:
-            BadToken: it is not accepted, has expired, or the site has no issuers.
+            TokenRefused: it is not accepted, has expired, or the site has no issuers.
         """
         if self._issuers is None:
-            raise BadToken("issuer")
+            raise TokenRefused("issuer")
         return await self._issuers.user_of(token)
 
     def log_in(self, token: str) -> None:

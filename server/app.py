@@ -64,7 +64,7 @@ from server.sitemap import Sitemaps
 from server.trusted import OriginWarnings, forwarding_warnings
 from server.webhooks.running import sending
 from store import effects, event_connection, log, removals, rules
-from store.errors import BadToken, Forbidden, NotAModerator, NotFound, StoreUnavailable, Unauthenticated
+from store.errors import Forbidden, NotAModerator, NotFound, StoreUnavailable, TokenRefused, Unauthenticated
 from store.events import STATES
 from store.ranking import config
 from store.rules import Rules, WrongRules
@@ -130,7 +130,7 @@ class Contexts:
     async def find_user(self, token: str) -> str | None:
         """The user of a token; None if its session has ended, or it is not accepted. One round trip."""
         if self._tokens is not None and looks_like_one(token):
-            with suppress(BadToken, KeysUnavailable):
+            with suppress(TokenRefused, KeysUnavailable):
                 return (await self._tokens.user_of(token)).username
             return None
         session = parse_token(token)

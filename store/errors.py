@@ -10,7 +10,7 @@ Exceptions of the store.
     ├── Locked                  the article takes no votes and no comments
     ├── UsernameTaken           the username exists
     ├── BadCredentials          there is no such name, or the password is wrong
-    ├── BadToken                a token is used, has expired, is unknown, or is not as its issuer makes them
+    ├── TokenRefused            the token of an issuer has expired, or is not accepted
     ├── SelfFollow              you cannot follow yourself
     ├── RateLimited             too many attempts
     ├── RuleBroken              a rule of the site does not allow it
@@ -86,7 +86,7 @@ class BadCredentials(Refusal):
         super().__init__("no such name and password")
 
 
-class BadToken(Refusal):
+class TokenRefused(Refusal):
     """`reason` is a word that programs read, such as `audience`."""
 
     def __init__(self, reason: str) -> None:

@@ -19,7 +19,7 @@ from caches import memo
 from store import bans, keys, leaving
 from store.client import Command
 from store.client.connection import encoded
-from store.errors import BadToken, Invalid, NotFound
+from store.errors import Invalid, NotFound, TokenRefused
 from store.kinds import Backup, Kind, Text
 from store.queries import Read
 from store.reserved_names import ReservedNames
@@ -126,14 +126,14 @@ class IdentifiedUsers:
         Two round trips; four or more for a new user.
 
         Raises:
-            BadToken: the user was deleted.
+            TokenRefused: the user was deleted.
         """
         digest = await self.digest(claims.subject)
         name = await self._made(digest, claims.subject)
         if name is None:
             return await self._make(digest, claims)
         if await self._update(digest, claims, name) == "missing":
-            raise BadToken(GONE)
+            raise TokenRefused(GONE)
         return name
 
     async def link(self, username: str, subject: Subject) -> str:
@@ -170,7 +170,7 @@ class IdentifiedUsers:
             " "
         )
         if state == GONE:
-            raise BadToken(GONE)
+            raise TokenRefused(GONE)
         return name if state == MADE else None
 
     async def _make(self, digest: str, claims: Claims) -> str:
@@ -180,7 +180,7 @@ class IdentifiedUsers:
             known = await self._swap(digest, known, f"{RESERVED} {await self._free(free_names(claims.name))}")
             state, _, name = known.partition(" ")
             if state == GONE:
-                raise BadToken(GONE)
+                raise TokenRefused(GONE)
             if state == MADE:
                 return name
             if await self._update(digest, claims, name, makes=True) != "taken":

@@ -16,7 +16,7 @@ from server.issuers.file import Issuer, Issuers
 from server.issuers.keyrings import KeysUnavailable
 from server.issuers.keys import IssuerKey
 from server.issuers.tokens import Token
-from store.errors import BadToken, StoreUnavailable
+from store.errors import StoreUnavailable, TokenRefused
 from store.events import SESSIONS, Event, EventKind, Events
 from store.identities import Identified
 from store.key_sets import KeySets
@@ -72,7 +72,7 @@ class AcceptedTokens:
         The user of a token. No round trip if it is remembered, else two; a few more for a new user.
 
         Raises:
-            BadToken: it is not accepted, or has expired.
+            TokenRefused: it is not accepted, or has expired.
             KeysUnavailable: the keys of its issuer cannot be had now.
             StoreUnavailable: the store does not answer.
         """
@@ -94,7 +94,7 @@ class AcceptedTokens:
             charge = await self._rates.admit(nobody) if self._rates else None
             try:
                 known = await self._checked(token)
-            except BadToken as fault:
+            except TokenRefused as fault:
                 if fault.reason == EXPIRED:
                     return client._replace(identified=None)
                 if charge:
@@ -135,7 +135,7 @@ class AcceptedTokens:
         The key by which a token is signed.
 
         Raises:
-            BadToken: its issuer has no such key, or another one has signed it; or it has expired.
+            TokenRefused: its issuer has no such key, or another one has signed it; or it has expired.
             KeysUnavailable: the keys of its issuer cannot be had now.
         """
         keyring, has_expired = self.keyrings[token.issuer.name], token.has_expired(self._store.site.clock() / 1000)
@@ -144,9 +144,9 @@ class AcceptedTokens:
         else:
             key = await keyring.find(token.key_id, token.algorithm)
         if key is None or not key.has_signed(token.signed, token.signature):
-            raise BadToken("key")
+            raise TokenRefused("key")
         if has_expired:
-            raise BadToken(EXPIRED)
+            raise TokenRefused(EXPIRED)
         return key
 
     def _forget_revoked(self) -> None:
@@ -165,7 +165,7 @@ class AcceptedTokens:
             self._remembered.clear()
 
 
-def refusal(fault: BadToken) -> Refused:
+def refusal(fault: TokenRefused) -> Refused:
     """Why a request is not executed whose token is not accepted."""
     extensions = {"code": str(Code.UNAUTHENTICATED), "reason": fault.reason}
     return Refused(Code.UNAUTHENTICATED, errors=[{"message": fault.message, "extensions": extensions}])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from server.issuers.file import Issuer, claim
-from store.errors import BadToken
+from store.errors import TokenRefused
 from store.identities import SUBJECT_LENGTH
 
 MAX_TOKEN = 8_192  # characters
@@ -53,7 +53,7 @@ def parse(text: str, issuers: Mapping[str, Issuer], now: float, audience: frozen
     than that of the file.
 
     Raises:
-        BadToken: it is not said as the issuer's table asks for, for any reason but that it has expired.
+        TokenRefused: it is not said as the issuer's table asks for, for any reason but that it has expired.
     """
     header, claims, signed, signature = _parts(text)
     issuer = issuers.get(_text(claims, "iss"))
@@ -88,7 +88,7 @@ def _object(part: str) -> dict[str, Any]:
     try:
         found = json.loads(_decoded(part), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise BadToken("form") from None
+        raise TokenRefused("form") from None
     _require(isinstance(found, dict), "form")
     return found  # type: ignore[no-any-return]  # checked
 
@@ -97,7 +97,7 @@ def _decoded(part: str) -> bytes:
     try:
         return urlsafe_b64decode(part + "=" * (-len(part) % 4))
     except ValueError:
-        raise BadToken("form") from None
+        raise TokenRefused("form") from None
 
 
 def _refuse_constant(name: str) -> object:
@@ -147,4 +147,4 @@ def _texts(value: object) -> Iterable[str]:
 
 def _require(holds: bool, reason: str) -> None:
     if not holds:
-        raise BadToken(reason)
+        raise TokenRefused(reason)

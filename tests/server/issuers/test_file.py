@@ -217,7 +217,7 @@ def test_id_tokens_are_no_access_tokens(tmp_path, provider):  # U2
     (issuer,) = file.read(path).issuers
     claims = SHAPES[provider][0] | ({"typ": "ID"} if provider == "keycloak" else {"token_use": "id"})
 
-    with pytest.raises(tokens.BadToken) as refused:
+    with pytest.raises(tokens.TokenRefused) as refused:
         tokens.parse(Tokens(claims).token("1"), {issuer.issuer: issuer}, NOW)
 
     assert refused.value.reason == ("typ" if provider == "keycloak" else "token_use")
