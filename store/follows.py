@@ -17,7 +17,7 @@ from store.followed import GROUPS, MAX_GROUPS, USERS, Followed
 from store.log import Entry
 from store.records import INSTANTS, Position
 from store.scripts.registry import Script
-from store.site import Actor, Session, Site, actor_slot
+from store.site import Actor, Site, actor_slot
 
 FOLLOW = Script("follow")
 MARK_SEEN = Script("mark_seen")
@@ -106,8 +106,7 @@ class Follows:
 
     async def _follower_and(self, follower: Actor, commands: Sequence[Command]) -> tuple[str, list[Any]]:
         """The name of the follower, who may follow, and the replies of some commands. One round trip for both."""
-        if isinstance(follower, Session):
-            follower = await self._site.username(follower)
+        follower = await self._site.username(follower)
         account = keys.user(self._site.home_of_user(follower), follower)
         (banned, left), *replies = await self._site.redis.pipeline([("HMGET", account, "bans", "left"), *commands])
         if left:
