@@ -236,6 +236,17 @@ class Feed:
         return f"feed:{self.username.lower()}"
 
 
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The front page of a user, and what it is made of."""
+
+    username: str
+
+    @property
+    def id(self) -> str:
+        return f"home:{self.username.lower()}"
+
+
 class NotificationKind(Enum):
     """Why a user is notified."""
 
@@ -419,6 +430,11 @@ def feed_owner(id: str) -> str | None:
 def inbox_owner(id: str) -> str | None:
     """The name in an inbox's id; None for any other text."""
     return _username("inbox", id)
+
+
+def home_owner(id: str) -> str | None:
+    """The name in a home's id; None for any other text."""
+    return _username("home", id)
 
 
 def notification_parts(id: str) -> tuple[str, int] | None:
