@@ -62,17 +62,15 @@ class Ring:
     A ring that a search has found. `members` are names as written, at most `LISTED_MEMBERS` of `member_count` when it
     is read.
 
-    Of the `votes` among the members, chance explains `expected`; `pairs` of them vote for each other more often than
-    that. The average member has voted for a share `coverage` of what the others have posted. Annulling all their votes
-    would take `article_votes` and `comment_votes`, and `moved` articles would change their place; `moves` are those
-    that would change it most.
+    Of the `votes` among the members, chance explains `expected`. The average member has voted for a share `coverage` of
+    what the others have posted. Annulling all their votes would take `article_votes` and `comment_votes`, and `moved`
+    articles would change their place; `moves` are those that would change it most.
     """
 
     number: int
     found_at: int  # unix milliseconds
     members: Sequence[str]
     member_count: int
-    pairs: int
     votes: int
     expected: float
     coverage: float
@@ -132,7 +130,9 @@ def replace_all(connection: "Connection", at: int, votes: int, users: int, rings
 
 def of_users(connection: "Connection", names: Collection[str]) -> dict[str, Ring]:
     """The rings of those of some users, given by their names as written, who are in one."""
-    ring_of = {name: number for number, name in RINGS_OF_USERS.run(connection, {"names": list(names)})}
+    ring_of: dict[str, int] = {}
+    for some in slices(set(names)):
+        ring_of.update((name, number) for number, name in RINGS_OF_USERS.run(connection, {"names": some}))
     if not ring_of:
         return {}
     numbers = {"numbers": sorted(set(ring_of.values()))}
@@ -173,7 +173,7 @@ CAST_ON_ARTICLES = Statement(
 )
 COUNT_ON_COMMENTS = Statement(f"SELECT count(*) {CAST.format(votes='comment_votes', things='comments')}")
 RING_COLUMNS = (
-    "number", "pairs", "votes", "expected", "coverage", "article_votes", "comment_votes", "moved",
+    "number", "votes", "expected", "coverage", "article_votes", "comment_votes", "moved",
 )  # fmt: skip
 FORGET = [Statement(f"DELETE FROM {table}") for table in ("ring_searches", "ring_moves", "ring_members", "rings")]
 NOTE_SEARCH = Statement("INSERT INTO ring_searches VALUES (1, :at_ms, :votes, :users)")

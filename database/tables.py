@@ -284,7 +284,6 @@ RINGS = Table(
     "rings",
     METADATA,
     Column("number", NUMBER, primary_key=True, autoincrement=False),
-    Column("pairs", NUMBER, nullable=False),
     Column("votes", NUMBER, nullable=False),
     Column("expected", Double, nullable=False),
     Column("coverage", Double, nullable=False),

@@ -64,7 +64,7 @@ def _lines(ring: Ring) -> Iterator[str]:
     names = ", ".join(ring.members[:SHOWN_MEMBERS]) + (f" and {more} more" if more > 0 else "")
     yield f"\nring {ring.number}, {ring.member_count} accounts: {names}"
     yield f"  {ring.votes} votes for each other, where chance explains {ring.expected:.1f}"
-    yield f"  each voted for {ring.coverage:.0%} of what the others posted; {ring.pairs} pairs stand out"
+    yield f"  each voted for {ring.coverage:.0%} of what the others posted"
     yield (
         f"  annulling all their votes takes {ring.article_votes} on articles and {ring.comment_votes} on comments, "
         f"and moves {ring.moved} articles"

@@ -3,7 +3,8 @@ A site with planted rings, among circles of honest friends, on which the search 
 
 The stories of a file give how often somebody posts and how many votes a story gets. Who votes is modelled: users differ
 in how much they vote, and vote mostly in their own groups. Friends share a group, post, and vote for some of what each
-other friend posts. Members of rings do the same, but vote for most of it, and for random stories as well.
+other friend posts. Members of rings do the same, but vote for most of it, and for random stories as well; what they
+post gets as few votes of others as the half of all stories with the fewest.
 """
 
 from bisect import bisect
@@ -89,13 +90,15 @@ class _Site:
     groups: dict[str, int] = field(default_factory=dict)  # where each user posts
     posted: list[tuple[int, int]] = field(default_factory=list)  # poster and stratum of each story
     voters: "_Voters" = field(init=False)
+    counts: list[int] = field(init=False)  # votes that stories get from others than their posters, ascending
 
     def __post_init__(self) -> None:
         self.voters = _Voters(self.random)
+        self.counts = sorted(_votes_of(story) for story in self.stories)
         for turn in range(-(-LEAST_STORIES // len(self.stories))):
             for story in self.stories:
                 poster = f"{story.poster}.{turn}" if turn else story.poster
-                self.post(poster, story.time // PERIOD, min(story.votes, MOST_VOTES) - 1)
+                self.post(poster, story.time // PERIOD, _votes_of(story))
 
     def post(self, poster: str, period: int, votes: int) -> int:
         """Post a story that gets some votes of honest voters, and return its number."""
@@ -146,6 +149,11 @@ class _Voters:
             yield self.of_group[chosen][bisect(sums, self._random.random() * sums[-1])]
 
 
+def _votes_of(story: Story) -> int:
+    """The votes of others than the poster."""
+    return min(story.votes, MOST_VOTES) - 1
+
+
 def _plant(site: _Site, planted: Planted) -> dict[int, set[str]]:
     """Let circles of friends and rings of new accounts post and vote. Returned are those of rings, by size."""
     random, honest = site.random, len(site.posted)
@@ -153,28 +161,32 @@ def _plant(site: _Site, planted: Planted) -> dict[int, set[str]]:
         group = random.randrange(GROUPS)
         friends = random.sample(site.voters.of_group[group], size)
         site.groups.update(dict.fromkeys(friends, group))
-        _vote_for_each_other(site, friends, lambda: random.uniform(*planted.friends))
+        _vote_for_each_other(site, friends, lambda: random.uniform(*planted.friends), site.counts)
     members: dict[int, set[str]] = {size: set() for size in SIZES}
     for turn, size in enumerate(SIZES * OF_EACH_SIZE):
         ring = [f"ring-{turn}-{number}" for number in range(size)]
         members[size].update(ring)
         site.groups.update(dict.fromkeys(ring, random.randrange(GROUPS)))
-        _vote_for_each_other(site, ring, lambda: planted.ring)
+        _vote_for_each_other(site, ring, lambda: planted.ring, site.counts[: len(site.counts) // 2])
         for member in ring:
             for _ in range(OTHER_VOTES):
                 site.vote(member, random.randrange(honest))
     return members
 
 
-def _vote_for_each_other(site: _Site, members: Sequence[str], share: Callable[[], float]) -> None:
-    """Let each of a group post, within some weeks, and vote for a share of what each other one posts."""
+def _vote_for_each_other(
+    site: _Site, members: Sequence[str], share: Callable[[], float], others: Sequence[int]
+) -> None:
+    """
+    Let each of a group post, within some weeks, and vote for a share of what each other one posts. `others` has numbers
+    of votes, of which each story gets one from honest voters.
+    """
     random = site.random
     begin = site.posted[random.randrange(len(site.posted))][1] // GROUPS
     for poster in members:
         voters = [(member, share()) for member in members if member != poster]
         for _ in range(STORIES):
-            votes = min(random.choice(site.stories).votes, MOST_VOTES) - 1
-            number = site.post(poster, begin + random.randrange(2), votes)
+            number = site.post(poster, begin + random.randrange(2), random.choice(others))
             for voter, probability in voters:
                 if random.random() < probability:
                     site.vote(voter, number)

@@ -2,19 +2,19 @@
 Finds rings in a table of votes: accounts that vote for each other far more often than chance explains, and for most of
 what the others post. docs/rings.md describes the method. Needs the extra `rings`, which has numpy.
 
-1. Two users are a *validated pair* if their votes for each other are not explained by how much each of them votes and
-   is voted for. This is a statistically validated network (Tumminello, Miccichè, Lillo, Piilo and Mantegna, PLoS ONE
-   6(4): e17994, 2011): a hypergeometric test of each pair, corrected by Bonferroni.
-2. The densest parts of the graph of validated pairs are found by greedy peeling (Charikar, APPROX 2000).
+1. Two users are a pair if each votes for `PAIR_COVERAGE` of what the other posts.
+2. The densest parts of the graph of pairs are found by greedy peeling (Charikar, APPROX 2000).
 3. Who votes for less than `LEAST_COVERAGE` of what the others of a part post leaves it, as friends do.
 4. Who gives the others no greater share of their votes than users outside do, in the same groups and periods, leaves
-   it, too. This is the same test, for a voter and all others of the part. It is also done for all its votes together.
+   it, too. What is left is a ring if chance does not explain all its votes. This is the test of statistically
+   validated networks (Tumminello, Miccichè, Lillo, Piilo and Mantegna, PLoS ONE 6(4): e17994, 2011), hypergeometric and
+   corrected by Bonferroni, of links from a user to a group: as many tests are counted as there are groups of this size.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from math import log
+from math import lgamma, log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,12 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Graph = dict[int, set[int]]  # the neighbours of each user
 
-SIGNIFICANCE = 0.01  # the probability that chance alone passes any of all tests of a kind
-LEAST_VOTES = 2  # of a validated pair, in each direction
+SIGNIFICANCE = 0.01  # the probability that chance alone makes any ring
+LEAST_VOTES = 2  # of a pair, in each direction
 LEAST_MEMBERS = 4
+PAIR_COVERAGE = 0.3
 LEAST_COVERAGE = 0.5
+LEAST_RATIO = 1.5  # of the votes of members for each other to those that chance explains
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +50,11 @@ class VoteTable:
 @dataclass(frozen=True, slots=True)
 class FoundRing:
     """
-    `votes` were cast among the members, of whom `pairs` are validated pairs; chance explains `expected` of the votes.
-    `coverage` is the share of the texts of the others that the average member has voted for: of articles or of
-    comments, whichever has more members.
+    `votes` were cast among the members, of which chance explains `expected`. `coverage` is the share of the texts of
+    the others that the average member has voted for: of articles or of comments, whichever has more members.
     """
 
     members: tuple[int, ...]
-    pairs: int
     votes: int
     expected: float
     coverage: float
@@ -64,9 +64,10 @@ def find(table: VoteTable) -> list[FoundRing]:
     """All rings, the one with the most votes among its members first. The same table always gives the same rings."""
     if not len(table.voters):
         return []
-    pairs = _validated_pairs(table)
-    kinds = [_Coverage.of(table, of_kind, np.unique(pairs)) for of_kind in (~table.are_comments, table.are_comments)]
-    parts = [[_ring(table, part, kind, pairs) for kind in kinds] for part in _dense_parts(pairs)]
+    kinds = [_Coverage.of(table, are_of_kind) for are_of_kind in (~table.are_comments, table.are_comments)]
+    pairs = np.unique(np.concatenate([kind.pairs() for kind in kinds], axis=1), axis=1)
+    paired = [kind.among(np.unique(pairs)) for kind in kinds]
+    parts = [[_ring(table, part, kind) for kind in paired] for part in _dense_parts(pairs)]
     found = [max((ring for ring in part if ring), key=_size, default=None) for part in parts]
     return sorted((ring for ring in found if ring), key=lambda ring: (-ring.votes, ring.members))
 
@@ -75,29 +76,8 @@ def _size(ring: FoundRing) -> tuple[int, float]:
     return len(ring.members), ring.coverage
 
 
-def _validated_pairs(table: VoteTable) -> Ints:
-    """Two rows of users: those in the same column vote for each other more often than chance explains."""
-    given = np.bincount(table.voters, minlength=table.users)
-    got = np.bincount(table.posters, minlength=table.users)
-    keys, counts = _counted(table.voters * table.users + table.posters)
-    keys, counts = keys[counts >= LEAST_VOTES], counts[counts >= LEAST_VOTES]
-    voters, posters = keys // table.users, keys % table.users
-    back = _looked_up(keys, counts, posters * table.users + voters)
-    is_mutual = (voters < posters) & (back > 0)
-    first, second = voters[is_mutual], posters[is_mutual]
-    total = len(table.voters)
-    there = _log_tail(given[first], counts[is_mutual], given[first] * got[second] / total)
-    returned = _log_tail(given[second], back[is_mutual], given[second] * got[first] / total)
-    logs = there + returned
-    logs += np.log1p(-logs)  # that the product of two probabilities is so small: x (1 - ln x)
-    able = int(((given > 0) & (got > 0)).sum())
-    is_valid = logs <= log(SIGNIFICANCE / max(able * (able - 1) // 2, 1))
-    return np.stack([first[is_valid], second[is_valid]])
-
-
-def _ring(table: VoteTable, members: Ints, kind: "_Coverage", pairs: Ints) -> FoundRing | None:
+def _ring(table: VoteTable, members: Ints, kind: "_Coverage") -> FoundRing | None:
     """The ring of those of some users who vote for most of what the others post, if chance does not explain it."""
-    tests = int(np.count_nonzero(np.bincount(table.voters)))
     while True:
         members, coverage = kind.members(members)
         if len(members) < LEAST_MEMBERS:
@@ -105,11 +85,18 @@ def _ring(table: VoteTable, members: Ints, kind: "_Coverage", pairs: Ints) -> Fo
         cast, votes, expected = _votes_among(table, members)
         is_unexplained = _log_tail(cast, votes, expected) <= log(SIGNIFICANCE)
         if is_unexplained.all():
-            if _log_tail(*(each.sum(keepdims=True) for each in (cast, votes, expected)))[0] > log(SIGNIFICANCE / tests):
-                return None
-            inner = int(np.isin(pairs, members).all(axis=0).sum())
-            return FoundRing(tuple(members.tolist()), inner, int(votes.sum()), float(expected.sum()), coverage)
+            break
         members = members[is_unexplained]
+    (together,) = _log_tail(*(each.sum(keepdims=True) for each in (cast, votes, expected)))
+    is_likely = together + _log_groups(table.users, len(members)) > log(SIGNIFICANCE)
+    if is_likely or votes.sum() < LEAST_RATIO * expected.sum():
+        return None
+    return FoundRing(tuple(members.tolist()), int(votes.sum()), float(expected.sum()), coverage)
+
+
+def _log_groups(users: int, size: int) -> float:
+    """The logarithm of the number of groups of this size."""
+    return lgamma(users + 1) - lgamma(size + 1) - lgamma(users - size + 1)
 
 
 def _votes_among(table: VoteTable, members: Ints) -> tuple[Ints, Ints, Floats]:
@@ -151,7 +138,7 @@ def _log_tail(cast: Ints, votes: Ints, expected: Floats) -> Floats:
 class _Coverage:
     """
     How much of what others have posted users vote for, of one kind: of the articles, or of the comments, that anybody
-    has voted for. Votes among some users only: those of `voters`, `counts` for each of `posters`.
+    has voted for. Each of `voters` has cast `counts` votes for the one of `posters` at the same place.
     """
 
     voters: Ints
@@ -160,12 +147,20 @@ class _Coverage:
     posted: Ints  # how many texts each user has posted
 
     @classmethod
-    def of(cls, table: VoteTable, is_of_kind: Bools, users: Ints) -> "_Coverage":
-        posters, texts = table.posters[is_of_kind], table.texts[is_of_kind]
+    def of(cls, table: VoteTable, are_of_kind: Bools) -> "_Coverage":
+        posters, texts = table.posters[are_of_kind], table.texts[are_of_kind]
         _, first = np.unique(texts, return_index=True)
         posted = np.bincount(posters[first], minlength=table.users).astype(np.int64)
-        keys, counts = _counted(table.voters[is_of_kind] * table.users + posters)
-        return cls(keys // table.users, keys % table.users, counts, posted).among(users)
+        keys, counts = _counted(table.voters[are_of_kind] * table.users + posters)
+        return cls(keys // table.users, keys % table.users, counts, posted)
+
+    def pairs(self) -> Ints:
+        """Two rows of users: those in the same column vote for `PAIR_COVERAGE` of what the other one posts."""
+        is_much = (self.counts >= LEAST_VOTES) & (self.counts >= PAIR_COVERAGE * self.posted[self.posters])
+        voters, posters = self.voters[is_much], self.posters[is_much]
+        size = len(self.posted)
+        is_mutual = (voters < posters) & np.isin(posters * size + voters, voters * size + posters)
+        return np.stack([voters[is_mutual], posters[is_mutual]])
 
     def among(self, users: Ints) -> "_Coverage":
         """The same with the votes among fewer users."""

@@ -154,7 +154,6 @@ async def _with_consequences(
         found_at=now,
         members=members,
         member_count=len(members),
-        pairs=ring.pairs,
         votes=ring.votes,
         expected=ring.expected,
         coverage=ring.coverage,

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "v0012_rings"
-down_revision = "v0011_webhooks"
+revision = "v0013_rings"
+down_revision = "v0012_group_follows"
 
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
@@ -20,7 +20,6 @@ def upgrade() -> None:
     op.create_table(
         "rings",
         sa.Column("number", NUMBER, primary_key=True, autoincrement=False),
-        sa.Column("pairs", NUMBER, nullable=False),
         sa.Column("votes", NUMBER, nullable=False),
         sa.Column("expected", sa.Double, nullable=False),
         sa.Column("coverage", sa.Double, nullable=False),
