@@ -23,7 +23,8 @@ from starlette.routing import BaseRoute, Route
 from database import personal
 from database.database import Database
 from database.personal import Edits
-from engine import Client
+from engine import Client, Refused
+from engine.endpoint import STATUSES
 from resolvers.context import Context
 from schema.scalars import write_instant
 from schema.schema import SCHEMA
@@ -71,11 +72,15 @@ async def respond(request: Request) -> StreamingResponse:
     The export of the viewer. A user gets one an hour.
 
     Raises:
-        Refused: the token is not accepted.
-        HTTPException: 401 if nobody is logged in, 429 with `Retry-After`, 503 if the store does not answer.
+        HTTPException: 401 if nobody is logged in, or the token is not accepted, 429 with `Retry-After`, 503 if the store
+            does not answer.
     """
     state = request.app.state
-    client: Client = await state.endpoint.identified(request.scope)
+    try:
+        client: Client = await state.endpoint.identified(request.scope)
+    except Refused as refused:
+        message = refused.errors[0]["message"]
+        raise HTTPException(STATUSES.get(refused.code, (HTTPStatus.BAD_REQUEST,))[0], message, UNCACHED) from refused
 
     def open_context() -> Context:
         context: Context = state.contexts.open(client)
