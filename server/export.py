@@ -72,8 +72,8 @@ async def respond(request: Request) -> StreamingResponse:
     The export of the viewer. A user gets one an hour.
 
     Raises:
-        HTTPException: 401 if nobody is logged in, or the token is not accepted, 429 with `Retry-After`, 503 if the store
-            does not answer.
+        HTTPException: 401 if nobody is logged in, or the token is not accepted; 429 with `Retry-After`; 503 if the
+            store does not answer.
     """
     state = request.app.state
     try:

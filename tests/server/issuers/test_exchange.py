@@ -22,10 +22,8 @@ TOKENS = Tokens()
 
 
 async def sent(http, query, token=None, headers=None, **variables):
-    given = {"authorization": f"Bearer {token}"} if token else {}
-    response = await http.post(
-        "/graphql", json={"query": query, "variables": variables}, headers=given | (headers or {})
-    )
+    given, body = {"authorization": f"Bearer {token}"} if token else {}, {"query": query, "variables": variables}
+    response = await http.post("/graphql", json=body, headers=given | (headers or {}))
     assert response.status_code == 200, response.text
     return response
 
@@ -48,7 +46,7 @@ async def test_token_is_exchanged_for_a_session(http):
     assert found["account"]["sessions"] == [{"isCurrent": True}]
     found = (await sent(http, VIEWER, token)).json()["data"]
     assert found["account"]["sessions"] == [{"isCurrent": False}]  # the token is none of them
-    assert found["session"] == {"expiresAt": "2016-08-04T12:52:00Z"}
+    assert found["session"] == {"expiresAt": "2016-08-04T12:52:00.000Z"}
 
 
 async def test_token_that_is_not_accepted_is_a_bad_one(http, redis):  # U2
