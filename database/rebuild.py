@@ -57,7 +57,8 @@ from store.maintenance.records.places import PlaceRecord
 from store.maintenance.records.record import Record, Skipped
 from store.maintenance.restore import ORIGIN_FIELD
 from store.maintenance.scan import Progress
-from store.records import ContentState, ModerationKind, is_pseudonym
+from store.moderation_records import ModerationKind
+from store.records import ContentState, is_pseudonym
 from store.site import Site
 
 RECORDS_AT_ONCE = 500  # in a transaction

@@ -7,8 +7,9 @@ import strawberry
 from resolvers.search import SearchKind, SearchOrder
 from store.flags import FlagReason, Queue
 from store.leaving import DeletedTexts
+from store.moderation_records import AnnulmentState, ModerationKind, Role
 from store.ranking.formulas import Order
-from store.records import AnnulmentState, ContentState, ModerationKind, NotificationKind, Role, Vote
+from store.records import ContentState, NotificationKind, Vote
 from store.threads import CommentOrder
 
 __all__ = [

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from store import bans, keys, leaving, one_time_tokens, profiles, roles, validation, verdicts
 from store.errors import BadCredentials, BadToken, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
 from store.leaving import Leaver
+from store.moderation_records import Role
 from store.one_time_tokens import Purpose
 from store.passwords import Passwords, refuse_common
 from store.rate_limits import Attempts, SlidingWindow
-from store.records import Role
 from store.reserved_names import ReservedNames
 from store.scripts.registry import Script
 from store.sessions import NewSession, Sessions
