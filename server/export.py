@@ -41,7 +41,8 @@ AT_ONCE = 100  # things of a list
 CHUNK = 65_536  # bytes of the ZIP that are sent at once, at least
 
 ACTION = "kind at reason group { name } expiresAt appeal { text at answer } revertedBy { id }"
-ACCOUNT = "{ viewer { id username joinedAt karma bannedUntil roles { role group { name } grantedAt } } }"
+ACCOUNT = """{ viewer { id username displayName about avatarUrl joinedAt karma bannedUntil
+  roles { role group { name } grantedAt } } }"""
 SESSIONS = "{ account { sessions { id openedAt usedAt agent } } }"
 ARTICLES = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Article {
   id title link content groups { name } state isLocked postedAt editedAt upvotes downvotes } } }"""
