@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "v0013_rings"
-down_revision = "v0012_group_follows"
+revision = "v0014_rings"
+down_revision = "v0013_profiles"
 
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
