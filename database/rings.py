@@ -34,7 +34,7 @@ class RankedArticle(NamedTuple):
     votes: int
 
 
-class CastVote(NamedTuple):
+class CountedVote(NamedTuple):
     number: int
     value: int
 
@@ -103,10 +103,10 @@ def articles(connection: "Connection", after: int) -> list[RankedArticle]:
     return [RankedArticle(*row) for row in ARTICLES.run(connection, {"after": after, "most": READ_AT_ONCE})]
 
 
-def cast_on_articles(connection: "Connection", voter: str, after: int) -> list[CastVote]:
+def cast_on_articles(connection: "Connection", voter: str, after: int) -> list[CountedVote]:
     """The next `READ_AT_ONCE` votes of a user, up and down, on articles of others that count, by their numbers."""
     given = {"voter": voter, "after": after, "most": READ_AT_ONCE}
-    return [CastVote(*row) for row in CAST_ON_ARTICLES.run(connection, given)]
+    return [CountedVote(*row) for row in CAST_ON_ARTICLES.run(connection, given)]
 
 
 def count_on_comments(connection: "Connection", voter: str) -> int:

@@ -164,7 +164,7 @@ async def _with_consequences(
     )
 
 
-async def _cast_on_articles(database: Database, voter: str) -> AsyncIterator[rings.CastVote]:
+async def _cast_on_articles(database: Database, voter: str) -> AsyncIterator[rings.CountedVote]:
     after = 0
     while some := await database.run(rings.cast_on_articles, voter, after):
         for vote in some:
