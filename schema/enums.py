@@ -149,6 +149,15 @@ describe(
     REMOVE="They are deleted.",
 )
 describe(
+    MailFrequency,
+    "MailFrequency",
+    "How often what arrives in the inbox is mailed.",
+    NEVER="Not at all.",
+    AT_ONCE="After two minutes, without what was seen meanwhile.",
+    DAILY="Once a day.",
+    WEEKLY="On Mondays.",
+)
+describe(
     Queue,
     "QueueKind",
     "Why things wait for moderators.",
