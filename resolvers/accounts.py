@@ -34,7 +34,7 @@ async def pending_email(accounts: Sequence[OwnAccount], context: Context) -> lis
 
 
 async def is_email_refused(accounts: Sequence[OwnAccount], context: Context) -> list[bool]:
-    return [each.unusable is not None for each in await _mailboxes(accounts, context)]
+    return [each.is_refused for each in await _mailboxes(accounts, context)]
 
 
 async def mail_replies(accounts: Sequence[OwnAccount], context: Context) -> list[MailFrequency]:
@@ -83,6 +83,12 @@ async def edit_account(
     username = await context.write(edited)
     context.reads.prime_login(username)
     return OwnAccount(username)
+
+
+async def confirm_email(context: Context, token: str) -> OwnAccount | None:
+    """The token says who confirms it; the account is shown to its user only."""
+    username = await context.write(context.store.mailboxes.confirm(token))
+    return OwnAccount(username) if await context.viewer() == username else None
 
 
 async def request_password_reset(context: Context, username_or_email: str) -> None:

@@ -57,6 +57,11 @@ class EditAccountInput:
     current_password: str | None = optional("The current password, where the address changes.")
 
 
+@strawberry.input(description="The token of a link to confirm an address.")
+class ConfirmEmailInput:
+    token: str = strawberry.field(description="What follows `#` in the link. It is good once, for a day.")
+
+
 @strawberry.input(description="Whose password is forgotten.")
 class RequestPasswordResetInput:
     username_or_email: str = strawberry.field(
@@ -102,6 +107,12 @@ class AccountMutations:
         EditAccountInput,
         "Change the viewer's address, or which mails they get. A new address gets a mail with a link to confirm it, and "
         "the one before is told.",
+    )
+    confirm_email: EditAccountPayload | None = mutation(
+        accounts.confirm_email,
+        EditAccountPayload,
+        ConfirmEmailInput,
+        "Confirm a pending address, in whatever browser its link was opened. From then on it counts.",
     )
     request_password_reset: RequestPasswordResetPayload | None = mutation(
         accounts.request_password_reset,

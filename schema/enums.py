@@ -7,6 +7,7 @@ import strawberry
 from resolvers.search import SearchKind, SearchOrder
 from store.flags import FlagReason, Queue
 from store.leaving import DeletedTexts
+from store.mailboxes import MailFrequency
 from store.ranking.formulas import Order
 from store.records import AnnulmentState, ContentState, ModerationKind, NotificationKind, Role, Vote
 from store.threads import CommentOrder
@@ -17,6 +18,7 @@ __all__ = [
     "ContentState",
     "DeletedTexts",
     "FlagReason",
+    "MailFrequency",
     "ModerationKind",
     "NotificationKind",
     "Order",

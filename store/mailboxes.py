@@ -14,14 +14,16 @@ from dataclasses import dataclass
 from enum import Enum
 from hashlib import sha1, sha256
 
-from store import bans, keys, validation
-from store.errors import BadCredentials, Invalid, Unauthenticated
+from store import bans, keys, one_time_tokens, validation
+from store.errors import BadCredentials, BadToken, Invalid, Unauthenticated
 from store.kinds import Backup, Check, Kind, Text
+from store.one_time_tokens import Purpose
 from store.queries import Read
 from store.scripts.registry import Script
 from store.site import Actor, Session, Site, actor_slot
 from store.users import Users
 
+CONFIRM_EMAIL = Script("confirm_email")
 EDIT_MAILBOX = Script("edit_mailbox")
 
 KEY_BYTES = 16
@@ -75,6 +77,11 @@ class Mailbox:
     def usable(self) -> str | None:
         """The confirmed address, unless it was refused."""
         return None if self.email == self.unusable else self.email
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether one of the addresses was refused."""
+        return self.unusable is not None and self.unusable in (self.email, self.pending)
 
 
 class Kept(Enum):
@@ -130,6 +137,22 @@ class Mailboxes:
             return await self._edit(session, "keep", "", replies)
         _, verified = await self._users.authenticate(login.username, password or "", address)
         return await self._edit(session, "set" if email else "remove", email or "", replies, verified)
+
+    async def confirm(self, token: str) -> str:
+        """
+        Confirm the pending address of a user by the token of the mail to it, and return the username. Open tokens to
+        reset the password end. One round trip.
+
+        Raises:
+            BadToken: it was used, has ended, or is of another address than the pending one.
+        """
+        known = one_time_tokens.parsed(token)
+        beginning = CONFIRM_EMAIL.beginning(known.slot % self._site.partitions)
+        given = (known.digest, Purpose.CONFIRM.value, secrets.token_hex(8), self._site.clock())
+        status, *name = await self._site.redis.run((*beginning, *given))
+        if status == "bad":
+            raise BadToken
+        return str(name[0])
 
     def checked(self, email: str) -> str:
         """

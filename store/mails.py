@@ -16,7 +16,7 @@ from store.kinds import Backup, Check, Kind, Text
 from store.mailboxes import ADDRESS_DIGEST, digest
 from store.scripts.registry import Script
 from store.site import Site
-from store.validation import USERNAME
+from store.validation import EMAIL, USERNAME
 
 NOTE_UNUSABLE = Script("note_unusable")
 PUT_OFF_MAIL = Script("put_off_mail")
@@ -25,7 +25,8 @@ TAKE_MAIL = Script("take_mail")
 
 NOTICES = ("change", "removal")
 WHATS = ("confirm", "reset", "replies", *NOTICES)
-NOTED = re.compile(r"[0-9]{16} [a-z]+ [a-z]+")  # a notification, as `records.notification_member` writes it
+# a notification, as `records.notification_member` writes it, or the address of a notice
+NOTED = re.compile(rf"[0-9]{{16}} [a-z]+ [a-z]+|{EMAIL.pattern}")
 SUBJECT = Text("SUBJECT", rf"(?:{keys.USERNAME.pattern}|{ADDRESS_DIGEST.pattern})", keys.slot, is_folded=True)
 WHAT = Text("WHAT", f"(?:{'|'.join(WHATS)})")
 
@@ -87,8 +88,13 @@ async def ask_for_reset(site: Site, username_or_email: str) -> None:
     """
     is_name = USERNAME.fullmatch(username_or_email) is not None
     subject = username_or_email.lower() if is_name else digest(username_or_email)
-    beginning = QUEUE_MAIL.beginning(keys.slot(subject) % site.partitions)
+    beginning = QUEUE_MAIL.beginning(home(site, subject))
     await site.redis.run((*beginning, subject, "reset", site.clock()))
+
+
+def home(site: Site, subject: str) -> int:
+    """The partition of the mails to a user, or to those with an address."""
+    return keys.slot(subject) % site.partitions
 
 
 async def due(site: Site, most: int) -> list[WaitingMail]:

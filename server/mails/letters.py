@@ -38,7 +38,7 @@ DONE = {  # by the kinds of actions of moderators
 }
 OWN = {"article": "your article", "comment": "your comment", "user": "you"}
 SUBJECTS = """query($ids: [ID!]!) { nodes(ids: $ids) {
-  ... on Comment { id content depth poster { username } article { id title } }
+  ... on Comment { id content commenter: poster { username } article { id title } }
   ... on Article { id title content poster { username } }
   ... on ModerationAction { id kind reason subjectId } } }"""
 POLICY = SMTP.clone(cte_type="7bit")  # not all servers take 8 bits
@@ -218,15 +218,14 @@ class Letters:
             type = node["subjectId"].partition(":")[0]
             said = f"A moderator {DONE.get(node['kind'], 'decided about')} {OWN[type]}"
             return {"said": said, "text": _excerpt(node["reason"]), "url": f"{self._url}/inbox"}
-        if not node["poster"]:
-            return None
-        who = node["poster"]["username"]
         if kind == "article":
-            said, page = f"{who} mentioned you in “{node['title']}”", f"/article/{number}"
-        else:
+            said, page = f"{node['poster']['username']} mentioned you in “{node['title']}”", f"/article/{number}"
+        elif node["commenter"] and node["content"] is not None:
             article = node["article"]
-            said = f"{who} wrote to you in “{article['title']}”"
+            said = f"{node['commenter']['username']} wrote to you in “{article['title']}”"
             page = f"/{article['id'].replace(':', '/')}/comment/{number}"
+        else:  # deleted or hidden
+            return None
         return {"said": said, "text": _excerpt(node["content"] or ""), "url": self._url + page}
 
 

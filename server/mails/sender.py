@@ -38,12 +38,14 @@ class MailRates:
     a_day: int
     of_site: int
 
-    def windows(self, letter: Letter) -> list[SlidingWindow]:
+    def windows(self, letter: Letter) -> tuple[list[SlidingWindow], list[SlidingWindow]]:
+        """Those that must have room for a mail, and others in which it counts if they have."""
         address = mailboxes.digest(letter.to)
-        found = [SlidingWindow(("mail", "site"), DAY, self.of_site), *self._windows("to", address)]
+        needed = [SlidingWindow(("mail", "site"), DAY, self.of_site), *self._windows("to", address)]
         for name in letter.usernames:
-            found += self._windows("user", name.lower())
-        return found + (self._windows("replies to", address, kept=1) if letter.unsubscribing else [])
+            needed += self._windows("user", name.lower())
+        of_replies = self._windows("replies to", address, kept=1)
+        return ([*needed, *of_replies], []) if letter.unsubscribing else (needed, of_replies)
 
     def _windows(self, scope: str, subject: str, kept: int = 0) -> list[SlidingWindow]:
         limits = ((HOUR, self.an_hour), (DAY, self.a_day))
@@ -99,12 +101,13 @@ class Sender:
 
     async def _send_within_limits(self, waiting: WaitingMail, letter: Letter) -> None:
         """Count a mail that is sent; one beyond the limits waits until there is room."""
-        windows = self._rates.windows(letter) if self._rates else []
-        counted, full = await self._attempts.try_to_count(windows) if windows else ((), {})
+        needed, others = self._rates.windows(letter) if self._rates else ([], [])
+        counted, full = await self._attempts.try_to_count([*needed, *others]) if needed else ((), {})
+        room = [at for window, at in full.items() if window in needed]
         was_sent = False
         try:
-            if full:
-                await self._wait(waiting, max(full.values()))
+            if room:
+                await self._wait(waiting, max(room))
             else:
                 was_sent = await self._offer(waiting, letter)
         finally:

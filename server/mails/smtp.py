@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from aiosmtplib import (
     SMTP,
+    SMTPConnectError,
     SMTPDataError,
     SMTPException,
     SMTPRecipientRefused,
@@ -167,6 +168,8 @@ def _reason(fault: Exception) -> str:
             return f"it has answered {code}"
         case SMTPTimeoutError() | TimeoutError():
             return "it does not answer in time"
+        case SMTPConnectError(message=text):
+            return text
         case SMTPServerDisconnected():
             return "it has closed the connection"
         case ssl.SSLError(reason=reason):

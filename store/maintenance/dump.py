@@ -4,7 +4,7 @@ Dumps a store, while it is in use, as records (see `records`) from which `restor
     serverkeys, ranking, imported
     articles and follows
     comments: after their articles and their parents
-    users, deleted ones, what is written about groups, idempotency keys, lists of users, sessions, actions of
+    users, deleted ones, what is written about groups, idempotency keys, lists of users, sessions, addresses, mails, actions of
     moderators, appeals, flags, annulled votes
     sequences: of each partition the last one given to a post
 
@@ -33,6 +33,7 @@ from store.maintenance.records.annulments import read_annulled
 from store.maintenance.records.content import read_articles, read_comments
 from store.maintenance.records.flags import read_flags
 from store.maintenance.records.lists import kinds_of_lists, read_lists
+from store.maintenance.records.mailboxes import read_mailboxes, read_mailing
 from store.maintenance.records.places import read_places
 from store.maintenance.records.record import Record, Skipped
 from store.maintenance.records.settings import imported, read_ranking, read_sequences, read_server_keys
@@ -51,6 +52,8 @@ LAST: dict[str, Reader] = {
     "posted": read_posted,
     "commented": read_posted,
     "session": read_sessions,
+    "mailbox": read_mailboxes,
+    "mailing": read_mailing,
     "action": read_actions,
     "appeal": read_appeals,
     "flags": read_flags,

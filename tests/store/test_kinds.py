@@ -1,6 +1,6 @@
 import pytest
 
-from store import annulments, flags, keys, kinds
+from store import annulments, flags, keys, kinds, mailboxes, mails
 from store.ranking.formulas import Policy
 from tests.store import scene as scenes
 
@@ -28,6 +28,9 @@ EXAMPLES: dict[kinds.Text, int | str] = {
     keys.MOVES: 7,
     keys.LEASE: "archiver",
     annulments.CASE: 1541,
+    mailboxes.ADDRESS_DIGEST: DIGEST[:40],
+    mails.SUBJECT: "Alice",
+    mails.WHAT: "reset",
 }
 
 
@@ -59,6 +62,9 @@ NEVER_EXPIRING = (
     "moderators",
     "flags",
     "queue",
+    "addressed",
+    "mailing",
+    "mail",
 )
 
 
