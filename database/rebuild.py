@@ -57,7 +57,8 @@ from store.maintenance.records.places import PlaceRecord
 from store.maintenance.records.record import Record, Skipped
 from store.maintenance.restore import ORIGIN_FIELD
 from store.maintenance.scan import Progress
-from store.records import ContentState, ModerationKind, is_pseudonym
+from store.moderation_records import ModerationKind
+from store.records import ContentState, is_pseudonym
 from store.site import Site
 
 RECORDS_AT_ONCE = 500  # in a transaction
@@ -275,7 +276,7 @@ def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) ->
     copy_comments(connection, comments, annulled)
     users = [record.fields for record in batch if isinstance(record, UserRecord)]
     users = [fields for fields in users if not is_pseudonym(fields["name"])]
-    upsert(connection, USERS, [user_row(fields["name"], int(fields["joined"]), fields.get("seen")) for fields in users])
+    upsert(connection, USERS, map(user_row, users))
     follows = [record for record in batch if isinstance(record, FollowsRecord)]
     pairs = [follow_row(each.follower, other, since) for each in follows for other, since in each.followees.items()]
     upsert(connection, FOLLOWS, pairs)

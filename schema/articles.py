@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import strawberry
 
-from resolvers import articles, comments, decisions, flags, threads
+from resolvers import articles, comments, decisions, flags, saved, threads
 from schema.connections import Connection
 from schema.enums import ContentState, FlagReason, Order, Vote
 from schema.fields import ARGUMENTS, field_of, root_field
@@ -75,6 +75,9 @@ class Votable(Node):
     viewer_vote: Vote | None = field_of(
         articles.viewer_vote,
         "The viewer's vote; null if nobody is logged in, or if voting has closed, when the voters are deleted.",
+    )
+    viewer_has_saved: bool = field_of(
+        saved.viewer_has_saved, "Whether the viewer has saved it; false if nobody is logged in."
     )
     is_voting_open: bool = strawberry.field(
         description="Whether voting is open: by default for a week after posting, unless the article is locked."

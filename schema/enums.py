@@ -8,8 +8,9 @@ from resolvers.search import SearchKind, SearchOrder
 from store.flags import FlagReason, Queue
 from store.leaving import DeletedTexts
 from store.mailboxes import MailFrequency
+from store.moderation_records import AnnulmentState, ModerationKind, Role
 from store.ranking.formulas import Order
-from store.records import AnnulmentState, ContentState, ModerationKind, NotificationKind, Role, Vote
+from store.records import ContentState, NotificationKind, Vote
 from store.threads import CommentOrder
 
 __all__ = [
@@ -46,6 +47,8 @@ class UserErrorCode(Enum):
     NOT_A_MODERATOR = "not a moderator"
     ALREADY_REVERTED = "already reverted"
     RULE = "rule"
+    NOT_OFFERED = "not offered"
+    BAD_TOKEN = "bad token"
 
 
 def describe(enum: type[Enum], name: str, description: str, **values: str) -> None:
@@ -202,4 +205,6 @@ describe(
     "content, and for somebody of the same or a higher role.",
     ALREADY_REVERTED="The action was reverted before.",
     RULE="A rule of the site does not allow it; `rule` names it.",
+    NOT_OFFERED="It is switched off on this site.",
+    BAD_TOKEN="A token that is good once was used, has expired, or is unknown.",
 )

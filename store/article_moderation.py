@@ -8,8 +8,8 @@ from typing import NoReturn
 from store import moderation, removals, roles, validation
 from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
 from store.moderation import Moderated
+from store.moderation_records import ModerationAction
 from store.ranking.formulas import GROUPS_PER_ARTICLE
-from store.records import ModerationAction
 from store.roles import Moderator
 from store.scripts.registry import Script
 from store.site import Site

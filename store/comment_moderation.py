@@ -10,7 +10,7 @@ from store import comments, effects, keys, moderation, roles, validation
 from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
 from store.log import Entry
 from store.moderation import Moderated
-from store.records import ModerationAction
+from store.moderation_records import ModerationAction
 from store.roles import Moderator
 from store.scripts.registry import Script
 from store.site import Site

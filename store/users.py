@@ -1,21 +1,23 @@
-"""Commands on users: register, log in, change a password."""
+"""Commands on users: register, log in, change or reset a password, edit a profile, leave."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from store import bans, keys, leaving, roles, validation, verdicts
-from store.errors import BadCredentials, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
+from store import bans, keys, leaving, one_time_tokens, profiles, roles, validation, verdicts
+from store.errors import BadCredentials, BadToken, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
 from store.leaving import Leaver
+from store.moderation_records import Role
+from store.one_time_tokens import Purpose
 from store.passwords import Passwords, refuse_common
 from store.rate_limits import Attempts, SlidingWindow
-from store.records import Role
 from store.reserved_names import ReservedNames
 from store.scripts.registry import Script
 from store.sessions import NewSession, Sessions
-from store.site import Session, Site
+from store.site import Actor, Session, Site
 from store.validation import Faults
 
 CHANGE_PASSWORD = Script("change_password")
 REGISTER = Script("register")
+RESET_PASSWORD = Script("reset_password")
 
 FAILURES_WINDOW = 15 * 60
 FAILURES_OF_NAME_AND_ADDRESS = 10
@@ -114,6 +116,34 @@ class Users:
         if status == "changed":  # the stored password, after it was verified
             raise BadCredentials
         return username
+
+    async def reset_password(self, token: str, new: str, agent: str = "") -> NewSession:
+        """
+        Set the password of the user of a token that is good once, open a session, and end all others.
+
+        Two round trips, the last is `reset_password.lua`, which uses the token up.
+
+        Raises:
+            Invalid: the new password breaks a rule, or is one of the commonest.
+            BadToken: the token was used, has ended, or there is none.
+            RateLimited: too many passwords wait to be hashed.
+        """
+        validation.password(new, "newPassword")
+        await refuse_common(new, "newPassword")
+        known = await one_time_tokens.read(self._site, token, Purpose.RESET)
+        opened, session = self._sessions.generate(known.username, agent)
+        beginning = RESET_PASSWORD.beginning(self._site.home_of_user(known.username))
+        given = (one_time_tokens.parsed(token).digest, await self._passwords.hashed(new), self._site.clock())
+        (status,) = await self._site.redis.run(
+            (*beginning, *given, session.digest, opened.login.expires_at, opened.details)
+        )
+        if status == "bad":  # it was used meanwhile
+            raise BadToken
+        return opened
+
+    async def edit_profile(self, actor: Actor, changes: Mapping[str, str]) -> str:
+        """See `profiles.edit`."""
+        return await profiles.edit(self._site, actor, changes, self._reserved_names)
 
     async def delete(
         self, session: Session, current: str | None, *, removes_texts: bool, address: str | None = None

@@ -4,8 +4,8 @@ Dumps a store, while it is in use, as records (see `records`) from which `restor
     serverkeys, ranking, imported
     articles and follows
     comments: after their articles and their parents
-    users, deleted ones, what is written about groups, idempotency keys, lists of users, sessions, addresses, mails, actions of
-    moderators, appeals, flags, annulled votes
+    users, deleted ones, what is written about groups, idempotency keys, lists of users, sessions, tokens, addresses,
+    mails, actions of moderators, appeals, flags, annulled votes
     sequences: of each partition the last one given to a post
 
 Kinds of keys say which keys these have, which are derived from them, and which are left out. Each record is read
@@ -37,6 +37,7 @@ from store.maintenance.records.mailboxes import read_mailboxes, read_mailing
 from store.maintenance.records.places import read_places
 from store.maintenance.records.record import Record, Skipped
 from store.maintenance.records.settings import imported, read_ranking, read_sequences, read_server_keys
+from store.maintenance.records.tokens import read_tokens
 from store.maintenance.scan import Progress
 from store.site import Site
 
@@ -54,6 +55,7 @@ LAST: dict[str, Reader] = {
     "session": read_sessions,
     "mailbox": read_mailboxes,
     "mailing": read_mailing,
+    "token": read_tokens,
     "action": read_actions,
     "appeal": read_appeals,
     "flags": read_flags,

@@ -324,10 +324,10 @@ class _Verification:
             await self._numbered(p, [sequence for sequence in sequences if records.is_of_story(sequence)])
 
     async def _server_keys(self, p: int) -> None:
-        for name, value in (await self._site.redis.run(("HGETALL", keys.serverkeys(p)))).items():
+        for name, value in (await self._site.redis.run(("HGETALL", server_keys.serverkeys(p)))).items():
             if p != server_keys.HOME or not server_keys.NAME.fullmatch(name) or not server_keys.VALUE.fullmatch(value):
                 expected = f"a name and a digest, in partition {server_keys.HOME}"
-                self._report(Finding(f"{keys.serverkeys(p)} {name}", value, expected))
+                self._report(Finding(f"{server_keys.serverkeys(p)} {name}", value, expected))
 
     async def _numbered(self, p: int, sequences: Sequence[int]) -> None:
         """Sequences of stories must be in `numbered`; others may be, too: those of deleted stories."""

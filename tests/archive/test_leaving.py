@@ -21,7 +21,7 @@ from archive.mover import HotLimits, Mover
 from archive.stepwise import Delayed
 from database.database import Database
 from database.tables import METADATA
-from store import annulments, article_moderation, bans, flags, keys, log, roles
+from store import annulments, article_moderation, bans, flags, keys, log, roles, saved
 from store import leaving as leavers
 from store.articles import VOTE, Draft
 from store.comments import VOTE_ON_COMMENT
@@ -29,7 +29,9 @@ from store.errors import Refusal, Unauthenticated, UsernameTaken
 from store.flags import FlagReason
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
-from store.records import Role, Vote
+from store.moderation_records import Role
+from store.one_time_tokens import Purpose, issue
+from store.records import Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.archive.annulling import World as Follower
@@ -57,7 +59,7 @@ EVERYTHING = """query($ids: [ID!]!, $search: String!) {
   moderationLog(first: 50) { nodes { kind subjectId moderator { username } } }
   search(query: $search, first: 50) { nodes {
     __typename ... on User { username } ... on Article { poster { username } } } }
-  user(username: "Zelda") { id }
+  user(username: "Zelda") { id displayName about }
 }"""
 
 
@@ -73,6 +75,8 @@ class Site(World):
         for name in ("Bob", "carol"):
             await self.register(name)
         self.tokens[NAME] = (await store.users.register(NAME, PASSWORD)).token
+        await store.users.edit_profile(NAME, {"display_name": "Zelda Z.", "about": "I am zelda"})
+        await issue(store.site, NAME, Purpose.RESET)
         await roles.grant(store.site, OPERATOR, NAME, Role.MODERATOR, None, "helps")
         await roles.grant(store.site, OPERATOR, "carol", Role.ADMIN, None, "helps")
 
@@ -107,6 +111,7 @@ class Site(World):
         await store.comments.vote(mine, "carol", Vote.UP)
         await store.follows.follow(NAME, "Bob")
         await store.follows.follow("Bob", NAME)
+        await saved.save(store.site, NAME, other)
         await flags.flag(store.site, NAME, "article", third, FlagReason.SPAM, "an advertisement")
         await article_moderation.lock(store.site, NAME, await post("Bob", "a quarrel"), None, "heated")
         await bans.ban(store.site, OPERATOR, NAME, "ask", None, "not there")
@@ -238,7 +243,7 @@ async def test_nothing_names_a_deleted_user(site: Site, texts: str) -> None:  # 
     pages = await leavers.read_on(site.store.site, dict.fromkeys(range(site.store.site.partitions), log.START), 1_000)
     entries = [entry for page in pages.values() for entry in page]
     assert {entry.kind for entry in entries if naming(repr(entry))} == {"user_deleted"}
-    own = {"an old one", "mine", "a comment", "another comment", "it is changed"}
+    own = {"an old one", "mine", "a comment", "another comment", "it is changed", "I am zelda"}
     assert not [entry for entry in entries if own & set(entry.values.values())]
     await rebuilt(site.store, site.database)
     assert naming(await rows(site.database)) == []

@@ -11,7 +11,8 @@ from database.database import Database
 from database.tables import METADATA
 from store import reverts, roles
 from store.articles import Draft
-from store.records import Role, Vote
+from store.moderation_records import Role
+from store.records import Vote
 from store.roles import OPERATOR
 from tests.database.conftest import mirrored, opened
 from tests.database.histories import History

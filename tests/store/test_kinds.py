@@ -1,6 +1,6 @@
 import pytest
 
-from store import annulments, flags, keys, kinds, mailboxes, mails
+from store import annulments, flags, keys, kinds, leases, mailboxes, mails, threads
 from store.ranking.formulas import Policy
 from tests.store import scene as scenes
 
@@ -22,11 +22,11 @@ EXAMPLES: dict[kinds.Text, int | str] = {
     keys.LINK_DIGEST: DIGEST[:32],
     keys.ORDER: "votes",
     keys.REPLY_ORDER: "votes",
-    keys.PINNED_ORDER: "votes",
+    threads.PINNED_ORDER: "votes",
     keys.LISTING: "group:show:votes",
     keys.TIME: AT,
-    keys.MOVES: 7,
-    keys.LEASE: "archiver",
+    threads.MOVES: 7,
+    leases.NAME: "archiver",
     annulments.CASE: 1541,
     mailboxes.ADDRESS_DIGEST: DIGEST[:40],
     mails.SUBJECT: "Alice",
@@ -65,6 +65,7 @@ NEVER_EXPIRING = (
     "addressed",
     "mailing",
     "mail",
+    "saved",
 )
 
 

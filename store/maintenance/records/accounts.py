@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from store import keys, leaving, records, roles, validation
+from store import keys, leaving, moderation_records, records, roles, validation
 from store.client import Command
 from store.kinds import Key, Kind
 from store.leaving import Leaver
@@ -35,10 +35,13 @@ DROPPABLE = {  # left out if they are malformed
     "seen": re.compile(r"-?[0-9]{1,16}(?:\.[0-9]+)?(?:e\+?[0-9]{1,2})? [0-9]{1,16}"),
     "inbox_seen": re.compile("[0-9]{1,15} [0-9]{16}"),
     "inbox_dropped": INSTANT,
-    "roles": records.ROLES,
-    "bans": records.BANS,
+    "roles": moderation_records.ROLES,
+    "bans": moderation_records.BANS,
     "upvoters": records.UPVOTERS,
     "flag_outcomes": records.FLAG_OUTCOMES,
+    "display_name": re.compile(f".{{1,{validation.DISPLAY_NAME_LENGTH}}}"),
+    "about": re.compile(f"(?s:.{{1,{validation.ABOUT_LENGTH}}})"),
+    "avatar_url": re.compile(rf"(?i:https?)://\S{{1,{validation.LINK_LENGTH}}}"),
 }
 KARMA = ("karma", "comment_karma")  # fields of a user that are derived
 LOGIN = re.compile(r"[0-9a-f]{1,64} [0-9]{1,15}(?: [ -~]{1,80})?")
@@ -197,7 +200,7 @@ class SessionRecord(Record):
         check_text(where, "digest", self.digest, keys.DIGEST)
         check_text(where, "username", self.username, validation.USERNAME)
         check_instant(where, "end", self.ends)
-        check_text(where, "bans", self.bans, records.BANS)
+        check_text(where, "bans", self.bans, moderation_records.BANS)
         check_instant(where, "last use", self.used)
         if self.details:
             check_text(where, "details", self.details, LOGIN)
