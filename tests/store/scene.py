@@ -9,7 +9,7 @@ from itertools import count
 
 from redis import Redis
 
-from store import appeals, article_moderation, bans, flags, keys, links, listings, log, one_time_tokens, roles, saved, threads
+from store import appeals, article_moderation, bans, flags, keys, links, listings, log, roles, saved, threads
 from store.annulments import annul, annul_some, restoring
 from store.articles import Draft
 from store.errors import Refusal
@@ -194,7 +194,7 @@ async def fill_other_kinds(scene: Scene) -> None:
     assert annulled.action
     await annul_some(site, scene.p, annulled.action.number, "carol", 0, [(scene.open.number, 0)])
     await scene.store.mailboxes.set_first("bob", "bob@example.com")
-    token = await one_time_tokens.issue(site, "bob", one_time_tokens.Purpose.CONFIRM, "bob@example.com")
+    token = await issue(site, "bob", Purpose.CONFIRM, "bob@example.com")
     await scene.store.mailboxes.confirm(token.text)
     await scene.store.mailboxes.set_first("bob", "new@example.com")
     await begin_to_leave(site, await registered(scene.store, "erin"), "", removes_texts=False)
