@@ -28,7 +28,7 @@ from resolvers.context import Context
 from schema.scalars import write_instant
 from schema.schema import SCHEMA
 from server.documents import UNCACHED
-from store import flags, keys, moderation
+from store import flags, keys, mails, moderation
 from store.client import Command
 from store.errors import RateLimited, StoreUnavailable
 from store.flags import Flag
@@ -42,6 +42,7 @@ CHUNK = 65_536  # bytes of the ZIP that are sent at once, at least
 ACTION = "kind at reason group { name } expiresAt appeal { text at answer } revertedBy { id }"
 ACCOUNT = """{ viewer { id username displayName about avatarUrl joinedAt karma bannedUntil
   roles { role group { name } grantedAt } } }"""
+MAILS = "{ account { email pendingEmail isEmailRefused mailReplies } }"
 SESSIONS = "{ account { sessions { id openedAt usedAt agent } } }"
 ARTICLES = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Article {
   id title link content groups { name } state isLocked postedAt editedAt upvotes downvotes } } }"""
@@ -154,6 +155,7 @@ class Export:
         files = (
             ("account", self._account()),
             ("sessions", self._sessions()),
+            ("mails", self._mails()),
             ("articles", self._articles()),
             ("comments", self._comments()),
             ("votes", self._votes()),
@@ -181,6 +183,12 @@ class Export:
 
     async def _sessions(self) -> AsyncIterator[Sequence[Line]]:
         yield (await self._query(SESSIONS, {}))["account"]["sessions"]
+
+    async def _mails(self) -> AsyncIterator[Sequence[Line]]:
+        """The addresses, then the mails that wait. What is in them is read when they are sent."""
+        yield [(await self._query(MAILS, {}))["account"]]
+        waiting = await mails.of_user(self._site, self._username)
+        yield [{"kind": each.what, "dueAt": write_instant(each.due)} for each in waiting]
 
     async def _articles(self) -> AsyncIterator[Sequence[Line]]:
         """With the edits, of which the database has the new values, and the actions of moderators."""

@@ -115,6 +115,16 @@ async def due(site: Site, most: int) -> list[WaitingMail]:
     ]
 
 
+async def of_user(site: Site, username: str) -> list[WaitingMail]:
+    """The mails that wait for a user, but for resets that are asked for by an address. One round trip."""
+    p, subject = site.home_of_user(username), username.lower()
+    scores: list[Command] = [("ZSCORE", mailing(p), f"{subject}:{what}") for what in WHATS]
+    hashes: list[Command] = [("HGETALL", mail(p, subject, what)) for what in WHATS]
+    replies = await site.redis.pipeline([*scores, *hashes])
+    found = zip(WHATS, replies[: len(WHATS)], replies[len(WHATS) :], strict=True)
+    return [WaitingMail(p, subject, what, int(due), fields) for what, due, fields in found if due is not None]
+
+
 async def take(site: Site, waiting: WaitingMail, about: Sequence[str] = ()) -> bool:
     """
     Take a mail out of the queue, with the notifications or the address that it is about; False if it was taken or put
