@@ -43,7 +43,7 @@ async def mail_replies(accounts: Sequence[OwnAccount], context: Context) -> list
 
 async def sessions(accounts: Sequence[OwnAccount], context: Context) -> list[list[ListedSession]]:
     """One round trip."""
-    listed = await context.store.sessions.listed(context.session) if context.session else []
+    listed = await context.store.sessions.listed(context.actor())
     return [listed for _ in accounts]
 
 
@@ -55,11 +55,11 @@ async def end_session(context: Context, session_id: str | None = None) -> OwnAcc
     """End a session of the viewer, or all but the one of this request. None if that is the one that has ended."""
     if session_id is not None and not session_id.startswith(PREFIX):
         raise Invalid("a session's id begins with session:", "sessionId")
-    session, username = context.actor(), await context.viewer()
+    actor, username = context.actor(), await context.viewer()
     id = session_id.removeprefix(PREFIX) if session_id is not None else None
     if id == "":
         raise Invalid("a session's id has something after session:", "sessionId")
-    is_own = await context.write(context.store.sessions.close_listed(session, id))
+    is_own = await context.write(context.store.sessions.close_listed(actor, id))
     if is_own:
         context.discard_cookie()
         context.log_out()
@@ -73,13 +73,13 @@ async def edit_account(
     mail_replies: MailFrequency | None = None,
     current_password: str | None = None,
 ) -> OwnAccount:
-    session, address = context.actor(), context.address
+    actor, address = context.actor(), context.address
     if email is not KEPT and address is not None:
         if email is not None:
             context.store.mailboxes.checked(email)
-        username = await context.store.site.username(session)
+        username = await context.store.site.username(actor)
         await context.store.attempts.count(context.rates.of_mails(address, username))
-    edited = context.store.mailboxes.edit(session, email, mail_replies, current_password, address)
+    edited = context.store.mailboxes.edit(actor, email, mail_replies, current_password, address)
     username = await context.write(edited)
     context.reads.prime_login(username)
     return OwnAccount(username)

@@ -206,5 +206,5 @@ describe(
     ALREADY_REVERTED="The action was reverted before.",
     RULE="A rule of the site does not allow it; `rule` names it.",
     NOT_OFFERED="It is switched off on this site.",
-    BAD_TOKEN="A token that is good once was used, has expired, or is unknown.",
+    BAD_TOKEN="The token was used before, has expired, is unknown, or is not accepted.",
 )

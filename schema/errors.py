@@ -22,6 +22,7 @@ CODES: dict[type[errors.Refusal], UserErrorCode] = {
     errors.BadCredentials: UserErrorCode.BAD_CREDENTIALS,
     errors.BadToken: UserErrorCode.BAD_TOKEN,
     errors.NotOffered: UserErrorCode.NOT_OFFERED,
+    errors.TokenRefused: UserErrorCode.BAD_TOKEN,
     errors.SelfFollow: UserErrorCode.SELF_FOLLOW,
     errors.RateLimited: UserErrorCode.RATE_LIMITED,
     errors.IdempotencyMismatch: UserErrorCode.IDEMPOTENCY_MISMATCH,

@@ -12,6 +12,7 @@ Exceptions of the store.
     ├── BadCredentials          there is no such name, or the password is wrong
     ├── BadToken                a token that is good once was used, has ended, or is unknown
     ├── NotOffered              the site has switched this off
+    ├── TokenRefused            the token of an issuer has expired, or is not accepted
     ├── SelfFollow              you cannot follow yourself
     ├── RateLimited             too many attempts
     ├── RuleBroken              a rule of the site does not allow it
@@ -94,6 +95,14 @@ class BadToken(Refusal):
 
 class NotOffered(Refusal):
     pass
+
+
+class TokenRefused(Refusal):
+    """`reason` is a word that programs read, such as `audience`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the token is not accepted: {reason}", "token")
+        self.reason = reason
 
 
 class SelfFollow(Refusal):

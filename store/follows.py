@@ -15,7 +15,7 @@ from store.errors import NotFound, SelfFollow, Unauthenticated
 from store.log import Entry
 from store.records import INSTANTS, Position
 from store.scripts.registry import Script
-from store.site import Actor, Session, Site, actor_slot
+from store.site import Actor, Site, actor_slot
 
 FOLLOW = Script("follow")
 MARK_SEEN = Script("mark_seen")
@@ -70,8 +70,7 @@ class Follows:
 
     async def _stored_names(self, follower: Actor, followee: str) -> tuple[str, str]:
         """Both names as their owners wrote them when they registered."""
-        if isinstance(follower, Session):
-            follower = await self._site.username(follower)
+        follower = await self._site.username(follower)
         own, other = (keys.user(self._site.home_of_user(name), name) for name in (follower, followee))
         (banned, left), name = await self._site.redis.pipeline(
             [("HMGET", own, "bans", "left"), ("HGET", other, "name")]

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from enum import Enum
 from hashlib import sha1, sha256
 
-from store import bans, keys, one_time_tokens, validation
+from store import keys, one_time_tokens, validation
 from store.errors import BadCredentials, BadToken, Invalid, Unauthenticated
 from store.kinds import Backup, Check, Kind, Text
 from store.one_time_tokens import Purpose
 from store.queries import Read
 from store.scripts.registry import Script
-from store.site import Actor, Session, Site, actor_slot
+from store.site import Actor, Site, actor_slot
 from store.users import Users
 
 CONFIRM_EMAIL = Script("confirm_email")
@@ -105,7 +105,7 @@ class Mailboxes:
 
     async def edit(
         self,
-        session: Session,
+        actor: Actor,
         email: Email = KEPT,
         replies: MailFrequency | None = None,
         password: str | None = None,
@@ -125,18 +125,17 @@ class Mailboxes:
             BadCredentials, RateLimited: as `Users.log_in`.
         """
         if email is KEPT:
-            return await self._edit(session, "keep", "", replies)
+            return await self._edit(actor, "keep", "", replies)
         if email is not None:
             email = self.checked(email)
-        login = await self._site.login(session)
-        bans.refuse_banned(login.bans, self._site.clock())
-        known = await self.get(login.username)
+        username = await self._site.username(actor)
+        known = await self.get(username)
         if email is not None and email in (known.email, known.pending):
-            return await self._edit(session, "repeat", email, replies)
+            return await self._edit(actor, "repeat", email, replies)
         if email is None and known.email is None and known.pending is None:
-            return await self._edit(session, "keep", "", replies)
-        _, verified = await self._users.authenticate(login.username, password or "", address)
-        return await self._edit(session, "set" if email else "remove", email or "", replies, verified)
+            return await self._edit(actor, "keep", "", replies)
+        _, verified = await self._users.authenticate(username, password or "", address)
+        return await self._edit(actor, "set" if email else "remove", email or "", replies, verified)
 
     async def confirm(self, token: str) -> str:
         """

@@ -14,6 +14,7 @@ from store.client.tracking_cache import DEFAULT_CACHED_KEYS, CacheOptions
 from store.comments import Comments
 from store.errors import StoreMismatch
 from store.follows import Follows
+from store.identities import IdentifiedUsers
 from store.inboxes import Inboxes
 from store.log import IDENTITY_FIELD, new_identity
 from store.mailboxes import Mailboxes
@@ -43,6 +44,7 @@ class Store:
     comments: Comments
     inboxes: Inboxes
     users: Users
+    identities: IdentifiedUsers
     follows: Follows
     mailboxes: Mailboxes
     attempts: Attempts
@@ -124,6 +126,7 @@ class Store:
             comments=Comments(site),
             inboxes=Inboxes(site),
             users=users,
+            identities=IdentifiedUsers(site, groups.reserved),
             follows=Follows(site),
             mailboxes=Mailboxes(site, users),
             attempts=attempts,

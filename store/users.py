@@ -146,7 +146,7 @@ class Users:
         return await profiles.edit(self._site, actor, changes, self._reserved_names)
 
     async def delete(
-        self, session: Session, current: str | None, *, removes_texts: bool, address: str | None = None
+        self, actor: Actor, current: str | None, *, removes_texts: bool, address: str | None = None
     ) -> Leaver:
         """
         Begin to delete a user: see `leaving.begin`. Five round trips; with an address, whose failures are counted,
@@ -157,7 +157,7 @@ class Users:
             Invalid: the user is the last admin.
             BadCredentials, RateLimited: as `log_in`.
         """
-        authority = await roles.read_authority(self._site, session)
+        authority = await roles.read_authority(self._site, actor)
         username, known = await self.authenticate(authority.username, current or "", address)
         async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, "currentPassword"):
             return await leaving.begin(self._site, username, known, removes_texts=removes_texts)

@@ -4,8 +4,8 @@ Dumps a store, while it is in use, as records (see `records`) from which `restor
     serverkeys, ranking, imported
     articles and follows
     comments: after their articles and their parents
-    users, deleted ones, what is written about groups, idempotency keys, lists of users, sessions, tokens, addresses,
-    mails, actions of moderators, appeals, flags, annulled votes
+    users, deleted ones, identities, what is written about groups, idempotency keys, lists of users, sessions, tokens,
+    addresses, mails, actions of moderators, appeals, flags, annulled votes
     sequences: of each partition the last one given to a post
 
 Kinds of keys say which keys these have, which are derived from them, and which are left out. Each record is read
@@ -32,6 +32,7 @@ from store.maintenance.records.actions import read_actions, read_appeals
 from store.maintenance.records.annulments import read_annulled
 from store.maintenance.records.content import read_articles, read_comments
 from store.maintenance.records.flags import read_flags
+from store.maintenance.records.identities import read_identities, read_identity
 from store.maintenance.records.lists import kinds_of_lists, read_lists
 from store.maintenance.records.mailboxes import read_mailboxes, read_mailing
 from store.maintenance.records.places import read_places
@@ -49,6 +50,8 @@ LAST: dict[str, Reader] = {
     "user": read_users,
     "leaving": read_leaving,
     "departed": read_departed,
+    "identity": read_identity,
+    "identities": read_identities,
     "place": read_places,
     "posted": read_posted,
     "commented": read_posted,

@@ -14,6 +14,8 @@ from store.annulments import annul, annul_some, restoring
 from store.articles import Draft
 from store.errors import Refusal
 from store.flags import FlagReason
+from store.identities import Claims, Subject
+from store.key_sets import FetchedKeys, KeySets
 from store.leases import Lease
 from store.leaving import begin as begin_to_leave
 from store.maintenance import reindex, scan
@@ -190,6 +192,8 @@ async def fill_other_kinds(scene: Scene) -> None:
     with holding(scene.store):
         await scene.store.comments.post(scene.open.number, None, "dave", "@bob, this is held")
 
+    await scene.store.identities.user_of(Claims(Subject("site", "1"), "frank", 1, {}, frozenset({"moderator:video"})))
+    await KeySets(site).write("site", FetchedKeys("https://id.example/keys", '{"keys": []}', 1, 2, "{}"))
     annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
     assert annulled.action
     await annul_some(site, scene.p, annulled.action.number, "carol", 0, [(scene.open.number, 0)])

@@ -18,6 +18,7 @@ from store.maintenance.records.actions import ActionRecord, AppealRecord
 from store.maintenance.records.annulments import AnnulledRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord
 from store.maintenance.records.flags import FlagsRecord
+from store.maintenance.records.identities import IdentitiesRecord, IdentityRecord
 from store.maintenance.records.lists import ListRecord, kinds_of_lists
 from store.maintenance.records.mailboxes import MailboxRecord, MailingRecord
 from store.maintenance.records.places import PlaceRecord
@@ -48,6 +49,8 @@ def formats() -> dict[str, Format]:
         UserRecord,
         LeavingRecord,
         DepartedRecord,
+        IdentityRecord,
+        IdentitiesRecord,
         PlaceRecord,
         PostedRecord,
         CommentedRecord,
