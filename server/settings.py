@@ -24,7 +24,9 @@ from store.site import MAX_MENTIONS
 PREFIX = "UPVOTE_"
 MAX_POINTS = 10**9  # that a client saves up, and gains per second: GraphQL's integers have 32 bits
 YEAR = 365 * DAY
-SECRET_SETTINGS = tuple(f"{PREFIX}{name}" for name in ("REDIS_URL", "DATABASE_URL", "CHECK_URL", "CHECK_SECRET", "SMTP_URL"))
+SECRET_SETTINGS = tuple(
+    f"{PREFIX}{name}" for name in ("REDIS_URL", "DATABASE_URL", "CHECK_URL", "CHECK_SECRET", "SMTP_URL")
+)
 NO_DATABASE = "none"
 DATABASE_FILE = "upvote.db"  # in the data directory
 DELETIONS_FILE = "deletions.jsonl"  # of users, in the data directory

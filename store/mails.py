@@ -101,10 +101,7 @@ async def due(site: Site, most: int) -> list[WaitingMail]:
     """The mails that are due, those first that were due first; at most so many. One round trip, two if there are any."""
     now = site.clock()
     replies = await site.redis.pipeline(
-        [
-            ("ZRANGE", mailing(p), "-inf", now, "BYSCORE", "LIMIT", 0, most, "WITHSCORES")
-            for p in range(site.partitions)
-        ]
+        [("ZRANGE", mailing(p), "-inf", now, "BYSCORE", "LIMIT", 0, most, "WITHSCORES") for p in range(site.partitions)]
     )
     found = sorted((int(score), p, member) for p, pairs in enumerate(replies) for member, score in pairs)[:most]
     if not found:

@@ -213,7 +213,9 @@ def email(text: str) -> str:
     """An address as it is stored: its domain in lower case. A domain with other letters than ASCII has to be as `xn--`."""
     mailbox, _, domain = text.rpartition("@")
     if len(text) > EMAIL_LENGTH or len(mailbox) > MAILBOX_LENGTH or not EMAIL.fullmatch(text):
-        raise Invalid(f"an address looks like name@example.com, in ASCII, of at most {EMAIL_LENGTH} characters", "email")
+        raise Invalid(
+            f"an address looks like name@example.com, in ASCII, of at most {EMAIL_LENGTH} characters", "email"
+        )
     return f"{mailbox}@{domain.lower()}"
 
 

@@ -44,9 +44,7 @@ SUBJECTS = """query($ids: [ID!]!) { nodes(ids: $ids) {
 POLICY = SMTP.clone(cte_type="7bit")  # not all servers take 8 bits
 TEMPLATES = FileSystemLoader(Path(__file__).with_name("templates"))
 PLAIN = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-HTML = Environment(
-    loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=True
-)
+HTML = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,9 @@ class Recipient:
 class Letters:
     """`url` is the public address of the site: no request says where the links of a mail lead."""
 
-    def __init__(self, store: Store, database: Database | None, url: str, sender: tuple[str, str], site_name: str) -> None:
+    def __init__(
+        self, store: Store, database: Database | None, url: str, sender: tuple[str, str], site_name: str
+    ) -> None:
         self._store, self._database, self._url, self._sender, self._site_name = store, database, url, sender, site_name
 
     async def prepare(self, waiting: WaitingMail) -> Letter | None:

@@ -69,9 +69,7 @@ async def sending_mails(
         yield
 
 
-def _sender(
-    settings: Settings, store: Store, database: Database | None, on_result: Callable[[str], None]
-) -> Sender:
+def _sender(settings: Settings, store: Store, database: Database | None, on_result: Callable[[str], None]) -> Sender:
     from server.mails.letters import Letters  # slow, as are templates and the e-mail package
 
     assert settings.smtp_url and settings.mail_from and settings.public_url, "the settings have been checked"
