@@ -32,8 +32,8 @@ class Account:
     )
     is_email_refused: bool = field_of(
         accounts.is_email_refused,
-        "Whether a mail server has refused an address of the viewer for good. Nothing is sent to it until `editAccount` "
-        "sets one.",
+        "Whether a mail server has refused an address of the viewer for good. Nothing is sent to it until "
+        "`editAccount` sets one.",
     )
     mail_replies: MailFrequency = field_of(
         accounts.mail_replies, "How often what arrives in the inbox is mailed to the confirmed address."
@@ -105,8 +105,8 @@ class AccountMutations:
         accounts.edit_account,
         EditAccountPayload,
         EditAccountInput,
-        "Change the viewer's address, or which mails they get. A new address gets a mail with a link to confirm it, and "
-        "the one before is told.",
+        "Change the viewer's address, or which mails they get. A new address gets a mail with a link to confirm it, "
+        "and the one before is told.",
     )
     confirm_email: EditAccountPayload | None = mutation(
         accounts.confirm_email,

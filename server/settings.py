@@ -249,8 +249,8 @@ class Settings(BaseModel):
     smtp_url: Annotated[str, AfterValidator(_smtp_url)] | None = Field(
         None,
         description="Server that takes [mails](mail.md): `smtp://USER:PASSWORD@HOST:PORT`, with STARTTLS where it is "
-        "offered, or `smtps://` for TLS from the start. Needs `UPVOTE_PUBLIC_URL` and `UPVOTE_MAIL_FROM`; by default no "
-        "mail is sent.",
+        "offered, or `smtps://` for TLS from the start. Needs `UPVOTE_PUBLIC_URL` and `UPVOTE_MAIL_FROM`; by default "
+        "no mail is sent.",
     )
     mails_a_day: int = Field(10_000, ge=1, le=100_000, description="Maximum number of mails of the site in a day.")
     session_ttl: int = Field(

@@ -33,9 +33,9 @@ mailbox = Kind(
     "mailbox",
     "hash",
     (keys.USERNAME,),
-    "the addresses of a user: email (confirmed), pending, unusable (the one that a mail server has refused); replies (how "
-    "often what arrives in the inbox is mailed: at_once, daily or weekly), key (of links that end this), edit (a random "
-    "text of the last edit)",
+    "the addresses of a user: email (confirmed), pending, unusable (the one that a mail server has refused); replies "
+    "(how often what arrives in the inbox is mailed: at_once, daily or weekly), key (of links that end this), edit (a "
+    "random text of the last edit)",
     written_by="register, editAccount, confirmEmail, mails",
     backup=Backup.COPIED,
     record="mailbox",
@@ -65,7 +65,7 @@ class MailFrequency(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """`unusable` is an address that a mail server has refused for good. `key` is "" if the user never had an address."""
+    """`unusable` is an address that a mail server has refused for good. `key` is "" if there never was an address."""
 
     email: str | None = None
     pending: str | None = None

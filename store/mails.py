@@ -45,8 +45,8 @@ mail = Kind(
     "mail",
     "hash",
     (SUBJECT, WHAT),
-    "of a mail that waits: since (when it was due first), tries; the notifications of a mail of replies, or the addresses "
-    "of a notice, by when they came",
+    "of a mail that waits: since (when it was due first), tries; the notifications of a mail of replies, or the "
+    "addresses of a notice, by when they came",
     lifetime="until it is sent or dropped",
     written_by="editAccount, all commands that notify, mails",
     backup=Backup.MOVED,
@@ -98,7 +98,7 @@ def home(site: Site, subject: str) -> int:
 
 
 async def due(site: Site, most: int) -> list[WaitingMail]:
-    """The mails that are due, those first that were due first; at most so many. One round trip, two if there are any."""
+    """At most so many mails that are due, those first that were due first. One round trip, two if there are any."""
     now = site.clock()
     replies = await site.redis.pipeline(
         [("ZRANGE", mailing(p), "-inf", now, "BYSCORE", "LIMIT", 0, most, "WITHSCORES") for p in range(site.partitions)]

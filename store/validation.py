@@ -210,7 +210,7 @@ def username(text: str) -> str:
 
 
 def email(text: str) -> str:
-    """An address as it is stored: its domain in lower case. A domain with other letters than ASCII has to be as `xn--`."""
+    """An address as it is stored, its domain in lower case. A domain with other letters than ASCII is as `xn--`."""
     mailbox, _, domain = text.rpartition("@")
     if len(text) > EMAIL_LENGTH or len(mailbox) > MAILBOX_LENGTH or not EMAIL.fullmatch(text):
         raise Invalid(

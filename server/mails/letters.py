@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from database.database import Database
 from resolvers.context import Context
 from schema.schema import SCHEMA
-from store import bans, inboxes, keys, mailboxes, mails, one_time_tokens
+from store import bans, inboxes, keys, mailboxes, one_time_tokens
 from store.mailboxes import Mailbox, MailFrequency
 from store.mails import WaitingMail
 from store.one_time_tokens import Purpose

@@ -272,7 +272,7 @@ async def test_silent_and_closed_servers_are_unavailable(store, post, alice, clo
                 await mailing.turn()
     clock.advance(2 * MINUTE)
     async with mailer(store, f"smtp://127.0.0.1:{port}") as mailing:
-        with pytest.raises(Unavailable, match="Connect call failed|refused"):
+        with pytest.raises(Unavailable, match="Connect call failed"):
             await mailing.turn()
     clock.advance(HOUR)
     with mail_server() as server:

@@ -35,7 +35,7 @@ async def test_mails_are_sent_once_though_workers_are_killed(tmp_path: Path):  #
             async with asyncio.timeout(240):
                 while (await mails.backlog(store.site)).count:
                     before, some = len(smtp.received), chance.randrange(5, 30)
-                    while len(smtp.received) < before + some and (await mails.backlog(store.site)).count:
+                    while len(smtp.received) < before + some and (await mails.backlog(store.site)).count:  # noqa: ASYNC110
                         await asyncio.sleep(0.005)
                     if killed < KILLS:
                         for worker in await asyncio.to_thread(workers_of, live, tmp_path):
