@@ -37,6 +37,8 @@ class EventKind(Enum):
     REGISTERED = "registered"
     FOLLOWED = "followed"
     UNFOLLOWED = "unfollowed"
+    GROUP_FOLLOWED = "group_followed"
+    GROUP_UNFOLLOWED = "group_unfollowed"
     SEEN = "seen"
     INBOX_SEEN = "inbox_seen"
     NOTIFIED = "notified"

@@ -2,7 +2,7 @@
 Dumps a store, while it is in use, as records (see `records`) from which `restore` creates the same store. Their order:
 
     serverkeys, ranking, imported
-    articles and follows
+    articles and follows, also of groups
     comments: after their articles and their parents
     users, deleted ones, identities, what is written about groups, idempotency keys, lists of users, sessions, tokens,
     addresses, mails, actions of moderators, appeals, flags, annulled votes
@@ -45,7 +45,11 @@ from store.site import Site
 Reader: TypeAlias = Callable[[Site, Sequence[Key], Skipped], Awaitable[Sequence[Record]]]
 
 KEYS_AT_ONCE = 100  # in a round trip
-FIRST: dict[str, Reader] = {"article": read_articles, "following": read_follows}  # by the kinds of keys
+FIRST: dict[str, Reader] = {
+    "article": read_articles,
+    "following": read_follows,
+    "groupfollows": read_follows,
+}  # by kinds of keys
 LAST: dict[str, Reader] = {
     "user": read_users,
     "leaving": read_leaving,

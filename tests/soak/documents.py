@@ -37,6 +37,8 @@ MUTATIONS = {  # by name, how often relative to the others
     "editArticle": 5,
     "editComment": 3,
     "unfollowUser": 4,
+    "followGroup": 8,
+    "unfollowGroup": 4,
     "logOut": 0.7,
     "logIn": 1,
     "register": 0.3,

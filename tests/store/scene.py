@@ -124,6 +124,7 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     await import_comments(store, [(store.site.home_of_user("alice"), each) for each in replies], {"carol": "carol"})
     await store.follows.follow("bob", "alice")
     await store.users.edit_profile("Alice", {"display_name": "Alice A.", "about": "*Writes*.\nReads."})
+    await store.follows.follow_group("bob", "show")
     await store.places.add("lua", {"title": "Lua and its kin", "about": "Small *languages*."})
     session = parse_token((await store.sessions.open("Alice")).token)
     assert session is not None
@@ -154,6 +155,8 @@ async def fill_other_kinds(scene: Scene) -> None:
     hiding, what somebody has saved, a ban and an appeal, an article that was flagged and removed with an appeal that is
     answered, and a comment that is held; an annulled vote; a token that is good once; and a user who is being deleted.
     """
+    await scene.store.follows.follow("bob", "alice")
+    await scene.store.follows.follow_group("bob", "show")
     site = scene.store.site
     await reindex.reindex(site, tuple(Order), lambda count: None)
     await reindex.set_weights(site, "video", {"gravity_age": 1.5}, lambda count: None)
@@ -297,6 +300,8 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: store.articles.delete(other, who),
         lambda: store.follows.follow(who, chance.choice(PEOPLE)),
         lambda: store.follows.unfollow(who, chance.choice(PEOPLE)),
+        lambda: store.follows.follow_group(who, chance.choice(GROUPS)),
+        lambda: store.follows.unfollow_group(who, chance.choice(GROUPS)),
         lambda: import_batch(store, [story]),
         lambda: import_comments(store, [(store.site.home_of_user("alice"), replied)], {who.lower(): who}),
         lambda: store.sessions.open(who),

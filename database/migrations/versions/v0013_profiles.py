@@ -5,8 +5,8 @@ from alembic import op
 
 from database.migrations.versions.v0005_comments import TIMESTAMP, replace_view
 
-revision = "v0012_profiles"
-down_revision = "v0011_webhooks"
+revision = "v0013_profiles"
+down_revision = "v0012_group_follows"
 
 
 def upgrade() -> None:
