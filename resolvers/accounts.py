@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from resolvers.context import Context
 from store import mailboxes, mails
 from store.errors import Invalid, NotOffered
-from store.mailboxes import KEPT, Email, Mailbox, MailFrequency
+from store.mailboxes import KEPT, Email, MailFrequency, UserMailbox
 from store.sessions import ListedSession
 from store.validation import EMAIL_LENGTH
 
@@ -102,6 +102,6 @@ async def request_password_reset(context: Context, username_or_email: str) -> No
     await context.write(mails.ask_for_reset(context.store.site, username_or_email.strip()))
 
 
-async def _mailboxes(accounts: Sequence[OwnAccount], context: Context) -> list[Mailbox]:
+async def _mailboxes(accounts: Sequence[OwnAccount], context: Context) -> list[UserMailbox]:
     """One round trip, which all fields share."""
     return await context.reads.load_all([mailboxes.find(context.store.site, each.username) for each in accounts])

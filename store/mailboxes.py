@@ -64,7 +64,7 @@ class MailFrequency(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mailbox:
+class UserMailbox:
     """`unusable` is an address that a mail server has refused for good. `key` is "" if there never was an address."""
 
     email: str | None = None
@@ -98,7 +98,7 @@ class Mailboxes:
     def __init__(self, site: Site, users: Users) -> None:
         self._site, self._users = site, users
 
-    async def get(self, username: str) -> Mailbox:
+    async def get(self, username: str) -> UserMailbox:
         """One round trip."""
         read = find(self._site, username)
         return read.result(await self._site.redis.run(read.command))
@@ -201,12 +201,12 @@ class Mailboxes:
         return str(name[0])
 
 
-def find(site: Site, username: str) -> Read[Mailbox]:
+def find(site: Site, username: str) -> Read[UserMailbox]:
     return Read(("HGETALL", mailbox(site.home_of_user(username), username)), parse)
 
 
-def parse(fields: dict[str, str]) -> Mailbox:
-    return Mailbox(
+def parse(fields: dict[str, str]) -> UserMailbox:
+    return UserMailbox(
         fields.get("email"),
         fields.get("pending"),
         MailFrequency(fields.get("replies", MailFrequency.NEVER.value)),

@@ -107,9 +107,13 @@ async def due(site: Site, most: int) -> list[WaitingMail]:
     if not found:
         return []
     known = await site.redis.pipeline([("HGETALL", mail(p, *member.split(":"))) for _, p, member in found])
-    return [
-        WaitingMail(p, *member.split(":"), at, fields) for (at, p, member), fields in zip(found, known, strict=True)
-    ]
+    pairs = zip(found, known, strict=True)
+    return [_waiting(p, member, at, fields) for (at, p, member), fields in pairs]
+
+
+def _waiting(p: int, member: str, at: int, fields: dict[str, str]) -> WaitingMail:
+    subject, _, what = member.partition(":")
+    return WaitingMail(p, subject, what, at, fields)
 
 
 async def of_user(site: Site, username: str) -> list[WaitingMail]:
@@ -127,7 +131,7 @@ async def take(site: Site, waiting: WaitingMail, about: Sequence[str] = ()) -> b
     Take a mail out of the queue, with the notifications or the address that it is about; False if it was taken or put
     off meanwhile. One round trip.
     """
-    given = (waiting.subject, waiting.what, waiting.due, site.clock(), *about)
+    given: Command = (waiting.subject, waiting.what, waiting.due, site.clock(), *about)
     (status,) = await site.redis.run((*TAKE_MAIL.beginning(waiting.p), *given))
     return bool(status == "taken")
 
@@ -141,7 +145,7 @@ async def put_off(site: Site, waiting: WaitingMail, until: int, *, has_failed: b
 async def put_back(site: Site, waiting: WaitingMail, until: int, about: Sequence[str] = ()) -> None:
     """Try a mail again later that was taken and not sent. One round trip."""
     noted = [text for name in about for text in (name, waiting.noted[name])]
-    given = (waiting.subject, waiting.what, "", until, waiting.since, waiting.tries + 1, *noted)
+    given: Command = (waiting.subject, waiting.what, "", until, waiting.since, waiting.tries + 1, *noted)
     await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.p), *given))
 
 
@@ -152,18 +156,18 @@ async def note_unusable(site: Site, username: str, address: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Backlog:
+class MailBacklog:
     """How many mails are due, and since when the first one is (unix milliseconds); None without any."""
 
     count: int
     oldest: int | None
 
 
-async def backlog(site: Site) -> Backlog:
+async def backlog(site: Site) -> MailBacklog:
     """One round trip."""
     now, partitions = site.clock(), range(site.partitions)
     counts: list[Command] = [("ZCOUNT", mailing(p), "-inf", now) for p in partitions]
     firsts: list[Command] = [("ZRANGE", mailing(p), 0, 0, "WITHSCORES") for p in partitions]
     replies = await site.redis.pipeline([*counts, *firsts])
     oldest = min((int(score) for pairs in replies[len(counts) :] for _, score in pairs), default=now + 1)
-    return Backlog(sum(replies[: len(counts)]), oldest if oldest <= now else None)
+    return MailBacklog(sum(replies[: len(counts)]), oldest if oldest <= now else None)

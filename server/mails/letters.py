@@ -17,7 +17,7 @@ from database.database import Database
 from resolvers.context import Context
 from schema.schema import SCHEMA
 from store import bans, inboxes, keys, mailboxes, one_time_tokens
-from store.mailboxes import Mailbox, MailFrequency
+from store.mailboxes import MailFrequency, UserMailbox
 from store.mails import WaitingMail
 from store.one_time_tokens import Purpose
 from store.store import Store
@@ -70,7 +70,7 @@ class Recipient:
 
     name: str
     has_password: bool
-    mailbox: Mailbox
+    mailbox: UserMailbox
 
 
 class Letters:

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, suppress
 from typing import NoReturn
 
 from database.database import Database, DatabaseUnavailable
-from server.mails.sender import MailRates, Sender
-from server.mails.smtp import Connection, Unavailable
+from server.mails.sender import MailRates, MailSender
+from server.mails.smtp import MailConnection, Unavailable
 from server.settings import Settings, mail_sender
 from store import mails
 from store.background import running
@@ -29,7 +29,7 @@ logger = logging.getLogger("upvote")
 class Mails:
     """What one process does for mails while it has the lease."""
 
-    def __init__(self, site: Site, sender: Sender) -> None:
+    def __init__(self, site: Site, sender: MailSender) -> None:
         self._site, self._sender = site, sender
         self._lease = Lease(site, LEASE, LEASE_TIME)
 
@@ -69,7 +69,9 @@ async def sending_mails(
         yield
 
 
-def _sender(settings: Settings, store: Store, database: Database | None, on_result: Callable[[str], None]) -> Sender:
+def _sender(
+    settings: Settings, store: Store, database: Database | None, on_result: Callable[[str], None]
+) -> MailSender:
     from server.mails.letters import Letters  # slow, as are templates and the e-mail package
 
     assert settings.smtp_url and settings.mail_from and settings.public_url, "the settings have been checked"
@@ -77,7 +79,7 @@ def _sender(settings: Settings, store: Store, database: Database | None, on_resu
     letters = Letters(store, database, settings.public_url, sender, settings.site_name)
     rates = MailRates(settings.rate_mails, settings.rate_mails_a_day, settings.mails_a_day)
     limits = rates if settings.rate_limits == "on" else None
-    return Sender(store.site, letters, Connection(settings.smtp_url, sender[1]), limits, on_result)
+    return MailSender(store.site, letters, MailConnection(settings.smtp_url, sender[1]), limits, on_result)
 
 
 async def _send(work: Mails) -> NoReturn:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from database.database import DatabaseUnavailable
 from server.mails.letters import Letter, Letters
-from server.mails.smtp import AddressRefused, Connection, Deferred, MailRefused, Unavailable, Uncertain
+from server.mails.smtp import AddressRefused, Deferred, MailConnection, MailRefused, Unavailable, Uncertain
 from store import mailboxes, mails
 from store.errors import StoreUnavailable
 from store.mails import WaitingMail
@@ -52,14 +52,14 @@ class MailRates:
         return [SlidingWindow(("mail", scope, subject), span, max(1, limit - kept)) for span, limit in limits]
 
 
-class Sender:
+class MailSender:
     """`rates` is None if nothing is limited. `on_result` gets a word for what became of each mail, for the metrics."""
 
     def __init__(
         self,
         site: Site,
         letters: Letters,
-        connection: Connection,
+        connection: MailConnection,
         rates: MailRates | None,
         on_result: Callable[[str], None],
     ) -> None:

@@ -75,7 +75,7 @@ def parse(url: str) -> SmtpUrl:
     return SmtpUrl(parts.hostname, parts.port or PORTS[parts.scheme], username, password, parts.scheme == "smtps")
 
 
-class Connection:
+class MailConnection:
     """A connection that is opened when it is needed, and kept until it is closed or lost."""
 
     def __init__(self, url: str, sender: str, time_limit: float = TIME_LIMIT) -> None:

@@ -15,8 +15,8 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from database.database import Database
 from server.mails.letters import Letters
 from server.mails.running import Mails
-from server.mails.sender import MailRates, Sender
-from server.mails.smtp import Connection
+from server.mails.sender import MailRates, MailSender
+from server.mails.smtp import MailConnection
 from store.store import Store
 from tests.servers import free_port
 
@@ -128,6 +128,8 @@ async def mailer(
 ) -> AsyncIterator[Mailer]:
     results: list[str] = []
     letters = Letters(store, database, URL, FROM, "Upvote")
-    work = Mails(store.site, Sender(store.site, letters, Connection(url, FROM[1], TIME_LIMIT), rates, results.append))
+    work = Mails(
+        store.site, MailSender(store.site, letters, MailConnection(url, FROM[1], TIME_LIMIT), rates, results.append)
+    )
     yield Mailer(work, results)
     await work.close()

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from server.mails import smtp
-from server.mails.smtp import Connection, Unavailable
+from server.mails.smtp import MailConnection, Unavailable
 from tests.server.mailing import MailServer, mail_server
 
 FROM, TO = "noreply@up.example", "alice@example.com"
@@ -58,7 +58,7 @@ def trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def sent(url: str) -> None:
-    connection = Connection(url, FROM)
+    connection = MailConnection(url, FROM)
     try:
         await connection.offer(TO)
         await connection.send(MESSAGE)

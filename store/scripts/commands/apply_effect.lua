@@ -26,12 +26,12 @@ if not is_before(applied, ARGV[3]) then return {"already"} end
 if applied ~= ARGV[2] then return {"behind"} end
 if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
 
-local mails = {mailbox = KEYS[5], mailing = KEYS[6], mail = KEYS[7]}
+local mail_keys = {mailbox = KEYS[5], mailing = KEYS[6], mail = KEYS[7]}
 local place = 4
 for i = 8, #KEYS do
   local last = place + 1 + tonumber(ARGV[place + 1])
   if ARGV[place] == "NOTIFY" then
-    notify(KEYS[3] .. ARGV[place + 2], KEYS[i], KEYS[4], mails, ARGV[place + 3], ARGV[place + 4])
+    notify(KEYS[3] .. ARGV[place + 2], KEYS[i], KEYS[4], mail_keys, ARGV[place + 3], ARGV[place + 4])
   elseif ARGV[place] == "PUTBACK" then
     put_back_in_inbox(KEYS[3] .. ARGV[place + 2], KEYS[i], ARGV[place + 3], ARGV[place + 4])
   elseif ARGV[place] == "UPVOTED" then

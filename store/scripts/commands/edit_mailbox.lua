@@ -24,7 +24,7 @@ redis.call("HSETNX", box, "key", ARGV[11])
 local function queue_notice(what)
   if not email then return end
   redis.call("HSET", KEY.mail .. subject .. ":" .. what, email, now)
-  queue_mail(MAILS, subject, what, now)
+  mails.queue(MAILS, subject, what, now)
 end
 
 if (change == "set" or change == "repeat") and address == email then
@@ -35,7 +35,7 @@ elseif change == "set" or change == "repeat" then
   redis.call("HSET", box, "pending", address)
   if redis.call("HGET", box, "unusable") == address then redis.call("HDEL", box, "unusable") end
   drop_mail(subject, "confirm")
-  queue_mail(MAILS, subject, "confirm", now)
+  mails.queue(MAILS, subject, "confirm", now)
   if pending ~= address then queue_notice("change") end
 elseif change == "remove" then
   if email then
@@ -52,6 +52,6 @@ if often == "never" then
   drop_mail(subject, "replies")
 elseif often ~= "" then
   redis.call("HSET", box, "replies", often)
-  redis.call("ZADD", KEY.mailing, "XX", string.format("%.0f", mailed_at(often, now)), subject .. ":replies")
+  redis.call("ZADD", KEY.mailing, "XX", string.format("%.0f", mails.due_at(often, now)), subject .. ":replies")
 end
 return {"edited", name}

@@ -3,5 +3,5 @@
 -- ARGV  1 subject   2 what   3 when it is due (unix milliseconds)
 -- Reply {"queued"}
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
-queue_mail(MAILS, ARGV[1], ARGV[2], ARGV[3])
+mails.queue(MAILS, ARGV[1], ARGV[2], ARGV[3])
 return {"queued"}

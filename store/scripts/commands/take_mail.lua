@@ -15,7 +15,7 @@ if redis.call("EXISTS", noted) == 0 then
   drop_mail(subject, what)
 else
   local often = redis.call("HGET", KEY.mailbox .. subject, "replies")
-  local next = what == "replies" and mailed_at(often, tonumber(ARGV[4])) or tonumber(ARGV[4])
+  local next = what == "replies" and mails.due_at(often, tonumber(ARGV[4])) or tonumber(ARGV[4])
   redis.call("ZADD", KEY.mailing, string.format("%.0f", next), subject .. ":" .. what)
 end
 return {"taken"}

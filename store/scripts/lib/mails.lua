@@ -1,8 +1,9 @@
 -- Mails that wait: `mailing` has SUBJECT:WHAT of each by when it is due, `mail` what is known of it.
 -- Instants are in unix milliseconds. `keys` are {mailbox = ..., mailing = ..., mail = ...} of the partition.
+local mails = {} -- one variable: a script has at most 200
 
 -- When a notification is mailed: after two minutes, or at seven in the morning, UTC; weekly on Mondays.
-local function mailed_at(often, at)
+function mails.due_at(often, at)
   local MINUTE, DAY = 60000, 86400000
   local WEEK, morning = 7 * DAY, 7 * 60 * MINUTE
   local monday = 4 * DAY + morning -- the first one: the first day was a Thursday
@@ -12,17 +13,17 @@ local function mailed_at(often, at)
 end
 
 -- Queues a mail, unless it waits already.
-local function queue_mail(keys, subject, what, at)
+function mails.queue(keys, subject, what, at)
   redis.call("ZADD", keys.mailing, "NX", string.format("%.0f", tonumber(at)), subject .. ":" .. what)
 end
 
 -- Notes a notification for the next mail of replies to a user, if the user wants such. `subject` is in lower case.
-local function note_for_mail(keys, subject, member, at)
+function mails.note(keys, subject, member, at)
   local MOST = 1000 -- as many as an inbox has
   local often, email = unpack(redis.call("HMGET", keys.mailbox .. subject, "replies", "email"))
   if not often or not email then return end
   local noted = keys.mail .. subject .. ":replies"
   if redis.call("HLEN", noted) >= MOST then return end
   redis.call("HSET", noted, member, at)
-  queue_mail(keys, subject, "replies", mailed_at(often, tonumber(at)))
+  mails.queue(keys, subject, "replies", mails.due_at(often, tonumber(at)))
 end

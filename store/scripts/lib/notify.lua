@@ -18,7 +18,7 @@ local function notify(account, inbox, events, keys, member, at)
   local seen = tonumber(string.match(mark or "", "^%S+"))
   if seen and seen >= tonumber(at) then at = seen + 1 end -- it comes late: nobody has seen it
   add_notification(account, inbox, member, at)
-  note_for_mail(keys, string.lower(name), member, at)
+  mails.note(keys, string.lower(name), member, at)
   redis.call("PUBLISH", events, string.format("notified %.0f %s", tonumber(string.match(member, "^%d+")), name))
 end
 
