@@ -79,7 +79,8 @@ async def edit_account(
             context.store.mailboxes.checked(email)
         username = await context.store.site.username(actor)
         await context.store.attempts.count(context.rates.of_mails(address, username))
-    edited = context.store.mailboxes.edit(actor, email, mail_replies, current_password, address)
+    authenticated_at = context.identified.authenticated_at if context.identified else 0
+    edited = context.store.mailboxes.edit(actor, email, mail_replies, current_password, address, authenticated_at)
     username = await context.write(edited)
     context.reads.prime_login(username)
     return OwnAccount(username)

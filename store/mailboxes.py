@@ -110,9 +110,11 @@ class Mailboxes:
         replies: MailFrequency | None = None,
         password: str | None = None,
         address: str | None = None,
+        authenticated_at: int = 0,
     ) -> str:
         """
-        Change the address of a user, which needs the password, and how often replies are mailed. Returns the username.
+        Change the address of a user, which needs the password, or a log-in at an issuer just now (`authenticated_at`, in
+        unix milliseconds), and how often replies are mailed. Returns the username.
 
         A new address is pending until it is confirmed; None removes both. Mails to the new address and to the one
         before are queued. The address that is pending already needs no password: its mail is sent again. One round
@@ -122,7 +124,7 @@ class Mailboxes:
             Invalid: it is no address, or this site sends no mail.
             Unauthenticated: the session has ended, or there is none.
             Banned: the user is banned from the site, and the address would change.
-            BadCredentials, RateLimited: as `Users.log_in`.
+            BadCredentials, RateLimited: as `Users.authenticate_again`.
         """
         if email is KEPT:
             return await self._edit(actor, "keep", "", replies)
@@ -134,7 +136,7 @@ class Mailboxes:
             return await self._edit(actor, "repeat", email, replies)
         if email is None and known.email is None and known.pending is None:
             return await self._edit(actor, "keep", "", replies)
-        _, verified = await self._users.authenticate(username, password or "", address)
+        _, verified = await self._users.authenticate_again(actor, username, password, address, authenticated_at)
         return await self._edit(actor, "set" if email else "remove", email or "", replies, verified)
 
     async def confirm(self, token: str) -> str:
