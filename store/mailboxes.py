@@ -113,8 +113,8 @@ class Mailboxes:
         authenticated_at: int = 0,
     ) -> str:
         """
-        Change the address of a user, which needs the password, or a log-in at an issuer just now (`authenticated_at`, in
-        unix milliseconds), and how often replies are mailed. Returns the username.
+        Change the address of a user, which needs the password, or a log-in at an issuer just now (`authenticated_at`,
+        in unix milliseconds), and how often replies are mailed. Returns the username.
 
         A new address is pending until it is confirmed; None removes both. Mails to the new address and to the one
         before are queued. The address that is pending already needs no password: its mail is sent again. One round
