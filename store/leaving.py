@@ -68,6 +68,7 @@ NAMED = (
     "downvoted",
     "annulled",
     "flags",
+    "heldedit",
     "action",
     "appeal",
     "user",

@@ -19,6 +19,8 @@ end_appeals("article:" .. article.number)
 move_pending(article.number, nil, article.groups)
 redis.call("UNLINK", KEY.latest .. article.number)
 drop_flags(article.number)
+drop_edit(article.number, article.state, article.groups)
+move_edits(article, {}, article.groups)
 
 local with_texts = redis.call("HGET", KEY.logged, article.number) or ""
 for _, entry in ipairs(split(with_texts)) do redis.call("XDEL", KEY.log, entry) end
