@@ -60,6 +60,12 @@ def without_counts(redis):
     return {key: value for key, value in everything(redis).items() if not key.startswith("tried:")}
 
 
+def assert_unchanged(before, after):
+    """Nothing was added or changed. What a double click is known by expires after a minute, as on a busy machine."""
+    assert {key: value for key, value in after.items() if before.get(key) != value} == {}
+    assert {key for key in before.keys() - after.keys() if not key.startswith(("posted:", "commented:"))} == set()
+
+
 async def payload(ask, query, token, **variables):
     answer = await ask(query, token, **variables)
     assert "errors" not in answer
@@ -108,7 +114,7 @@ class TestTexts:
         ]
 
         assert {name for name, *_ in refused} == {rule}
-        assert without_counts(redis) == before
+        assert_unchanged(before, without_counts(redis))
         if rule == "links":
             assert refused[0][1:] == (
                 ["input", "content"], {"least_age_days": "2", "least_karma": "3", "age_days": "0", "karma": "0"},

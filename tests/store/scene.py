@@ -147,7 +147,7 @@ async def fill_other_kinds(scene: Scene) -> None:
     Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, a long thread with a
     removed comment, rate limits, a consumer of the log, an admin and a moderator, flags, of which one counts toward
     hiding, a ban and an appeal, an article that was flagged and removed with an appeal that is answered, and a comment
-    that is held; an annulled vote; and a user who is being deleted.
+    and two edits that are held; an annulled vote; and a user who is being deleted.
     """
     site = scene.store.site
     await reindex.reindex(site, tuple(Order), lambda count: None)
@@ -182,7 +182,9 @@ async def fill_other_kinds(scene: Scene) -> None:
     await appeals.submit(site, "carol", removal.action.number, "It is news")
     await appeals.answer(site, "bob", removal.action.number, "It has a price")
     with holding(scene.store):
-        await scene.store.comments.post(scene.open.number, None, "dave", "@bob, this is held")
+        await scene.store.comments.post(scene.open.number, None, "carol", "@bob, this is held")
+        await scene.store.articles.edit(scene.open.number, scene.open.poster, {"link": "https://new.example/", "content": "@bob"})
+        await scene.store.comments.edit(moved.number, "carol", "@dave, so is this edit")
 
     annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
     assert annulled.action

@@ -58,6 +58,7 @@ NEVER_EXPIRING = (
     "refused",
     "moderators",
     "flags",
+    "heldedit",
     "queue",
 )
 
