@@ -1,5 +1,5 @@
 -- How the text of an article changes: with an edit, or when a moderator approves one that waits.
--- requires: article_indexes, held_edits, log_text, notifications
+-- requires: article_indexes, edits, notifications
 
 -- Sets new values of an article's title, link or content: {field, value, ...}, where "" removes one. `link_digest` is that of a
 -- new link, `mentioned` are usernames in lower case and slots. Returns the id of the entry, what `note_effects` returns, and

@@ -1,5 +1,5 @@
 -- How the text of a comment changes: with an edit, or when a moderator approves one that waits.
--- requires: comments, held_edits, log_text
+-- requires: comments, edits
 
 -- Sets the content of a comment. `mentioned` are usernames in lower case and slots. Returns the id of the entry, what
 -- `note_effects` returns, and those whom it notifies.

@@ -7,6 +7,7 @@ Each returns what `verify` finds: where, what is there, and what should be there
 from collections.abc import Callable
 
 from store import flags, keys, links
+from store.held_edits import HELD_EDIT
 from store.ranking.formulas import ORDERS, best
 from tests.store.scene import WEEK, Scene
 
@@ -391,6 +392,27 @@ def visible_comment_in_the_queue_of_pending_ones(scene: Scene) -> list[Expected]
     return [(f"{queue} {member}", "5", NOTHING)]
 
 
+def edit_that_waits_in_no_queue(scene: Scene) -> list[Expected]:
+    edit, member = HELD_EDIT(scene.p, scene.open.number), keys.member(scene.open.number)
+    queues = [flags.QUEUE(scene.p, "pending", scope) for scope in ("all", "group:ask")]
+    for queue in queues:
+        scene.redis.zrem(queue, member)
+    return [(f"{queue} {member}", NOTHING, scene.redis.hget(edit, "at")) for queue in queues]
+
+
+def edit_of_what_is_removed(scene: Scene) -> list[Expected]:
+    edit = HELD_EDIT(scene.p, scene.ghost)
+    scene.redis.hset(edit, mapping={"at": 5, "held_by": "words", "most_mentions": 10, "content": "a text"})
+    return [(edit, "an edit", NOTHING)]
+
+
+def edit_without_a_rule(scene: Scene) -> list[Expected]:
+    edit, member = HELD_EDIT(scene.p, scene.story), keys.member(scene.story)
+    scene.redis.hset(edit, mapping={"at": 5, "content": "a text"})
+    scene.redis.zadd(flags.QUEUE(scene.p, "pending", "all"), {member: 5})
+    return [(edit, "an edit", NOTHING), (f"{flags.QUEUE(scene.p, 'pending', 'all')} {member}", "5", NOTHING)]
+
+
 def place_of_no_action(scene: Scene) -> list[Expected]:
     index = keys.actions(scene.p, "group:ask")
     scene.redis.zadd(index, {keys.member(scene.ghost): 5, "odd": 6})
@@ -457,6 +479,9 @@ REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     notifications_of_nothing,
     inbox_of_nobody,
     visible_comment_in_the_queue_of_pending_ones,
+    edit_that_waits_in_no_queue,
+    edit_of_what_is_removed,
+    edit_without_a_rule,
     place_of_no_action,
     moderator_without_a_role,
     store_made_with_another_policy,
