@@ -17,11 +17,11 @@ from archive import write_back
 from archive.stepwise import Delayed, Reverted, StepwiseWork
 from database.database import CONSUMER, Database, DatabaseUnavailable
 from database.statements import Statement
-from store import annulments, keys, leaving, log, records
+from store import annulments, keys, leaving, log, moderation_records
 from store.client import Command
 from store.errors import StoreUnavailable
 from store.maintenance import scan
-from store.records import AnnulmentState, ModerationAction
+from store.moderation_records import AnnulmentState, ModerationAction
 from store.site import Site
 from store.store import Store
 
@@ -78,7 +78,7 @@ async def settle(store: Store, database: Database | None, number: int, most: int
     """
     site = store.site
     p = site.home_of_article(number)
-    action = records.moderation_action(number, await site.redis.run(("HGETALL", keys.action(p, number))))
+    action = moderation_records.moderation_action(number, await site.redis.run(("HGETALL", keys.action(p, number))))
     name = action.subject_id.removeprefix("user:") if action else ""
     voter = await leaving.stored_name(site, name)
     if action is None or not action.annulment or voter is None:

@@ -15,11 +15,11 @@ from archive import write_back
 from archive.stepwise import Reverted, StepwiseWork
 from database.database import Database, DatabaseUnavailable
 from database.statements import Statement
-from store import bans, comments, keys, leaving, records
+from store import bans, comments, keys, leaving, moderation_records
 from store.client import Command
 from store.errors import StoreUnavailable
+from store.moderation_records import ModerationAction
 from store.ranking.formulas import GROUPS_PER_ARTICLE
-from store.records import ModerationAction
 from store.scripts.registry import Script
 from store.store import Store
 
@@ -58,7 +58,7 @@ async def settle(store: Store, database: Database | None, number: int, most: int
     """
     site = store.site
     p = site.home_of_article(number)
-    ban = records.moderation_action(number, await site.redis.run(("HGETALL", keys.action(p, number))))
+    ban = moderation_records.moderation_action(number, await site.redis.run(("HGETALL", keys.action(p, number))))
     if ban is None or not ban.removes_texts:
         await site.redis.run(("ZREM", bans.cleaning(p), number))
         return

@@ -146,14 +146,14 @@ async def pinned_cases(store: Store, article: int, numbers: Sequence[int], chanc
     pinned = beyond._replace(moves=start.moves, newest=start.newest)
 
     async def set_pins(*orders: str, count: int = 1) -> None:
-        moves = int(await site.redis.run(("GET", keys.moves(0))))
-        await site.redis.run(("DEL", keys.pins(0, article)))
+        moves = int(await site.redis.run(("GET", threads.moves(0))))
+        await site.redis.run(("DEL", threads.pins(0, article)))
         for order in orders:
             for each in range(count):
-                await site.redis.run(("ZADD", keys.pins(0, article), each, f"{order}:{moves + each}"))
+                await site.redis.run(("ZADD", threads.pins(0, article), each, f"{order}:{moves + each}"))
 
     async def use_pin() -> None:
-        await site.redis.run(("ZADD", keys.pins(0, article), 0, f"best:{start.moves}"))
+        await site.redis.run(("ZADD", threads.pins(0, article), 0, f"best:{start.moves}"))
 
     async def vote() -> None:
         await store.comments.vote(chance.choice(numbers), f"other-{chance.random()}", Vote.UP)
@@ -201,7 +201,7 @@ async def _position(store: Store, article: int, number: int) -> ThreadPosition:
     for depth, (parent, each) in enumerate(pairwise(way)):
         value = await store.site.redis.run(("ZSCORE", keys.replies(0, parent, "best"), keys.member(each)))
         levels.append(threads.ThreadLevel(depth, threads.Position(float(value), keys.member(each))))
-    moves = await store.site.redis.run(("GET", keys.moves(0)))
+    moves = await store.site.redis.run(("GET", threads.moves(0)))
     return ThreadPosition((*levels[:32], *levels[32:][-32:]), int(moves))
 
 

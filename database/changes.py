@@ -21,6 +21,7 @@ from database.rows import (
     comments_of,
     existing,
     follow_row,
+    group_follow_row,
     group_row,
     hold_vote,
     integer,
@@ -34,7 +35,18 @@ from database.rows import (
     write_votes,
 )
 from database.statements import slices
-from database.tables import ARTICLES, EDITS, FOLLOWS, GROUP_TEXTS, MODERATION_ACTIONS, PLACES, USERS, VOTES
+from database.tables import (
+    ARTICLES,
+    EDITS,
+    FOLLOWS,
+    GROUP_FOLLOWS,
+    GROUP_TEXTS,
+    MODERATION_ACTIONS,
+    PLACES,
+    USERS,
+    VOTES,
+)
+from store import followed
 from store.log import Entry
 from store.records import ContentState
 
@@ -60,7 +72,7 @@ class Changes:
     """
     The changes of a batch. `articles` are whole rows of new articles, `columns` new values of others, by number.
 
-    `follows` has since when, or None for what ended.
+    `follows` and `group_follows` have since when, or None for what ended.
     """
 
     articles: dict[int, Row] = field(default_factory=dict)
@@ -72,6 +84,7 @@ class Changes:
     users: dict[str, Row] = field(default_factory=dict)
     seen: dict[str, str] = field(default_factory=dict)
     follows: dict[tuple[str, str], int | None] = field(default_factory=dict)
+    group_follows: dict[tuple[str, str], int | None] = field(default_factory=dict)
     group_texts: dict[str, Row] = field(default_factory=dict)
     actions: dict[int, Row] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
@@ -177,8 +190,10 @@ class Changes:
         self.seen[_username(entry)] = entry.values["seen"]
 
     def follow(self, entry: Entry) -> None:
-        since = integer(entry.values["since"]) if entry.kind == "followed" else None
-        self.follows[entry.actor, entry.values["followee"]] = since
+        of = followed.OF_ENTRIES[entry.kind]
+        since = integer(entry.values["since"]) if entry.kind == of.begun else None
+        follows = self.follows if of is followed.USERS else self.group_follows
+        follows[entry.actor, entry.values[of.field]] = since
 
     def delete_user(self, entry: Entry) -> None:
         self.left[entry.values["name"]] = entry.values["pseudonym"]
@@ -241,11 +256,16 @@ class Changes:
             connection.execute(SET_SEEN, [{"this": name, "mark": mark} for name, mark in self.seen.items()])
 
     def _write_follows(self, connection: Connection) -> None:
-        pairs = self.follows.items()
-        upsert(connection, FOLLOWS, [follow_row(*names, since) for names, since in pairs if since is not None])
-        ended = [{"who": names[0], "whom": names[1]} for names, since in pairs if since is None]
-        if ended:
-            connection.execute(END_FOLLOW, ended)
+        tables = (
+            (FOLLOWS, follow_row, END_FOLLOW, self.follows),
+            (GROUP_FOLLOWS, group_follow_row, END_GROUP_FOLLOW, self.group_follows),
+        )
+        for table, row, end, follows in tables:
+            pairs = follows.items()
+            upsert(connection, table, [row(*names, since) for names, since in pairs if since is not None])
+            ended = [{"who": names[0], "whom": names[1]} for names, since in pairs if since is None]
+            if ended:
+                connection.execute(end, ended)
 
 
 READERS: Mapping[str, Callable[[Changes, Entry], None]] = {
@@ -261,6 +281,8 @@ READERS: Mapping[str, Callable[[Changes, Entry], None]] = {
     "registered": Changes.register,
     "followed": Changes.follow,
     "unfollowed": Changes.follow,
+    "group_followed": Changes.follow,
+    "group_unfollowed": Changes.follow,
     "seen": Changes.mark_seen,
     "user_deleted": Changes.delete_user,
     "group_edited": Changes.edit_group,
@@ -272,6 +294,9 @@ READERS: Mapping[str, Callable[[Changes, Entry], None]] = {
 
 PLACED = select(PLACES.c.number).where(PLACES.c.number.in_(bindparam("numbers", expanding=True)))
 END_FOLLOW = delete(FOLLOWS).where(FOLLOWS.c.follower == bindparam("who"), FOLLOWS.c.followee == bindparam("whom"))
+END_GROUP_FOLLOW = delete(GROUP_FOLLOWS).where(
+    GROUP_FOLLOWS.c.follower == bindparam("who"), GROUP_FOLLOWS.c.name == bindparam("whom")
+)
 SET_SEEN = update(USERS).where(USERS.c.username == bindparam("this")).values(seen=bindparam("mark"))
 
 

@@ -52,6 +52,10 @@ def follow_row(follower: str, followee: str, since: int) -> Row:
     return {"follower": follower, "followee": followee, "since_ms": since}
 
 
+def group_follow_row(follower: str, group: str, since: int) -> Row:
+    return {"follower": follower, "name": group, "since_ms": since}
+
+
 def group_row(name: str, fields: Mapping[str, str]) -> Row:
     """What is written about a group, as its hash or an entry has it: there an empty text is one that was removed."""
     return {

@@ -78,6 +78,16 @@ FOLLOWS = Table(
     sqlite_with_rowid=False,
 )
 
+GROUP_FOLLOWS = Table(
+    "group_follows",
+    METADATA,
+    Column("follower", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("since_ms", NUMBER, nullable=False),
+    Index("group_follows_by_name", "name", "follower"),
+    sqlite_with_rowid=False,
+)
+
 EDITS = Table(
     "edits",
     METADATA,

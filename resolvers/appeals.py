@@ -11,7 +11,8 @@ from resolvers.pagination import Connection, connection_oldest_first
 from store import appeals, records
 from store.appeals import Appeal
 from store.errors import Invalid
-from store.records import ModerationAction, User
+from store.moderation_records import ModerationAction
+from store.records import User
 
 
 @paginated

@@ -18,20 +18,11 @@ from store.client.client import RedisClient
 from store.errors import StoreUnavailable
 from store.feeds import Pull
 from store.listings import Listing, Page, Window
+from store.moderation_records import ModerationAction
 from store.queries import Read, RecordType
 from store.ranking import standings
 from store.ranking.standings import Rank
-from store.records import (
-    Article,
-    Comment,
-    ContentState,
-    GroupPlace,
-    HiddenArticle,
-    ModerationAction,
-    Position,
-    Profile,
-    Vote,
-)
+from store.records import Article, Comment, ContentState, GroupPlace, HiddenArticle, Position, Profile, Vote
 from store.site import Login
 from store.store import Store
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from resolvers.context import Context
 from store import moderation
 from store.listings import Window
-from store.records import Article, Comment, ContentState, ModerationAction, ModerationKind
+from store.moderation_records import ModerationAction, ModerationKind
+from store.records import Article, Comment, ContentState
 
 RECENT = Window(100)  # actions on one subject
 

@@ -44,9 +44,7 @@ async def _groups_of(things: Sequence[Article | Comment], context: Context) -> l
     return [article.groups if article else () for article in await context.reads.articles(numbers)]
 
 
-def _may_read(
-    thing: Article | Comment, viewer: str, grants: tuple[RoleGrant, ...], groups: Sequence[str]
-) -> bool:
+def _may_read(thing: Article | Comment, viewer: str, grants: tuple[RoleGrant, ...], groups: Sequence[str]) -> bool:
     return thing.poster == viewer or roles.moderates(grants, groups)
 
 

@@ -9,7 +9,8 @@ from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection, Edge, page_inf
 from store import inboxes, records
 from store.inboxes import InboxPage
 from store.listings import Window
-from store.records import Article, Comment, ContentState, Inbox, ModerationAction, Notification, User
+from store.moderation_records import ModerationAction
+from store.records import Article, Comment, ContentState, Inbox, Notification, User
 
 Subject = Article | Comment | ModerationAction
 NOTHING = Window(0)  # the page that has only the numbers of an inbox

@@ -15,7 +15,8 @@ from store import reverts as reverts_of
 from store.errors import Invalid
 from store.listings import Listing
 from store.moderation import Moderated
-from store.records import Comment, ContentState, Group, ModerationAction, ModerationKind, Role, RoleGrant, User
+from store.moderation_records import ModerationAction, ModerationKind, Role, RoleGrant
+from store.records import Comment, ContentState, Group, User
 from store.site import Site
 
 ACTION_BYTES = 2_000  # of the record of an action, about

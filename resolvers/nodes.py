@@ -3,14 +3,15 @@
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from resolvers import arguments, comments, feeds, inboxes
+from resolvers import arguments, comments, feeds, home, inboxes
 from resolvers.arguments import BadInput
 from resolvers.context import Context
 from store import records
 from store.inboxes import find as find_notifications
-from store.records import Article, Comment, Feed, Group, Inbox, ModerationAction, Notification, User
+from store.moderation_records import ModerationAction
+from store.records import Article, Comment, Feed, Group, Home, Inbox, Notification, User
 
-Node = Article | Comment | User | Group | Feed | Inbox | Notification | ModerationAction
+Node = Article | Comment | User | Group | Feed | Home | Inbox | Notification | ModerationAction
 Reader = Callable[[Context, Sequence[str]], Awaitable[Mapping[str, Node | None]]]
 
 
@@ -24,7 +25,7 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[Node | BadInput | 
     own error.
     """
     arguments.check_count(ids)
-    readers: Sequence[Reader] = (_articles, _comments, _users, _feeds, _inboxes, _notifications, _actions)
+    readers: Sequence[Reader] = (_articles, _comments, _users, _feeds, _homes, _inboxes, _notifications, _actions)
     parts = await gather(*(read(context, ids) for read in readers))
     found = {id: each for part in (*parts, _groups(ids)) for id, each in part.items()}
     return [found[id] if id in found else BadInput(f"this is not a valid id: {id[:100]}") for id in ids]
@@ -52,6 +53,13 @@ async def _feeds(context: Context, ids: Sequence[str]) -> dict[str, Feed | None]
     """The viewer's feed by its id; None for ids of other users' feeds."""
     owned = [id for id in ids if records.feed_owner(id)]
     own = await feeds.feed(context) if owned else None
+    return {id: own if own and own.id == id.lower() else None for id in owned}
+
+
+async def _homes(context: Context, ids: Sequence[str]) -> dict[str, Home | None]:
+    """The viewer's home by its id; None for ids of other users' homes."""
+    owned = [id for id in ids if records.home_owner(id)]
+    own = await home.home(context) if owned else None
     return {id: own if own and own.id == id.lower() else None for id in owned}
 
 

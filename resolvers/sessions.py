@@ -39,8 +39,18 @@ async def log_in(context: Context, username: str, password: str, cookie: bool | 
     return _logged_in(context, await users.log_in(username, password, context.address, context.agent()), cookie)
 
 
+async def log_in_with_token(context: Context, token: str, cookie: bool | None = False) -> Opened:
+    """Beside the round trips of the check of the token, one."""
+    if cookie:
+        context.require_cookie()
+    identified = await context.user_of_token(token)
+    return _logged_in(context, await context.store.sessions.open(identified.username, agent=context.agent()), cookie)
+
+
 async def change_password(context: Context, current_password: str, new_password: str) -> User:
-    command = context.store.users.change_password(context.actor(), current_password, new_password, context.address)
+    command = context.store.users.change_password(
+        context.own_session(), current_password, new_password, context.address
+    )
     username = await context.write(command)
     context.reads.prime_login(username)
     return records.user(username)
@@ -59,7 +69,7 @@ async def delete_user(context: Context, current_password: str | None = None, tex
 
 async def log_out(context: Context) -> None:
     try:
-        await context.store.sessions.close(context.actor())
+        await context.store.sessions.close(context.own_session())
     except Unauthenticated:
         context.discard_cookie()
         raise

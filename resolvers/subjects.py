@@ -27,8 +27,8 @@ async def _read(context: Context, numbers: Iterable[int]) -> list[Article | Comm
     return [article or comment for article, comment in zip(articles, found, strict=True)]
 
 
-def _bytes_of(found: Sequence[Article | Comment | None]) -> int:
+def bytes_of(found: Sequence[Article | Comment | None]) -> int:
     return sum([each.held_bytes for each in found if each])
 
 
-SUBJECTS = Nodes(_read, _bytes_of)
+SUBJECTS = Nodes(_read, bytes_of)

@@ -7,7 +7,7 @@ from resolvers.context import Context
 from resolvers.pagination import Connection, article_connections, user_connections
 from store import bans, feeds, listings, records, validation
 from store.errors import Invalid
-from store.follows import Followed
+from store.follows import Follow
 from store.records import Article, Profile, User
 
 
@@ -74,14 +74,14 @@ async def user(context: Context, username: str) -> User | None:
     return records.user(profile.username) if profile else None
 
 
-async def follow(context: Context, user_id: str) -> Followed:
+async def follow(context: Context, user_id: str) -> Follow:
     actor, username = context.actor(), checked_username(user_id)
     followed = await context.write(context.store.follows.follow(actor, username))
     context.reads.prime_login(followed.follower)
     return followed
 
 
-async def unfollow(context: Context, user_id: str) -> Followed:
+async def unfollow(context: Context, user_id: str) -> Follow:
     actor, username = context.actor(), checked_username(user_id)
     followed = await context.write(context.store.follows.unfollow(actor, username))
     context.reads.prime_login(followed.follower)

@@ -11,7 +11,7 @@ from schema.moderation import ModerationAction
 from schema.mutations import Payload, mutation, nullable
 from schema.scalars import DateTime
 from schema.users import User
-from store import records
+from store import moderation_records
 
 QUEUE_ARGUMENTS = ARGUMENTS | {
     "group": "Only appeals that wait in this group; by default in all groups that the viewer moderates. Moderators of "
@@ -66,7 +66,7 @@ class AppealPayload(Payload):
     action: ModerationAction | None = nullable("The action.")
 
     @classmethod
-    def of(cls, action: records.ModerationAction) -> Self:
+    def of(cls, action: moderation_records.ModerationAction) -> Self:
         return cls.of_records(action=action)
 
 

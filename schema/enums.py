@@ -7,8 +7,9 @@ import strawberry
 from resolvers.search import SearchKind, SearchOrder
 from store.flags import FlagReason, Queue
 from store.leaving import DeletedTexts
+from store.moderation_records import AnnulmentState, ModerationKind, Role
 from store.ranking.formulas import Order
-from store.records import AnnulmentState, ContentState, ModerationKind, NotificationKind, Role, Vote
+from store.records import ContentState, NotificationKind, Vote
 from store.threads import CommentOrder
 
 __all__ = [
@@ -44,6 +45,7 @@ class UserErrorCode(Enum):
     NOT_A_MODERATOR = "not a moderator"
     ALREADY_REVERTED = "already reverted"
     RULE = "rule"
+    BAD_TOKEN = "bad token"
 
 
 def describe(enum: type[Enum], name: str, description: str, **values: str) -> None:
@@ -192,4 +194,5 @@ describe(
     "content, and for somebody of the same or a higher role.",
     ALREADY_REVERTED="The action was reverted before.",
     RULE="A rule of the site does not allow it; `rule` names it.",
+    BAD_TOKEN="The token was used before, has expired, is unknown, or is not accepted.",
 )

@@ -20,6 +20,7 @@ CODES: dict[type[errors.Refusal], UserErrorCode] = {
     errors.VotingClosed: UserErrorCode.VOTING_CLOSED,
     errors.UsernameTaken: UserErrorCode.USERNAME_TAKEN,
     errors.BadCredentials: UserErrorCode.BAD_CREDENTIALS,
+    errors.TokenRefused: UserErrorCode.BAD_TOKEN,
     errors.SelfFollow: UserErrorCode.SELF_FOLLOW,
     errors.RateLimited: UserErrorCode.RATE_LIMITED,
     errors.IdempotencyMismatch: UserErrorCode.IDEMPOTENCY_MISMATCH,

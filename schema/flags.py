@@ -45,12 +45,12 @@ class QueueEdge:
         "set while the article was in one of their groups."
     )
     held_by: str | None = strawberry.field(
-        description="In the queue PENDING the rule of the site that holds the text, or the edit of a visible one; null if "
-        "none does, as when flags have hidden it."
+        description="In the queue PENDING the rule of the site that holds the text, or the edit of a visible one; null "
+        "if none does, as when flags have hidden it."
     )
     since: DateTime = strawberry.field(
-        description="Since when it waits: the time of the first flag; in the queue PENDING that of the posting, or of the "
-        "edit."
+        description="Since when it waits: the time of the first flag; in the queue PENDING that of the posting, or of "
+        "the edit."
     )
 
 

@@ -12,7 +12,7 @@ from schema.fields import ARGUMENTS, field_of, root_field
 from schema.mutations import Payload, mutation, nullable, optional
 from schema.nodes import Node, instances_of
 from schema.scalars import DateTime
-from store import records
+from store import moderation_records
 from store.moderation import Moderated
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Annulment:
 
 @strawberry.type(description="What a moderator did. Everybody may read it, and it never changes but for `revertedBy`.")
 class ModerationAction(Node):
-    is_type_of = instances_of(records.ModerationAction)
+    is_type_of = instances_of(moderation_records.ModerationAction)
 
     kind: ModerationKind = strawberry.field(description="What was done.")
     at: DateTime = strawberry.field(description="When it was done.")

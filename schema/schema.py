@@ -17,10 +17,12 @@ from schema.errors import Banned, RateLimited, Refusal, VotingClosed
 from schema.feeds import FeedMutations, FeedQueries
 from schema.flags import FlagMutations, FlagQueries
 from schema.groups import GroupMutations, GroupQueries
+from schema.home import HomeQueries
 from schema.inboxes import InboxMutations, InboxQueries
 from schema.moderation import ModerationMutations, ModerationQueries
 from schema.nodes import NodeQueries
 from schema.rate_limits import RateLimitQueries
+from schema.saved import SavedMutations
 from schema.scalars import SCALARS
 from schema.search import SearchQueries
 from schema.sessions import SessionMutations, SessionQueries
@@ -34,7 +36,7 @@ Articles, comments, votes on both, and rankings.
 
 Start with a query: `articles`, `frontPage`, `group` and `groups` list articles; `article`, `comment`, `user`, `node`
 and `nodes` find by name or id, `search` by words; the `thread` of an article has its comments; `viewer`, `session`,
-`feed` and `inbox` are those of the logged-in user. Lists are Relay connections.
+`feed`, `home` and `inbox` are those of the logged-in user. Lists are Relay connections.
 
 Mutations change something, most of them for a logged-in user: `register` and `logIn` return a token, which requests
 send as `Authorization: Bearer TOKEN`. A refusal is data, in `userErrors`. Subscriptions send changes as they happen.
@@ -52,6 +54,7 @@ class Query(
     UserQueries,
     GroupQueries,
     FeedQueries,
+    HomeQueries,
     InboxQueries,
     ContentQueries,
     ModerationQueries,
@@ -72,6 +75,7 @@ class Mutation(
     UserMutations,
     GroupMutations,
     FeedMutations,
+    SavedMutations,
     InboxMutations,
     ContentMutations,
     ModerationMutations,

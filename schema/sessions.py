@@ -48,6 +48,12 @@ class LogInInput:
     cookie: bool | None = strawberry.field(default=False, description=COOKIE)
 
 
+@strawberry.input(description="The token of an issuer of the site, and how its session is kept.")
+class LogInWithTokenInput:
+    token: str = strawberry.field(description="The token, as the issuer has made it.")
+    cookie: bool | None = strawberry.field(default=False, description=COOKIE)
+
+
 @strawberry.input(description="A new password for the viewer.")
 class ChangePasswordInput:
     current_password: str = strawberry.field(description="The current password.")
@@ -109,6 +115,12 @@ class SessionMutations:
         sessions.register, SessionPayload, RegisterInput, "Create a user and log them in."
     )
     log_in: SessionPayload | None = mutation(sessions.log_in, SessionPayload, LogInInput, "Open a session.")
+    log_in_with_token: SessionPayload | None = mutation(
+        sessions.log_in_with_token,
+        SessionPayload,
+        LogInWithTokenInput,
+        "Open a session for the user whom the token of an issuer names.",
+    )
     change_password: ChangePasswordPayload | None = mutation(
         sessions.change_password,
         ChangePasswordPayload,

@@ -12,7 +12,7 @@ from schema.mutations import Payload, mutation, nullable
 from schema.nodes import Node, instances_of
 from schema.scalars import DateTime
 from store import records
-from store.follows import Followed
+from store.follows import Follow
 
 if TYPE_CHECKING:
     from schema.articles import Article
@@ -72,8 +72,8 @@ class FollowUserPayload(Payload):
     )
 
     @classmethod
-    def of(cls, followed: Followed) -> Self:
-        return cls.of_records(user=records.user(followed.followee), changed=followed.changed)
+    def of(cls, follow: Follow) -> Self:
+        return cls.of_records(user=records.user(follow.followee), changed=follow.changed)
 
 
 @strawberry.type

@@ -52,6 +52,7 @@ OWN_ARTICLES = "viewer { articles(first: 100, after: $after) { nodes { id } page
 OWN_COMMENTS = "viewer { comments(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"
 FOLLOWING = "viewer { following(first: 100, after: $after) { nodes { username } pageInfo { hasNextPage endCursor } } }"
 FOLLOWERS = "viewer { followers(first: 100, after: $after) { nodes { username } pageInfo { hasNextPage endCursor } } }"
+SAVED = "home { saved(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"
 INBOX = """inbox { notifications(first: 100, after: $after) {
   nodes { kind at subject { id } actor { username } isSeen } pageInfo { hasNextPage endCursor } } }"""
 
@@ -159,6 +160,7 @@ class Export:
             ("following", self._list(FOLLOWING, "viewer", "following")),
             ("followers", self._list(FOLLOWERS, "viewer", "followers")),
             ("inbox", self._list(INBOX, "inbox", "notifications")),
+            ("saved", self._list(SAVED, "home", "saved")),
             ("flags", self._flags()),
             ("moderation", self._moderation()),
         )

@@ -12,7 +12,7 @@ from store.errors import Invalid, NotAModerator
 from store.kinds import Backup, Check, Kind, Text
 from store.log import Entry
 from store.moderation import Moderated
-from store.records import AnnulmentState, ModerationAction
+from store.moderation_records import AnnulmentState, ModerationAction
 from store.roles import Moderator
 from store.scripts.registry import Script
 from store.site import Site

@@ -16,8 +16,9 @@ from store.errors import AlreadyReverted, Forbidden, Invalid, NotAModerator, Not
 from store.kinds import Backup, Check, Kind
 from store.listings import Listing
 from store.log import Entry
+from store.moderation_records import ModerationAction, moderation_action
 from store.queries import Read
-from store.records import ModerationAction, moderation_action, pairs
+from store.records import pairs
 from store.roles import Moderator
 from store.scripts.registry import Script
 from store.site import Actor, Site

@@ -9,8 +9,8 @@ from store import moderation, removals, roles, validation
 from store.articles import apply_edit
 from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
 from store.moderation import Moderated
+from store.moderation_records import ModerationAction
 from store.ranking.formulas import GROUPS_PER_ARTICLE
-from store.records import ModerationAction
 from store.roles import Moderator
 from store.scripts.registry import Script
 from store.site import Site
@@ -63,9 +63,7 @@ async def lock(
     return await _act(site, moderator, number, "lock", group, validation.reason(reason), note)
 
 
-async def reject_edit(
-    site: Site, moderator: Moderator, number: int, reason: str, note: str | None = None
-) -> Moderated:
+async def reject_edit(site: Site, moderator: Moderator, number: int, reason: str, note: str | None = None) -> Moderated:
     """
     Drop the edit that waits for an article, which stays as it is. Two round trips.
 

@@ -73,8 +73,8 @@ class Posted:
 @dataclass(frozen=True, slots=True)
 class Edited:
     """
-    `held_by` is the rule that holds the new text: it waits for a moderator, and so does an article that was pending; any
-    other is as it was.
+    `held_by` is the rule that holds the new text: it waits for a moderator, and so does an article that was pending;
+    any other is as it was.
     """
 
     article: Article
@@ -258,9 +258,7 @@ class Articles:
         return reply
 
 
-async def apply_edit(
-    site: Site, poster: str, number: int, id: str, noted: Sequence[int | str], notified: str
-) -> None:
+async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Sequence[int | str], notified: str) -> None:
     """Notify users of other partitions of the new text of an article, given what `change_article` in Lua returned."""
     await _apply(site, "edited", poster, number, id, noted, notified)
 

@@ -10,7 +10,7 @@ from store import keys, moderation, roles, validation
 from store.errors import Banned, Invalid, NotAModerator
 from store.kinds import Kind
 from store.moderation import Moderated
-from store.records import ModerationAction
+from store.moderation_records import ModerationAction
 from store.roles import Moderator
 from store.scripts.registry import Script
 from store.site import Site

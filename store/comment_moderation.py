@@ -10,7 +10,7 @@ from store import comments, effects, keys, moderation, roles, validation
 from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
 from store.log import Entry
 from store.moderation import Moderated
-from store.records import ModerationAction
+from store.moderation_records import ModerationAction
 from store.roles import Moderator
 from store.scripts.registry import Script
 from store.site import Site
@@ -55,9 +55,7 @@ async def approve(
     return await _act(site, moderator, number, "approve", None, validation.reason(reason) if reason else "", note)
 
 
-async def reject_edit(
-    site: Site, moderator: Moderator, number: int, reason: str, note: str | None = None
-) -> Moderated:
+async def reject_edit(site: Site, moderator: Moderator, number: int, reason: str, note: str | None = None) -> Moderated:
     """
     Drop the edit that waits for a comment, which stays as it is. The cost is that of `remove`.
 

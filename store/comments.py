@@ -288,9 +288,7 @@ async def apply_state(site: Site, actor: str, number: int, change: Sequence[Any]
         await removals.settle(site, site.home_of_article(number), next_comment)
 
 
-async def apply_edit(
-    site: Site, poster: str, number: int, id: str, noted: Sequence[int | str], notified: str
-) -> None:
+async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Sequence[int | str], notified: str) -> None:
     """Notify users of other partitions of the new text of a comment, given what `change_comment` in Lua returned."""
     await _apply(site, "comment_edited", poster, number, {"notified": notified}, id, noted)
 

@@ -37,6 +37,8 @@ class EventKind(Enum):
     REGISTERED = "registered"
     FOLLOWED = "followed"
     UNFOLLOWED = "unfollowed"
+    GROUP_FOLLOWED = "group_followed"
+    GROUP_UNFOLLOWED = "group_unfollowed"
     SEEN = "seen"
     INBOX_SEEN = "inbox_seen"
     NOTIFIED = "notified"
@@ -136,7 +138,8 @@ class Event:
     Only events about articles and comments have a number and a poster, and only those about comments an `article`.
     MODERATED and REDACTED have the number of the action, and the name of the moderator as their `poster`.
     PASSWORD_CHANGED and SESSION_ENDED have the name of the user as their `poster`.
-    FLAGGED and UNFLAGGED, EDIT_HELD and EDIT_DROPPED, and APPEALED and APPEAL_ANSWERED, which have the number of the action, do not say by whom.
+    FLAGGED and UNFLAGGED, EDIT_HELD and EDIT_DROPPED, and APPEALED and APPEAL_ANSWERED, which have the number of the
+    action, do not say by whom.
     """
 
     kind: EventKind

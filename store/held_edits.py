@@ -1,7 +1,7 @@
 """
-What rules of the site hold: which rule it is, and edits that wait. The text that others read stays as it is, and the new
-one waits in the queue PENDING until a moderator approves or rejects it. Only its poster and moderators of the place read
-it: no event, no page of changes, no search and no view of the database has it before.
+What rules of the site hold: which rule it is, and edits that wait. The text that others read stays as it is, and the
+new one waits in the queue PENDING until a moderator approves or rejects it. Only its poster and moderators of the place
+read it: no event, no page of changes, no search and no view of the database has it before.
 """
 
 import re
@@ -33,7 +33,7 @@ HELD_EDIT = Kind(
 
 
 class HeldEdit(NamedTuple):
-    """An edit that waits since an instant (unix milliseconds), and the new values of its fields, None for removed ones."""
+    """An edit that waits since an instant (unix milliseconds). The new value of a text that is removed is None."""
 
     held_by: str
     at: int

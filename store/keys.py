@@ -56,17 +56,14 @@ GROUP = Text("NAME", r"[a-z0-9][a-z0-9_-]{0,49}")
 PLACE = Text("NAME", GROUP.pattern, slot)
 ORDER = Text("ORDER", f"(?:{'|'.join(ORDERS)})")
 REPLY_ORDER = Text("ORDER", "(?:best|votes|time|controversial)")
-PINNED_ORDER = Text("ORDER", "(?:best|votes|controversial)")
 LISTING = Text("LISTING", rf"(?:group:{GROUP.pattern}:)?{ORDER.pattern}(?::since:(?:0|[1-9][0-9]{{0,15}}))?")
 TIME = Text("TIME", "(?:0|[1-9][0-9]{0,15})")
 SCOPE = Text(
     "SCOPE", rf"(?:all|group:{GROUP.pattern}|(?:article|comment|ban):{NUMBER.pattern}|user:{USERNAME.pattern})"
 )
 ROLE_SCOPE = Text("SCOPE", rf"(?:site|group:{GROUP.pattern})")
-MOVES = Text("MOVES", "(?:0|[1-9][0-9]{0,15})")
 DIGEST = Text("DIGEST", "[0-9a-f]{64}")
 LINK_DIGEST = Text("DIGEST", "[0-9a-f]{32}")
-LEASE = Text("NAME", "[a-z]+")
 
 store = Kind(
     "store",
@@ -237,31 +234,6 @@ commented = Kind(
     backup=Backup.COPIED,
     record="commented",
     check=Check.VALUE,
-)
-moves = Kind(
-    "moves",
-    "string",
-    (),
-    "how many votes have changed comments: pages of threads tell by it what has moved since a walk began",
-    written_by="vote",
-)
-pins = Kind(
-    "pins",
-    "zset",
-    (NUMBER,),
-    "the pins of the thread of an article, each as its order and the value of `moves` then, by time",
-    lifetime="10 minutes after the last one was made",
-    written_by="pin",
-    rebuilt_from="a thread",
-)
-pinned = Kind(
-    "pinned",
-    "zset",
-    (NUMBER, PINNED_ORDER, MOVES),
-    "as `replies`, the numbers of those that were voted on since a pin was made, with their values at that time",
-    lifetime="20 minutes",
-    written_by="vote, delete",
-    rebuilt_from="a thread",
 )
 removing = Kind(
     "removing",
@@ -518,32 +490,6 @@ posted = Kind(
     record="posted",
     check=Check.VALUE,
 )
-tried = Kind(
-    "tried",
-    "list",
-    (DIGEST,),
-    "times of recent attempts, the newest first; the digest is of the action and of the user or address",
-    lifetime="up to a day",
-    written_by="rate limits",
-)
-bucket = Kind(
-    "bucket",
-    "string",
-    (DIGEST,),
-    "remaining points, and when they were counted; the digest is of a user, a server key or an address",
-    lifetime="until it is full",
-    written_by="rate limits",
-)
-serverkeys = Kind(
-    "serverkeys",
-    "hash",
-    (),
-    "SHA-256 of the secret of each server key, and when it was created, by name; in partition 0",
-    written_by="key create, key revoke",
-    backup=Backup.COPIED,
-    record="serverkeys",
-    check=Check.PARTITION,
-)
 imported = Kind(
     "imported",
     "hash",
@@ -579,14 +525,6 @@ closed = Kind(
     "1: the partition takes no writes, because the store is being moved or was moved",
     lifetime="a minute; no limit once it was moved",
     written_by="move",
-)
-lease = Kind(
-    "lease",
-    "string",
-    (LEASE,),
-    "a random text of the one process that does a task for all; in partition 0, `archiver` in each partition",
-    lifetime="seconds",
-    written_by="the server's tasks, verify",
 )
 links = Kind(
     "links",
@@ -632,14 +570,6 @@ outdated = Kind(
     "ids of entries of the log, up to which entries may name a deleted user, by when they are trimmed although a "
     "consumer has not taken them",
     lifetime="until then",
-    written_by="deleteUser",
-)
-refused = Kind(
-    "refused",
-    "set",
-    (),
-    "names of users who are being deleted, in lower case: nobody acts by these",
-    lifetime="until that is done",
     written_by="deleteUser",
 )
 effects = Kind(

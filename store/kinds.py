@@ -87,8 +87,9 @@ class Kind:
 
     A kind with a `member` is a list of somebody: a sorted set whose members name things by the time of their addition
     (unix milliseconds). Its key is in the partition of these things, so that one script can check and list them, and
-    an owner has a key in each partition. Backups and `verify` need no more than the declaration. The keys of `mirror`
-    have the same pairs the other way round: the owners by the things, at the same times.
+    an owner has a key in each partition; or, if it names a user by a text with a slot, it `is_at_home`, in that user's
+    partition, and may have what does not exist any more. Backups and `verify` need no more than the declaration. The
+    keys of `mirror` have the same pairs the other way round: the owners by the things, at the same times.
     """
 
     name: str
@@ -115,6 +116,11 @@ class Kind:
 
     def __call__(self, *parts: int | str) -> str:
         return self.text(*parts)
+
+    @property
+    def is_at_home(self) -> bool:
+        """Whether its first part decides in which partition a key is."""
+        return bool(self.parts and self.parts[0].slot)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,26 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from secrets import token_hex
 
-from store import keys
 from store.background import repeating
 from store.errors import LeaseTaken
+from store.kinds import Kind, Text
 from store.scripts.registry import Script
 from store.site import Site
 
 END_LEASE = Script("end_lease")
 LEASE = Script("lease")
+
+NAME = Text("NAME", "[a-z]+(?:-[a-z0-9-]+)?")
+
+lease = Kind(
+    "lease",
+    "string",
+    (NAME,),
+    "a random text of the one process that does a task for all; in partition 0, `archiver` in each partition; "
+    "`keys-` and the name of an issuer: no keys are fetched while it lives",
+    lifetime="seconds",
+    written_by="the server's tasks, verify",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +43,7 @@ class Lease:
 
     async def extend(self) -> bool:
         """Take the lease, or extend it; False if another process holds it. One round trip."""
-        command = LEASE.command([keys.lease(self.p, self.name)], self.token, self.lifetime)
+        command = LEASE.command([lease(self.p, self.name)], self.token, self.lifetime)
         return bool(await self.site.redis.run(command))
 
     @asynccontextmanager
@@ -52,8 +64,8 @@ class Lease:
 
     async def take_over(self) -> None:
         """Take the lease from whichever process holds it. One round trip."""
-        await self.site.redis.run(("SET", keys.lease(self.p, self.name), self.token, "PX", self.lifetime))
+        await self.site.redis.run(("SET", lease(self.p, self.name), self.token, "PX", self.lifetime))
 
     async def end(self) -> None:
         """Give it up, so that another process need not wait until it ends. One round trip."""
-        await self.site.redis.run(END_LEASE.command([keys.lease(self.p, self.name)], self.token))
+        await self.site.redis.run(END_LEASE.command([lease(self.p, self.name)], self.token))

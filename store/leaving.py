@@ -41,6 +41,14 @@ leaving = Kind(
     backup=Backup.COPIED,
     record="leaving",
 )
+refused = Kind(
+    "refused",
+    "set",
+    (),
+    "names of users who are being deleted, in lower case: nobody acts by these",
+    lifetime="until that is done",
+    written_by="deleteUser",
+)
 departed = Kind(
     "departed",
     "hash",
@@ -74,6 +82,7 @@ NAMED = (
     "user",
     "following",
     "followers",
+    "groupfollowers",
     "moderators",
     "archived",
     "actions",
@@ -137,7 +146,7 @@ async def begin(
 
 async def refuse(site: Site, leaver: Leaver) -> None:
     """Let no script write for the user, also of requests that have read the session before. One round trip."""
-    await site.redis.pipeline([("SADD", keys.refused(p), leaver.folded) for p in range(site.partitions)])
+    await site.redis.pipeline([("SADD", refused(p), leaver.folded) for p in range(site.partitions)])
 
 
 async def name_key(site: Site) -> str:
@@ -184,7 +193,7 @@ async def end(site: Site, leaver: Leaver) -> None:
     for p in range(site.partitions):
         await site.redis.run(site.command(NOTE_DELETED_USER, p, leaver.name, leaver.pseudonym, until))
     p = site.home_of_user(leaver.name)
-    await site.redis.pipeline([("SREM", keys.refused(each), leaver.folded) for each in range(site.partitions)])
+    await site.redis.pipeline([("SREM", refused(each), leaver.folded) for each in range(site.partitions)])
     await site.redis.run(site.command(END_LEAVING, p, leaver.text, leaver.folded, leaver.pseudonym))
 
 

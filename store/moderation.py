@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from store import keys, records
+from store import keys, moderation_records, records
 from store.errors import AlreadyReverted, NotAModerator, NotFound
 from store.listings import Listing
-from store.records import ModerationAction
+from store.moderation_records import ModerationAction
 from store.site import Site
 
 
@@ -23,7 +23,7 @@ class Moderated(NamedTuple):
 def moderated(reply: Sequence[Any]) -> Moderated:
     """The result of a script that replies {"changed" | "same", number of the action, {field, value, ...}}."""
     status, number, flat = reply
-    return Moderated(records.moderation_action(int(number or 0), records.pairs(flat)), status == "changed")
+    return Moderated(moderation_records.moderation_action(int(number or 0), records.pairs(flat)), status == "changed")
 
 
 def refuse_about_user(status: str, username: str, reverts: int | None = None) -> None:

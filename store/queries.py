@@ -8,7 +8,7 @@ from sys import getsizeof
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from caches import POOL, Cache, Pool
-from store import keys, records
+from store import keys, moderation_records, records
 from store.client import Command
 from store.client.tracking_cache import TrackingCache
 from store.records import VOTES_BY_VALUE, Vote
@@ -57,7 +57,7 @@ class RecordType(NamedTuple, Generic[T]):
 
 ARTICLES = RecordType(Site.home_of_article, keys.article.text, records.article)
 COMMENTS = RecordType(Site.home_of_article, keys.comment.text, records.comment)
-ACTIONS = RecordType(Site.home_of_article, keys.action.text, records.moderation_action)
+ACTIONS = RecordType(Site.home_of_article, keys.action.text, moderation_records.moderation_action)
 PROFILES = RecordType(Site.home_of_user, keys.user.text, records.profile)
 PLACES = RecordType(Site.home_of_group, keys.place.text, records.place)
 

@@ -8,15 +8,33 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from store import keys
 from store.client import Command
 from store.errors import RateLimited
+from store.keys import DIGEST
+from store.kinds import Kind
 from store.scripts.registry import Script
 from store.site import Site
 
 RATE_LIMIT = Script("rate_limit")
 
 MAX_BUCKETS = 100  # in one call of the script, which blocks its server
+
+tried = Kind(
+    "tried",
+    "list",
+    (DIGEST,),
+    "times of recent attempts, the newest first; the digest is of the action and of the user or address",
+    lifetime="up to a day",
+    written_by="rate limits",
+)
+bucket = Kind(
+    "bucket",
+    "string",
+    (DIGEST,),
+    "remaining points, and when they were counted; the digest is of a user, a server key or an address",
+    lifetime="until it is full",
+    written_by="rate limits",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +91,7 @@ class Attempts:
     def _key(self, window: SlidingWindow) -> str:
         """The key of a window's attempts. Version 0.1.0 hashed the same text, so that its counts are still valid."""
         text = f"LIMITER/{window.subject!r}/{window.limit}/{window.seconds}/second"
-        return keys.tried(*self._site.partition_and_digest(text))
+        return tried(*self._site.partition_and_digest(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +110,7 @@ class TokenBuckets:
         subjects_of: dict[int, dict[str, str]] = defaultdict(dict)  # for each partition: the subject of each key
         for subject in taken:
             p, digest = self.site.partition_and_digest(subject)
-            subjects_of[p][keys.bucket(p, digest)] = subject
+            subjects_of[p][bucket(p, digest)] = subject
         batches = [
             dict(pairs[start : start + MAX_BUCKETS])
             for pairs in (list(subjects.items()) for subjects in subjects_of.values())

@@ -6,10 +6,20 @@ that does it, and checks who may.
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Mapping
 
-from store import annulments, article_moderation, bans, comment_moderation, keys, records, roles, validation
+from store import (
+    annulments,
+    article_moderation,
+    bans,
+    comment_moderation,
+    keys,
+    moderation_records,
+    records,
+    roles,
+    validation,
+)
 from store.errors import Invalid, NotAModerator, NotFound
 from store.moderation import Moderated
-from store.records import ModerationAction, ModerationKind
+from store.moderation_records import ModerationAction, ModerationKind
 from store.roles import Authority, Moderator
 from store.site import Site
 
@@ -76,4 +86,4 @@ async def revert(
 async def read(site: Site, number: int) -> ModerationAction | None:
     """The action with a number, as it is stored now. One round trip."""
     key = keys.action(site.home_of_article(number), number)
-    return records.moderation_action(number, await site.redis.run(("HGETALL", key)))
+    return moderation_records.moderation_action(number, await site.redis.run(("HGETALL", key)))

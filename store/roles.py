@@ -10,15 +10,15 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
-from store import keys, moderation, records, validation
+from store import keys, moderation, moderation_records, records, validation
 from store.client import Argument, Command
 from store.errors import Invalid, NotAModerator, StoreUnavailable, Unauthenticated
 from store.leases import Lease
 from store.listings import Listing
 from store.moderation import Moderated
-from store.records import ModerationAction, ModerationKind, Role, RoleGrant
+from store.moderation_records import ModerationAction, ModerationKind, Role, RoleGrant
 from store.scripts.registry import Script
-from store.site import Session, Site, actor_slot
+from store.site import Session, Site, actor_slot, digest_and_name
 
 READ_AUTHORITY = Script("read_authority")
 SET_ROLE = Script("set_role")
@@ -37,7 +37,7 @@ class Authority(NamedTuple):
 
     @property
     def grants(self) -> tuple[RoleGrant, ...]:
-        return records.parse_roles(self.roles)
+        return moderation_records.parse_roles(self.roles)
 
 
 Moderator = str | Session | Authority  # an actor; an Authority is taken as it is
@@ -54,7 +54,7 @@ async def read_authority(site: Site, actor: Moderator) -> Authority:
     if isinstance(actor, Authority):
         return actor
     p = actor_slot(actor) % site.partitions
-    digest, username = (actor.digest, "") if isinstance(actor, Session) else ("", actor)
+    digest, username = digest_and_name(actor)
     name, roles, bans = await site.redis.run((*READ_AUTHORITY.beginning(p), digest, username, site.clock()))
     if not name:
         raise Unauthenticated
@@ -155,7 +155,7 @@ def moderators(site: Site, group: str | None) -> Listing:
 def index_commands(site: Site, username: str, roles: str) -> Iterator[Command]:
     """The commands that write the roles of a user, the words of the field, to the indexes of moderators."""
     p = site.home_of_user(username)
-    for scope, granted_at in index_of(records.parse_roles(roles)).items():
+    for scope, granted_at in index_of(moderation_records.parse_roles(roles)).items():
         yield ("ZADD", keys.moderators(p, scope), granted_at, username)
 
 
@@ -179,7 +179,7 @@ async def granted(site: Site, group: str | None = None) -> list[tuple[str, tuple
     found = await site.redis.pipeline([("ZRANGE", index, 0, -1) for index in indexes])
     names = sorted({name for part in found for name in part}, key=str.lower)
     held = await site.redis.pipeline([("HGET", keys.user(site.home_of_user(name), name), "roles") for name in names])
-    return [(name, records.parse_roles(roles or "")) for name, roles in zip(names, held, strict=True)]
+    return [(name, moderation_records.parse_roles(roles or "")) for name, roles in zip(names, held, strict=True)]
 
 
 async def _set(

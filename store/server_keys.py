@@ -12,6 +12,7 @@ from hashlib import sha256
 from hmac import compare_digest
 
 from store import keys
+from store.kinds import Backup, Check, Kind
 from store.scripts.registry import Script
 from store.site import Site
 
@@ -21,6 +22,17 @@ SECRET_BYTES = 32
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,49}")
 VALUE = re.compile(r"([0-9a-f]{64}) ([0-9]{1,15})")  # digest of the secret, and when it was created
 HOME = 0  # the partition whose keys include the hash
+
+serverkeys = Kind(
+    "serverkeys",
+    "hash",
+    (),
+    "SHA-256 of the secret of each server key, and when it was created, by name; in partition 0",
+    written_by="key create, key revoke",
+    backup=Backup.COPIED,
+    record="serverkeys",
+    check=Check.PARTITION,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +64,20 @@ class ServerKeys:
 
     async def created(self) -> dict[str, int]:
         """When each key was created (unix milliseconds), by name. One round trip."""
-        stored: dict[str, str] = await self.site.redis.run(("HGETALL", keys.serverkeys(HOME)))
+        stored: dict[str, str] = await self.site.redis.run(("HGETALL", serverkeys(HOME)))
         return {name: int(value.split()[1]) for name, value in sorted(stored.items()) if VALUE.fullmatch(value)}
 
     async def names(self, texts: Sequence[str]) -> list[str | None]:
         """The names of the keys with these texts; None for each that is not a key. One round trip."""
         given = [text.partition(".") for text in texts]
-        found = await self.site.redis.run(("HMGET", keys.serverkeys(HOME), *[name for name, _, _ in given]))
+        found = await self.site.redis.run(("HMGET", serverkeys(HOME), *[name for name, _, _ in given]))
         return [
             name if value and compare_digest(digest_of(secret), value.partition(" ")[0]) else None
             for (name, _, secret), value in zip(given, found, strict=True)
         ]
 
     async def _run(self, action: str, name: str, value: str) -> str:
-        script_keys = [keys.serverkeys(HOME), keys.closed(HOME)]
+        script_keys = [serverkeys(HOME), keys.closed(HOME)]
         (status,) = await self.site.redis.run(SERVER_KEY.command(script_keys, action, name, value))
         return str(status)
 

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from store import keys, listings
 from store.client import Argument
 from store.errors import StoreUnavailable
+from store.keys import NUMBER
+from store.kinds import Kind, Text
 from store.listings import PARTITION_PAGES, Listing, Window
 from store.queries import Read
 from store.records import PartitionPage, Position
@@ -34,6 +36,35 @@ SHARING_PERIOD = 60 * 1000  # milliseconds in which readers of a thread share a 
 PLACE_LIFETIME = 2 * PIN_LIFETIME  # of places kept for a pin: it lives on until another one expires, or is made later
 MAX_PINS = 5_000  # unexpired pins of threads of one process
 OUTER_LEVELS = INNER_LEVELS = 32  # ancestors that a position keeps; those between are looked up
+
+PINNED_ORDER = Text("ORDER", "(?:best|votes|controversial)")
+MOVES = Text("MOVES", "(?:0|[1-9][0-9]{0,15})")
+
+moves = Kind(
+    "moves",
+    "string",
+    (),
+    "how many votes have changed comments: pages of threads tell by it what has moved since a walk began",
+    written_by="vote",
+)
+pins = Kind(
+    "pins",
+    "zset",
+    (NUMBER,),
+    "the pins of the thread of an article, each as its order and the value of `moves` then, by time",
+    lifetime="10 minutes after the last one was made",
+    written_by="pin",
+    rebuilt_from="a thread",
+)
+pinned = Kind(
+    "pinned",
+    "zset",
+    (NUMBER, PINNED_ORDER, MOVES),
+    "as `replies`, the numbers of those that were voted on since a pin was made, with their values at that time",
+    lifetime="20 minutes",
+    written_by="vote, delete",
+    rebuilt_from="a thread",
+)
 
 
 class CommentOrder(Enum):
@@ -124,7 +155,7 @@ async def pin(site: Site, article: int, order: CommentOrder) -> ThreadPosition |
     if order.stored_index == "time":
         sequence = await site.redis.run(("GET", keys.sequence(p)))
         return ThreadPosition((), 0, _highest_number(sequence or 0))
-    script_keys = [keys.article(p, article), keys.pins(p, article), keys.moves(p), keys.sequence(p)]
+    script_keys = [keys.article(p, article), pins(p, article), moves(p), keys.sequence(p)]
     may_pin = "" if _is_full(site) else "new"
     now, index = site.clock(), order.stored_index
     command = PIN_THREAD.command(script_keys, index, now, SHARING_PERIOD, PIN_LIFETIME, may_pin)
@@ -136,8 +167,8 @@ async def pin(site: Site, article: int, order: CommentOrder) -> ThreadPosition |
         return None
     if status == "pinned":
         site.thread_pin_expiries.append(now + PIN_LIFETIME)
-    moves, sequence = found
-    return ThreadPosition((), int(moves), _highest_number(sequence))
+    votes_so_far, sequence = found
+    return ThreadPosition((), int(votes_so_far), _highest_number(sequence))
 
 
 def page(
@@ -157,8 +188,8 @@ def page(
     """
     p = site.home_of_article(article)
     script_keys = [
-        keys.comment(p, ""), keys.replies(p, "", "")[:-1], keys.tree(p, article), keys.stubs(p, article), keys.moves(p),
-        keys.pins(p, article), keys.pinned(p, "", "", "")[:-2],
+        keys.comment(p, ""), keys.replies(p, "", "")[:-1], keys.tree(p, article), keys.stubs(p, article), moves(p),
+        pins(p, article), pinned(p, "", "", "")[:-2],
     ]  # fmt: skip
     beyond = window.beyond
     newest = beyond.newest if beyond else None

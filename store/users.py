@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from store import bans, keys, leaving, roles, validation, verdicts
 from store.errors import BadCredentials, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
 from store.leaving import Leaver
+from store.moderation_records import Role
 from store.passwords import Passwords, refuse_common
 from store.rate_limits import Attempts, SlidingWindow
-from store.records import Role
 from store.reserved_names import ReservedNames
 from store.scripts.registry import Script
 from store.sessions import NewSession, Sessions
-from store.site import Session, Site
+from store.site import Actor, Session, Site
 from store.validation import Faults
 
 CHANGE_PASSWORD = Script("change_password")
@@ -116,7 +116,7 @@ class Users:
         return username
 
     async def delete(
-        self, session: Session, current: str | None, *, removes_texts: bool, address: str | None = None
+        self, actor: Actor, current: str | None, *, removes_texts: bool, address: str | None = None
     ) -> Leaver:
         """
         Begin to delete a user: see `leaving.begin`. Five round trips; with an address, whose failures are counted,
@@ -127,7 +127,7 @@ class Users:
             Invalid: the user is the last admin.
             BadCredentials, RateLimited: as `log_in`.
         """
-        authority = await roles.read_authority(self._site, session)
+        authority = await roles.read_authority(self._site, actor)
         username, known = await self._authenticate(authority.username, current or "", address)
         async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, "currentPassword"):
             return await leaving.begin(self._site, username, known, removes_texts=removes_texts)

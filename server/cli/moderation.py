@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from server.cli import session
 from server.errors import CommandError
 from server.settings import read_settings
-from store import keys, listings, moderation, records, redactions, reverts, validation
+from store import keys, listings, moderation, moderation_records, records, redactions, reverts, validation
 from store.errors import AlreadyReverted, Refusal
 from store.listings import Window
-from store.records import ModerationAction
+from store.moderation_records import ModerationAction
 from store.reverts import REVERTERS
 from store.roles import OPERATOR
 from store.site import Site
@@ -96,7 +96,7 @@ async def _actions_by(site: Site, moderator: str, since: int) -> AsyncIterator[M
             [("HGETALL", keys.action(site.home_of_article(number), number)) for number in numbers]
         )
         for number, fields in zip(numbers, found, strict=True):
-            action = records.moderation_action(number, fields)
+            action = moderation_records.moderation_action(number, fields)
             if action and action.moderator.lower() == moderator.lower():
                 yield action
         has_more = page.below > 0

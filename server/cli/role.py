@@ -9,7 +9,7 @@ from server.settings import read_settings
 from store import keys, roles
 from store.errors import Refusal
 from store.maintenance import scan
-from store.records import Role, RoleGrant
+from store.moderation_records import Role, RoleGrant
 from store.roles import OPERATOR
 from store.store import Store
 

@@ -72,7 +72,7 @@ async def _belongs(site: Site, key: Key, member: str) -> bool:
         groups = await site.redis.run(("HGET", keys.article(key.p, article or ""), "groups"))
     if groups is None:
         return False
-    waits = state == Queue.PENDING.value or not state and await _has_edit(site, key.p, int(member))
+    waits = state == Queue.PENDING.value or (not state and await _has_edit(site, key.p, int(member)))
     return waits and (scope == flags.ALL or scope.removeprefix("group:") in groups.split())
 
 

@@ -1,6 +1,6 @@
 """
-Finds and removes edits that wait for what is gone or removed, and those that cannot be restored from a backup. That they
-are in the queues is verified with the articles and comments.
+Finds and removes edits that wait for what is gone or removed, and those that cannot be restored from a backup. That
+they are in the queues is verified with the articles and comments.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ async def _of(site: Site, key: Key) -> list[Wrong]:
             ("HMGET", keys.comment(key.p, number), "poster", "state"),
         ]
     )
-    if not fields or _is_usable(number, fields) and any(poster and state != "removed" for poster, state in subjects):
+    if not fields or (_is_usable(number, fields) and any(poster and state != "removed" for poster, state in subjects)):
         return []
     return [Wrong(key.text, "an edit", None, ("DEL", key.text))]
 

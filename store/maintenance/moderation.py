@@ -6,7 +6,7 @@ that do not agree with the roles of users. Finds actions that are malformed.
 from collections.abc import Sequence
 from functools import partial
 
-from store import keys, moderation, records, roles
+from store import keys, moderation, moderation_records, roles
 from store.client import Command
 from store.kinds import Check, Key
 from store.maintenance.records.actions import ActionRecord
@@ -48,7 +48,7 @@ async def _places(site: Site, key: Key) -> list[Place]:
             return []
         member, at = keys.member(int(key.suffix)), int(fields["at"])
         return [(keys.actions(key.p, scope), member, at) for scope in moderation.scopes_of(fields)]
-    index = roles.index_of(records.parse_roles(fields.get("roles", "")))
+    index = roles.index_of(moderation_records.parse_roles(fields.get("roles", "")))
     return [(keys.moderators(key.p, scope), fields.get("name", ""), at) for scope, at in index.items()]
 
 

@@ -11,7 +11,7 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
     inbox                               all articles and comments that notify a user
     sequence                            the numbers of articles, comments and actions
     numbered                            the numbers of imported stories
-    followers                           following
+    followers, groupfollowers           following, groupfollows
     mirrors of lists                    the lists
     actions                             the actions of moderators
     moderators                          the roles of users
@@ -34,7 +34,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from store import comments, effects, keys, kinds, links, log, records, removals, server_keys
+from store import comments, effects, followed, keys, kinds, links, log, records, removals, server_keys
 from store.client import Argument, Command, StoreUnavailable
 from store.kinds import NEW_LOG, Check, Key
 from store.leases import Lease
@@ -318,10 +318,10 @@ class _Verification:
             await self._numbered(p, [sequence for sequence in sequences if records.is_of_story(sequence)])
 
     async def _server_keys(self, p: int) -> None:
-        for name, value in (await self._site.redis.run(("HGETALL", keys.serverkeys(p)))).items():
+        for name, value in (await self._site.redis.run(("HGETALL", server_keys.serverkeys(p)))).items():
             if p != server_keys.HOME or not server_keys.NAME.fullmatch(name) or not server_keys.VALUE.fullmatch(value):
                 expected = f"a name and a digest, in partition {server_keys.HOME}"
-                self._report(Finding(f"{keys.serverkeys(p)} {name}", value, expected))
+                self._report(Finding(f"{server_keys.serverkeys(p)} {name}", value, expected))
 
     async def _numbered(self, p: int, sequences: Sequence[int]) -> None:
         """Sequences of stories must be in `numbered`; others may be, too: those of deleted stories."""
@@ -365,7 +365,7 @@ def _call(key: Key, archived: Tally | None) -> ScriptCall | None:
             return ScriptCall(VERIFY_USER, key.p, key.suffix, (keys.slot(key.suffix), INSTANTS[-1], known, *sums))
         case Check.VALUE:
             return ScriptCall(VERIFY_KEY, key.p, key.suffix, (key.name, DAY * 1000))
-        case Check.FOLLOWS:
+        case Check.FOLLOWS if key.kind is not followed.group_followers:  # which belong to no user
             return ScriptCall(VERIFY_KEY, key.p, key.suffix, (key.name, key.text))
     return None
 

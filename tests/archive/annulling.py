@@ -23,8 +23,9 @@ from store import (
 )
 from store.articles import Draft
 from store.errors import Forbidden, Refusal
+from store.moderation_records import ModerationAction
 from store.ranking.formulas import Policy
-from store.records import ModerationAction, Vote
+from store.records import Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import Clock, client, registered

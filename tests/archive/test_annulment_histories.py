@@ -15,7 +15,8 @@ from archive import annulments, write_back
 from database.database import Database
 from store import annulments as steps
 from store.annulments import Step
-from store.records import AnnulmentState, ModerationAction, Vote
+from store.moderation_records import AnnulmentState, ModerationAction
+from store.records import Vote
 from tests.archive.annulling import PEOPLE, Pair, counts_in, counts_of, opened, votes_of_mallory
 from tests.database.conftest import on_both
 

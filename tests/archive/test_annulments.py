@@ -20,7 +20,8 @@ from store import (
 from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound, Refusal
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
-from store.records import AnnulmentState, ModerationKind, Role, Vote
+from store.moderation_records import AnnulmentState, ModerationKind, Role
+from store.records import Vote
 from store.roles import OPERATOR, grant
 from store.store import Store
 from tests.archive.annulling import OWN, POLICY, WINDOW, Pair, World, counts_in, counts_of, opened, votes_of_mallory

@@ -4,7 +4,7 @@ import pytest
 
 from archive import banned_texts
 from store import roles
-from store.records import Role
+from store.moderation_records import Role
 from tests.archive.worlds import ERRORS, PEOPLE, Pair
 from tests.archive.worlds import LISTINGS as QUERIES
 

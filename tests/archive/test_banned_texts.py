@@ -13,7 +13,8 @@ from store import article_moderation, bans, comment_moderation, effects, keys, m
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.maintenance.verify import Finding
-from store.records import ContentState, ModerationAction, ModerationKind, Vote
+from store.moderation_records import ModerationAction, ModerationKind
+from store.records import ContentState, Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import Clock, registered

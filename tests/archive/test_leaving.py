@@ -21,7 +21,7 @@ from archive.mover import HotLimits, Mover
 from archive.stepwise import Delayed
 from database.database import Database
 from database.tables import METADATA
-from store import annulments, article_moderation, bans, flags, keys, log, roles
+from store import annulments, article_moderation, bans, flags, keys, log, roles, saved
 from store import leaving as leavers
 from store.articles import VOTE, Draft
 from store.comments import VOTE_ON_COMMENT
@@ -29,7 +29,8 @@ from store.errors import Refusal, Unauthenticated, UsernameTaken
 from store.flags import FlagReason
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
-from store.records import Role, Vote
+from store.moderation_records import Role
+from store.records import Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.archive.annulling import World as Follower
@@ -107,6 +108,7 @@ class Site(World):
         await store.comments.vote(mine, "carol", Vote.UP)
         await store.follows.follow(NAME, "Bob")
         await store.follows.follow("Bob", NAME)
+        await saved.save(store.site, NAME, other)
         await flags.flag(store.site, NAME, "article", third, FlagReason.SPAM, "an advertisement")
         await article_moderation.lock(store.site, NAME, await post("Bob", "a quarrel"), None, "heated")
         await bans.ban(store.site, OPERATOR, NAME, "ask", None, "not there")

@@ -21,12 +21,13 @@ from server.cli.import_stories import ImportOptions, import_stories
 from server.cli.move import move
 from server.cli.restore import restore
 from server.settings import Settings, WrongSetting
-from store import keys, roles
+from store import keys, leases, roles
 from store.maintenance import verify
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.verify import Finding
+from store.moderation_records import Role
 from store.ranking.formulas import ORDERS
-from store.records import ContentState, Role, article_number
+from store.records import ContentState, article_number
 from store.site import Site, unix_milliseconds
 from tests.archive.worlds import LISTINGS as QUERIES
 from tests.archive.worlds import MUTATIONS, PEOPLE, POLICY, WINDOW, Pair, World
@@ -253,9 +254,9 @@ async def test_a_process_that_has_lost_its_lease_moves_nothing(calm: Pair, redis
     assert database
     old = Mover(site, database, HotLimits(0, 0), notice=0, removal_delay=0)
     await old.move()  # takes the lease; the article is open to votes
-    redis.delete(keys.lease(0, "archiver"))
+    redis.delete(leases.lease(0, "archiver"))
     await Mover(site, database, HotLimits(0, 0), notice=0, removal_delay=0).move()
-    redis.set(keys.lease(0, "archiver"), old.token)  # the old process takes it again, but has not claimed the database
+    redis.set(leases.lease(0, "archiver"), old.token)  # the old process takes it again and has not claimed the database
     calm.clock.advance(WINDOW + 70)
     await Mirror(site, database).catch_up()
 
@@ -276,7 +277,7 @@ async def test_articles_that_redis_brings_back_after_a_kill_count_once(calm: Pai
         redis.restore(key, left, value)
 
     calm.archiver = None
-    redis.delete(keys.lease(0, "archiver"))
+    redis.delete(leases.lease(0, "archiver"))
     for _ in range(2):  # it marks these articles, and then removes their places
         await calm.run_mover(1_000, 1_000)
 

@@ -21,7 +21,8 @@ from store import article_moderation, comment_moderation, flags, keys, log, purg
 from store.errors import Forbidden, Invalid, NotAModerator, NotFound
 from store.flags import FlagReason
 from store.maintenance.verify import Finding
-from store.records import ContentState, ModerationKind
+from store.moderation_records import ModerationKind
+from store.records import ContentState
 from store.roles import OPERATOR, Authority
 from store.store import Store
 from tests.archive.worlds import POLICY, WINDOW

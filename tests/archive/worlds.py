@@ -17,7 +17,7 @@ from engine import Client, Endpoint, Options
 from resolvers.context import Context
 from schema.schema import SCHEMA
 from server.app import CODES
-from store import keys
+from store import keys, leases
 from store.maintenance import reindex
 from store.maintenance.import_stories import Story, import_batch
 from store.ranking.formulas import Order, Policy
@@ -313,8 +313,8 @@ class Pair:
         except Crash as crash:
             self.reached[str(crash)] += 1
             self.archiver = None
-            leases = [("DEL", keys.lease(p, "archiver")) for p in range(world.store.site.partitions)]
-            await world.store.site.redis.pipeline(leases)  # these leases would expire by themselves
+            ended = [("DEL", leases.lease(p, "archiver")) for p in range(world.store.site.partitions)]
+            await world.store.site.redis.pipeline(ended)  # these leases would expire by themselves
         mirroring.cancel()
         await asyncio.wait([mirroring])
         return self.archiver is not None

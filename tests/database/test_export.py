@@ -27,6 +27,7 @@ VOTE_ON_COMMENT = (
 )
 FOLLOW = "mutation($input: FollowUserInput!) { done: followUser(input: $input) { userErrors { message } } }"
 FLAG = "mutation($input: FlagInput!) { done: flag(input: $input) { userErrors { message } } }"
+SAVE = "mutation($input: SaveInput!) { done: save(input: $input) { userErrors { message } } }"
 REMOVE = "mutation($input: RemoveContentInput!) { done: removeContent(input: $input) { action { id } } }"
 BAN = "mutation($input: BanUserInput!) { done: banUser(input: $input) { action { id } } }"
 LOG_IN = 'mutation($name: String!) { done: logIn(input: {username: $name, password: "correct horse"}) { token } }'
@@ -115,6 +116,8 @@ async def acted(site):
     await site.act("alice", FOLLOW, input={"userId": "user:bob"})
     await site.act("carol", FOLLOW, input={"userId": "user:alice"})
     await site.act("alice", FLAG, input={"subjectId": ids["answer"], "reason": "ABUSE", "note": "my own note"})
+    await site.act("alice", SAVE, input={"subjectId": ids["hers"]})
+    await site.act("carol", SAVE, input={"subjectId": ids["first"]})
     await site.act("carol", FLAG, input={"subjectId": ids["second"], "reason": "SPAM", "note": "note of carol"})
     await site.act(
         "mona", REMOVE, input={"subjectId": ids["second"], "reason": "not for here", "note": "among moderators"}
@@ -151,6 +154,7 @@ async def check(site, ids, edits):
     assert {each["kind"] for each in found["inbox"]} == {"MODERATION", "REPLY"}
     (flag,) = found["flags"]
     assert (flag["subjectId"], flag["reason"], flag["note"]) == (ids["answer"], "ABUSE", "my own note")
+    assert found["saved"] == [{"id": ids["hers"]}]
     (ban,) = found["moderation"]
     assert (ban["kind"], ban["reason"], ban["appeal"]["text"]) == ("BAN", "too loud", "I was not")
     if edits:

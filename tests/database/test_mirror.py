@@ -12,7 +12,8 @@ from database.mirror import Mirror
 from store import bans, comment_moderation, comments, keys, log, redactions, removals, reverts, roles
 from store.articles import Draft
 from store.client.client import RedisUsage, current_usage
-from store.records import Role, Vote
+from store.moderation_records import Role
+from store.records import Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import registered

@@ -11,7 +11,8 @@ from database.database import Database
 from database.tables import METADATA
 from store import reverts, roles
 from store.articles import Draft
-from store.records import Role, Vote
+from store.moderation_records import Role
+from store.records import Vote
 from store.roles import OPERATOR
 from tests.database.conftest import mirrored, opened
 from tests.database.histories import History
@@ -74,7 +75,7 @@ async def test_tables_of_the_page_are_those_of_the_database(database):
     for name, columns in views.items():
         found = await database.run(lambda connection, name=name: connection.execute(text(f"SELECT * FROM {name}")))
         assert columns == list(found.keys()), name
-    assert len(views) == 11
+    assert len(views) == 12
 
 
 def names(cells: str) -> list[str]:

@@ -6,7 +6,8 @@ from database import history
 from server.cli import rule_trials
 from store import roles, rules
 from store.articles import Draft
-from store.records import ContentState, Role, Vote
+from store.moderation_records import Role
+from store.records import ContentState, Vote
 from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.database.conftest import mirrored

@@ -1,7 +1,7 @@
 """Users who moderate, and what several tests of their queues send."""
 
 from store import roles
-from store.records import Role
+from store.moderation_records import Role
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import registered

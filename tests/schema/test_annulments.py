@@ -6,7 +6,8 @@ import pytest
 
 from archive import annulments
 from store import bans, roles
-from store.records import Role, Vote
+from store.moderation_records import Role
+from store.records import Vote
 from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.store.reading import post

@@ -3,7 +3,7 @@
 import pytest
 
 from store import article_moderation, bans, roles
-from store.records import Role
+from store.moderation_records import Role
 from store.roles import OPERATOR
 from tests.schema.moderators import QUEUE_CHANGED, REVERT, signed_in
 from tests.schema.subscribers import NOTIFIED

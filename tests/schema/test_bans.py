@@ -10,7 +10,8 @@ from schema.schema import SCHEMA
 from server.app import CODES
 from store import bans, roles
 from store.articles import Draft
-from store.records import ContentState, Role
+from store.moderation_records import Role
+from store.records import ContentState
 from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.store.reading import article, everything, post

@@ -11,8 +11,9 @@ from resolvers.context import Context
 from resolvers.rate_limits import WriteRates
 from store import article_moderation, roles
 from store.errors import RateLimited
+from store.moderation_records import Role
 from store.ranking.snapshots import pinned_listing  # noqa: F401
-from store.records import Role, Vote
+from store.records import Vote
 from store.roles import OPERATOR
 from tests.schema.subscribers import (
     CHANGED,

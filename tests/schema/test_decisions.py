@@ -3,7 +3,7 @@
 import pytest
 
 from store import article_moderation, comment_moderation, reverts, roles
-from store.records import Role
+from store.moderation_records import Role
 from store.roles import OPERATOR
 from tests.store.reading import post
 

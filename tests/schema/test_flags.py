@@ -7,7 +7,8 @@ from resolvers.rate_limits import WriteRates
 from schema.schema import SCHEMA
 from store import flags, roles
 from store.flags import FlagReason
-from store.records import ContentState, Role
+from store.moderation_records import Role
+from store.records import ContentState
 from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.schema.moderators import QUEUE_CHANGED, REVERT, signed_in

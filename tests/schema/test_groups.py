@@ -3,7 +3,7 @@
 import pytest
 
 from store import roles
-from store.records import Role
+from store.moderation_records import Role
 from store.roles import OPERATOR
 from store.store import Store
 from tests.schema.conftest import Ask

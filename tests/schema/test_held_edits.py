@@ -31,7 +31,8 @@ EDIT_COMMENT = f"""mutation($id: ID!, $content: String!) {{
 APPROVE = f"mutation($id: ID!) {{ approveContent(input: {{subjectId: $id}}) {{ changed action {{ id }} {ERRORS} }} }}"
 REMOVE = f'mutation($id: ID!) {{ removeContent(input: {{subjectId: $id, reason: "r"}}) {{ changed {ERRORS} }} }}'
 REJECT = f"""mutation($id: ID!) {{
-  rejectEdit(input: {{subjectId: $id, reason: "an advertisement"}}) {{ changed action {{ id kind reason }} {ERRORS} }} }}"""
+  rejectEdit(input: {{subjectId: $id, reason: "an advertisement"}}) {{
+    changed action {{ id kind reason }} {ERRORS} }} }}"""
 DELETE = f"mutation($id: ID!) {{ deleteArticle(input: {{articleId: $id}}) {{ {ERRORS} }} }}"
 DELETE_COMMENT = f"mutation($id: ID!) {{ deleteComment(input: {{commentId: $id}}) {{ {ERRORS} }} }}"
 REGROUP = f"""mutation($id: ID!) {{
@@ -110,7 +111,13 @@ async def test_old_text_stands_for_everybody_until_the_edit_is_approved(  # M10
     old = {"id": article.id, "title": article.title, "link": article.link, "content": article.content, "editedAt": None}
     assert edited["article"] == old | {"heldEdit": texts}
     shown = {"title": article.title, "content": article.content, "state": "VISIBLE", "editedAt": None}
-    for reader, edit in ((moderator, texts), (token, texts), (mentioned["bert"], None), (None, None), (moderator, texts)):
+    for reader, edit in (
+        (moderator, texts),
+        (token, texts),
+        (mentioned["bert"], None),
+        (None, None),
+        (moderator, texts),
+    ):
         assert await payload(ask, NODE, reader, id=article.id) == shown | {"heldEdit": edit}
     (edge,) = (await payload(ask, QUEUE, moderator))["edges"]
     assert edge == {
@@ -341,7 +348,9 @@ class TestEither:
         assert await verified(store) == []
 
 
-async def test_edit_of_a_comment_leaves_the_groups_queue_with_its_article(store, ask, token, ruled, moderator, comment, article):  # M10
+async def test_edit_of_a_comment_leaves_the_groups_queue_with_its_article(
+    store, ask, token, ruled, moderator, comment, article
+):  # M10
     ruled('[words]\nhold = ["maybe"]')
     await held(ask, token, comment)
 
@@ -371,7 +380,9 @@ async def test_text_that_the_check_holds_names_it_in_the_queue(store, ask, token
     assert await queue(ask, moderator) == [(article.id, "check")]
 
 
-async def test_rule_that_holds_a_text_is_known_until_it_is_approved(store, ask, token, ruled, moderator, article):  # M10
+async def test_rule_that_holds_a_text_is_known_until_it_is_approved(
+    store, ask, token, ruled, moderator, article
+):  # M10
     ruled('[words]\nhold = ["maybe"]')
     post_it = """mutation { post(input: {title: "maybe", content: "a", idempotencyKey: "k"}) {
       article { id state } heldBy replayed userErrors { code } } }"""

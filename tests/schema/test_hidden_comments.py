@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from store import roles
-from store.records import Role
+from store.moderation_records import Role
 from store.roles import OPERATOR
 from tests.schema.subscribers import COMMENT_CHANGED, COMMENTED, over_events, over_socket
 from tests.store.held import holding

@@ -4,7 +4,7 @@ import pytest
 
 from store import keys, roles
 from store.events import Event, EventKind
-from store.records import Role
+from store.moderation_records import Role
 from store.roles import OPERATOR
 from tests.engine.sample import until
 from tests.schema.subscribers import subscribed

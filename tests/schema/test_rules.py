@@ -10,7 +10,8 @@ from schema.schema import SCHEMA
 from store import comment_moderation, flags, roles
 from store.articles import Draft
 from store.flags import FlagReason
-from store.records import Role, Vote
+from store.moderation_records import Role
+from store.records import Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import registered

@@ -12,7 +12,8 @@ from server.text_check import MAX_ANSWER, TextCheck
 from store import roles, rules
 from store.articles import Draft
 from store.errors import RuleBroken
-from store.records import ContentState, Role
+from store.moderation_records import Role
+from store.records import ContentState
 from store.roles import OPERATOR
 from tests.server import checking
 from tests.server.checking import SECRET, body, saying

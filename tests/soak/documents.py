@@ -37,6 +37,8 @@ MUTATIONS = {  # by name, how often relative to the others
     "editArticle": 5,
     "editComment": 3,
     "unfollowUser": 4,
+    "followGroup": 8,
+    "unfollowGroup": 4,
     "logOut": 0.7,
     "logIn": 1,
     "register": 0.3,
@@ -52,6 +54,8 @@ MUTATIONS = {  # by name, how often relative to the others
     "answerAppeal": 3,
     "flag": 7,
     "unflag": 2,
+    "save": 6,
+    "unsave": 2,
 }
 MODERATION = {  # by name, how often relative to each other where only these are wanted
     "removeContent": 8,
@@ -70,7 +74,7 @@ QUEUED = "since flagReasons flags { reason note at by { username } } "
 SEARCHED = ("Article", "Comment", "User")
 SEARCH_ORDERS = ("NEWEST", "VOTES", "RELEVANCE")
 SEARCH_COST = 60
-NODE_TYPES = ("Article", "Comment", "User", "Group", "Feed", "Inbox", "Notification", "ModerationAction")
+NODE_TYPES = ("Article", "Comment", "User", "Group", "Feed", "Home", "Inbox", "Notification", "ModerationAction")
 # leaves that have other types in other types of nodes, so that they cannot be merged
 DIFFERENT = {("ModerationAction", "kind"): "actionKind", ("Group", "title"): "groupTitle"}
 
@@ -151,7 +155,7 @@ class DocumentGenerator:
         weights = {
             "articles": 10, "feed": 9, "user": 7, "article": 26, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
             "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "rateLimit": 1, "inbox": 8,
-            "search": 6, "moderationLog": 5, "held": 3, "moderationQueue": 4, "appeals": 3,
+            "search": 6, "moderationLog": 5, "held": 3, "home": 4, "moderationQueue": 4, "appeals": 3,
             "siteModerators": 2,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
@@ -211,9 +215,9 @@ class DocumentGenerator:
         names = self.random.sample(leaves, self.random.randint(min(1, len(leaves)), min(len(leaves), 6)))
         parts = [self._leaf(type_name, name) for name in names] or ["__typename"]
         if depth < DEPTH:
-            chance = 0.85 if type_name in ("Feed", "Inbox") and depth < 4 else 0.5 if depth < 3 else 0.25
+            chance = 0.85 if type_name in ("Feed", "Home", "Inbox") and depth < 4 else 0.5 if depth < 3 else 0.25
             chosen = [name for name in others if self.random.random() < chance / max(len(others) / 2, 1)]
-            if type_name in ("Query", "Feed", "Inbox", "Group") and not chosen and others:
+            if type_name in ("Query", "Feed", "Home", "Inbox", "Group") and not chosen and others:
                 chosen = [self.random.choice(others)]
             if type_name == "Article" and depth < 3 and self.random.random() < 0.6:
                 chosen = ["thread", *(name for name in chosen if name != "thread")]

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from tests.soak import formulas, inboxes, moderation_fields, searches
+from tests.soak import formulas, home, inboxes, moderation_fields, saved, searches
 from tests.soak.inboxes import Inbox
 from tests.soak.model import GROUP, USERNAME, BadInput, NotAllowed, is_id, is_link
 from tests.soak.pages import Page
 from tests.soak.records import Action, Article, Comment, Reading, User
 from tests.soak.requests import EPOCH, Request, SessionEnd, milliseconds
+from tests.soak.saved import Home
 from tests.soak.searches import ANY_TEXT, ANY_TEXT_OR_NULL, Unordered
 
 
@@ -57,11 +58,11 @@ def _node(request: Request, parent: Any, id: str) -> Any:
         return request.threads.read(request.poster(), request.model.comments.get(int(name)))
     if is_id("action", id):
         return request.model.actions.get(int(name))
-    if kind in ("user", "feed", "inbox") and USERNAME.fullmatch(name):
+    if kind in ("user", "feed", "home", "inbox") and USERNAME.fullmatch(name):
         user = request.model.users.get(name.lower())
         if kind == "user":
             return user
-        own = {"feed": Feed, "inbox": Inbox}[kind]
+        own = {"feed": Feed, "home": Home, "inbox": Inbox}[kind]
         return own(user) if user is not None and user is request.viewer() else None
     if kind == "notification" and (parts := inboxes.parts(id)):
         return inboxes.find(request.model, request.viewer(), *parts)
@@ -353,6 +354,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "user": _user,
         "group": lambda request, parent, name: name.lower() if GROUP.fullmatch(name) else None,
         "feed": _feed,
+        "home": saved.home,
         "inbox": _inbox,
         "groups": lambda request, parent, **given: request.listings.groups(request.paging(given)),
         "rateLimit": lambda request, parent: None,  # the soak runs without rate limits
@@ -389,6 +391,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "voters": _voters,
         "standing": _standing,
         **moderation_fields.VOTABLE_FIELDS,
+        **saved.VOTABLE_FIELDS,
     },
     "Comment": {
         name: _comment_field(function)
@@ -412,7 +415,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
             "replies": _replies,
         }.items()
     }
-    | {"poster": _poster_of, "content": _content_of, **moderation_fields.VOTABLE_FIELDS},
+    | {"poster": _poster_of, "content": _content_of, **moderation_fields.VOTABLE_FIELDS, **saved.VOTABLE_FIELDS},
     "ThreadEdge": {
         "cursor": lambda request, edge: edge.cursor,
         "node": lambda request, edge: edge.node,
@@ -457,6 +460,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "title": lambda request, name: None,
         "about": lambda request, name: None,
         "isListed": lambda request, name: False,
+        **home.GROUP_FIELDS,
         **moderation_fields.GROUP_FIELDS,
         "articles": lambda request, name, **given: _articles(request, name, given),
     },
@@ -492,4 +496,5 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "SearchEdge": EDGE | {"excerpt": lambda request, edge: edge.excerpt},
     **dict.fromkeys(("Refusal", "VotingClosed", "RateLimited", "Banned"), ERROR),
     **moderation_fields.FIELDS,
+    **saved.FIELDS,
 }

@@ -114,6 +114,15 @@ class ModeratorInputs(ValueGenerator):
         flagged = [each for each in subjects if self.viewer in each.flags]
         return {"subjectId": self._id(self.random.choice(flagged)) if flagged else self._flagged()}
 
+    def _input_save(self) -> dict[str, Any]:
+        return {"subjectId": self._flagged()}
+
+    def _input_unsave(self) -> dict[str, Any]:
+        """Mostly what the viewer has saved."""
+        known = [*self.known.articles, *self.known.comments]
+        saved = [each for each in self.viewer.saved if each.number in known] if self.viewer else []
+        return {"subjectId": self._id(self.random.choice(saved)) if saved else self._flagged()}
+
     def _flagged(self) -> Any:
         if self._chance():
             return self._nodeId(SLOT, {})

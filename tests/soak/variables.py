@@ -209,7 +209,7 @@ class ValueGenerator:
         if kind < 0.82:
             return self._notificationId(name)
         if kind < 0.92:
-            return f"{'feed' if kind < 0.87 else 'inbox'}:{name}"
+            return f"{self.random.choice(('feed', 'home', 'inbox'))}:{name}"
         return f"group:{self._group(slot, values)}"
 
     def _notificationId(self, name: str) -> Any:
@@ -300,6 +300,8 @@ class ValueGenerator:
                 return (field, name)
             case "Inbox", _:
                 return ("inbox", self.viewer.lower if self.viewer else name)
+            case "Home", "saved":
+                return ("saved", self.viewer.lower if self.viewer else name)
             case "Feed", _:
                 return ("feed", self.viewer.lower if self.viewer else name)
             case _:

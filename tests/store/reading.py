@@ -71,8 +71,8 @@ async def post(store: Store, poster: str, title: str = "a title", groups: Sequen
 
 def everything(redis: "Redis") -> dict[str, Any]:
     """
-    All keys of the store with their values, to compare. They are not serialized: a server rearranges a large hash while it
-    is only read.
+    All keys of the store with their values, to compare. They are not serialized: a server rearranges a large hash while
+    it is only read.
     """
     logs = {key: (redis.xrange(key), redis.xinfo_stream(key)["last-generated-id"]) for key in _keys_of(redis, "stream")}
     return contents(redis) | logs

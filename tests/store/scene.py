@@ -9,21 +9,24 @@ from itertools import count
 
 from redis import Redis
 
-from store import appeals, article_moderation, bans, flags, keys, links, listings, log, roles, threads
+from store import appeals, article_moderation, bans, flags, keys, links, listings, log, roles, saved, threads
 from store.annulments import annul, annul_some, restoring
 from store.articles import Draft
 from store.errors import Refusal
 from store.flags import FlagReason
+from store.identities import Claims, Subject
+from store.key_sets import FetchedKeys, KeySets
 from store.leases import Lease
 from store.leaving import begin as begin_to_leave
 from store.maintenance import reindex, scan
 from store.maintenance.import_comments import StoryComment, import_comments
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.write_lock import WriteLock
+from store.moderation_records import Role
 from store.ranking import snapshots
 from store.ranking.formulas import Order
 from store.rate_limits import SlidingWindow, TokenBuckets
-from store.records import Article, ContentState, Role, Vote
+from store.records import Article, ContentState, Vote
 from store.rules import FlagRules, Rules
 from store.sessions import parse_token
 from store.store import Store
@@ -119,6 +122,7 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     replies = [StoryComment("2", "1", "", clock.now - 4, ""), StoryComment("3", "2", "carol", clock.now - 3, "why", 3)]
     await import_comments(store, [(store.site.home_of_user("alice"), each) for each in replies], {"carol": "carol"})
     await store.follows.follow("bob", "alice")
+    await store.follows.follow_group("bob", "show")
     await store.places.add("lua", {"title": "Lua and its kin", "about": "Small *languages*."})
     session = parse_token((await store.sessions.open("Alice")).token)
     assert session is not None
@@ -146,9 +150,11 @@ async def fill_other_kinds(scene: Scene) -> None:
     """
     Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, a long thread with a
     removed comment, rate limits, a consumer of the log, an admin and a moderator, flags, of which one counts toward
-    hiding, a ban and an appeal, an article that was flagged and removed with an appeal that is answered, and a comment
-    and two edits that are held; an annulled vote; and a user who is being deleted.
+    hiding, what somebody has saved, a ban and an appeal, an article that was flagged and removed with an appeal that is
+    answered, and a comment and two edits that are held; an annulled vote; and a user who is being deleted.
     """
+    await scene.store.follows.follow("bob", "alice")
+    await scene.store.follows.follow_group("bob", "show")
     site = scene.store.site
     await reindex.reindex(site, tuple(Order), lambda count: None)
     await reindex.set_weights(site, "video", {"gravity_age": 1.5}, lambda count: None)
@@ -170,6 +176,8 @@ async def fill_other_kinds(scene: Scene) -> None:
     await roles.grant(site, "bob", "dave", Role.MODERATOR, "show", "a good memory")
     await flags.flag(site, "bob", "article", scene.open.number, FlagReason.SPAM, "it sells shoes")
     await flags.flag(site, "bob", "comment", scene.answer, FlagReason.OTHER)
+    for number in (scene.open.number, scene.answer):
+        await saved.save(site, "dave", number)
     hiding = replace(site, rules=Rules(FlagRules(1_000, 1, 0, 0, 0, 0)))
     await flags.flag(hiding, "dave", "article", scene.open.number, FlagReason.SPAM)
     banned = await bans.ban(site, "bob", "Alice", "quiet", None, "noise")
@@ -183,9 +191,13 @@ async def fill_other_kinds(scene: Scene) -> None:
     await appeals.answer(site, "bob", removal.action.number, "It has a price")
     with holding(scene.store):
         await scene.store.comments.post(scene.open.number, None, "carol", "@bob, this is held")
-        await scene.store.articles.edit(scene.open.number, scene.open.poster, {"link": "https://new.example/", "content": "@bob"})
+        await scene.store.articles.edit(
+            scene.open.number, scene.open.poster, {"link": "https://new.example/", "content": "@bob"}
+        )
         await scene.store.comments.edit(moved.number, "carol", "@dave, so is this edit")
 
+    await scene.store.identities.user_of(Claims(Subject("site", "1"), "frank", 1, {}, frozenset({"moderator:video"})))
+    await KeySets(site).write("site", FetchedKeys("https://id.example/keys", '{"keys": []}', 1, 2, "{}"))
     annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
     assert annulled.action
     await annul_some(site, scene.p, annulled.action.number, "carol", 0, [(scene.open.number, 0)])
@@ -285,6 +297,8 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: store.articles.delete(other, who),
         lambda: store.follows.follow(who, chance.choice(PEOPLE)),
         lambda: store.follows.unfollow(who, chance.choice(PEOPLE)),
+        lambda: store.follows.follow_group(who, chance.choice(GROUPS)),
+        lambda: store.follows.unfollow_group(who, chance.choice(GROUPS)),
         lambda: import_batch(store, [story]),
         lambda: import_comments(store, [(store.site.home_of_user("alice"), replied)], {who.lower(): who}),
         lambda: store.sessions.open(who),
@@ -297,5 +311,7 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: article_moderation.remove(store.site, moderator, other, chance.choice(GROUPS), reason),
         lambda: article_moderation.approve(store.site, moderator, int(hidden[0]) if hidden else other),
         lambda: set_comment_state(store, comment, chance.choice(STATES)),
+        lambda: saved.save(store.site, who, chance.choice((other, comment))),
+        lambda: saved.unsave(store.site, who, chance.choice((other, comment))),
     ]
     await chance.choice(actions)()

@@ -25,7 +25,7 @@ from store.errors import (
     Unauthenticated,
 )
 from store.listings import Window
-from store.records import Role
+from store.moderation_records import Role
 from store.roles import OPERATOR
 from store.sessions import parse_token
 from tests.conftest import registered

@@ -18,8 +18,9 @@ from store.errors import (
 from store.flags import QUEUE
 from store.listings import Window
 from store.maintenance import reindex
+from store.moderation_records import ModerationKind, Role
 from store.ranking.formulas import Order
-from store.records import ContentState, ModerationKind, Role, Vote
+from store.records import ContentState, Vote
 from store.roles import OPERATOR
 from store.sessions import parse_token
 from tests.conftest import registered
@@ -119,7 +120,7 @@ async def test_approved_article_is_back_at_its_exact_places(store, alice, bob, r
 
 async def action_of(store, number):
     fields = await store.site.redis.run(("HGETALL", keys.action(store.site.home_of_article(number), number)))
-    return moderation.records.moderation_action(number, fields)
+    return moderation.moderation_records.moderation_action(number, fields)
 
 
 async def test_pending_article_keeps_its_karma_and_may_be_edited(store, alice, redis):

@@ -6,7 +6,8 @@ from store import bans, inboxes, keys, reverts, roles
 from store.articles import Draft
 from store.errors import AlreadyReverted, Banned, Invalid, NotAModerator, NotFound, Unauthenticated, VotingClosed
 from store.listings import Window
-from store.records import Position, Role, Vote
+from store.moderation_records import Role
+from store.records import Position, Vote
 from store.roles import OPERATOR
 from store.scripts import registry
 from store.scripts.registry import Script

@@ -12,7 +12,8 @@ from store.articles import Draft
 from store.errors import AlreadyReverted, Forbidden, Invalid, NotAModerator, NotFound, Refusal
 from store.listings import Window
 from store.maintenance.verify import Finding
-from store.records import Comment, ContentState, ModerationKind, Role, Vote
+from store.moderation_records import ModerationKind, Role
+from store.records import Comment, ContentState, Vote
 from store.roles import OPERATOR
 from store.store import Store
 from store.threads import CommentOrder, ThreadWindow

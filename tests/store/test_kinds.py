@@ -1,6 +1,6 @@
 import pytest
 
-from store import annulments, flags, keys, kinds
+from store import annulments, flags, identities, key_sets, keys, kinds, leases, threads
 from store.ranking.formulas import Policy
 from tests.store import scene as scenes
 
@@ -22,11 +22,13 @@ EXAMPLES: dict[kinds.Text, int | str] = {
     keys.LINK_DIGEST: DIGEST[:32],
     keys.ORDER: "votes",
     keys.REPLY_ORDER: "votes",
-    keys.PINNED_ORDER: "votes",
+    threads.PINNED_ORDER: "votes",
     keys.LISTING: "group:show:votes",
     keys.TIME: AT,
-    keys.MOVES: 7,
-    keys.LEASE: "archiver",
+    threads.MOVES: 7,
+    leases.NAME: "archiver",
+    identities.IDENTITY: DIGEST,
+    key_sets.NAME: "site",
     annulments.CASE: 1541,
 }
 
@@ -60,6 +62,7 @@ NEVER_EXPIRING = (
     "flags",
     "heldedit",
     "queue",
+    "saved",
 )
 
 

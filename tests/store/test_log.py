@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from store import effects, keys, links, log
+from store import effects, keys, links, log, server_keys
 from store.articles import Draft
 from store.errors import BadCredentials, Refusal, StoreUnavailable
 from store.log import Entry
@@ -292,7 +292,7 @@ async def test_no_entry_has_a_secret(store, redis, clock):
     await scenes.use(scene, random.Random(3), 60)
     again = redis.hget(keys.user(store.site.home_of_user("erin"), "erin"), "password")
     secrets = {*PASSWORDS, opened.token, parse_token(opened.token).digest, hashed, again}
-    secrets |= {links.digest("https://example.com/"), *redis.hvals(keys.serverkeys(0))}
+    secrets |= {links.digest("https://example.com/"), *redis.hvals(server_keys.serverkeys(0))}
     for p in range(store.site.partitions):
         for pattern in (keys.session(p, "*"), keys.posted(p, "*", "*")):
             secrets |= {key.rsplit(":", 1)[1] for key in redis.scan_iter(pattern)}

@@ -10,7 +10,8 @@ from store.articles import Draft
 from store.client.client import RedisUsage, current_usage
 from store.errors import Banned, Invalid, NotAModerator, StoreUnavailable, Unauthenticated
 from store.maintenance.write_lock import WriteLock
-from store.records import GroupPlace, Role
+from store.moderation_records import Role
+from store.records import GroupPlace
 from store.roles import OPERATOR
 from store.sessions import parse_token
 from store.site import Session

@@ -7,7 +7,7 @@ import pytest
 from store import keys, log, moderation, reverts, roles
 from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
 from store.moderation import Moderated
-from store.records import ModerationKind, Role
+from store.moderation_records import ModerationKind, Role
 from store.redactions import redact
 from store.reverts import read, revert
 from store.roles import OPERATOR

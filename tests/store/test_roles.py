@@ -7,7 +7,7 @@ import pytest
 from store import keys, moderation, roles
 from store.errors import Banned, Invalid, NotAModerator, NotFound, Unauthenticated
 from store.moderation import Moderated
-from store.records import ModerationKind, Role, RoleGrant
+from store.moderation_records import ModerationKind, Role, RoleGrant
 from store.roles import OPERATOR
 from store.sessions import parse_token
 from tests.conftest import registered

@@ -2,7 +2,7 @@
 
 import pytest
 
-from store import keys
+from store import server_keys
 from store.errors import StoreUnavailable
 from store.maintenance.write_lock import WriteLock
 
@@ -45,7 +45,7 @@ async def test_name_is_given_once(store, clock):
 async def test_secret_is_not_stored(store, redis):
     secret = (await store.server_keys.create("shop")).partition(".")[2]
 
-    assert secret not in str(redis.hgetall(keys.serverkeys(0)))
+    assert secret not in str(redis.hgetall(server_keys.serverkeys(0)))
 
 
 @pytest.mark.parametrize("name", ["", "Shop", "a.b", "-a", "x" * 51, "ä"])
@@ -53,7 +53,7 @@ async def test_odd_name_is_refused(store, name, redis):
     with pytest.raises(ValueError):
         await store.server_keys.create(name)
 
-    assert not redis.exists(keys.serverkeys(0))
+    assert not redis.exists(server_keys.serverkeys(0))
 
 
 async def test_no_key_is_created_or_revoked_while_the_store_is_moved(store):

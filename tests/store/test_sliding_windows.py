@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from store import keys
+from store import rate_limits
 from store.errors import RateLimited
 from store.rate_limits import SlidingWindow
 from tests.conftest import Clock
@@ -68,7 +68,7 @@ async def test_attempt_that_is_taken_back_does_not_count(store):
 
 
 async def test_attempts_that_version_0_1_0_counted_still_count(store, clock: Clock, redis):
-    key = keys.tried(*store.site.partition_and_digest(KEY_OF_MINUTE_IN_0_1_0))
+    key = rate_limits.tried(*store.site.partition_and_digest(KEY_OF_MINUTE_IN_0_1_0))
     redis.rpush(key, *[f"{(clock.now + each) / 1000:.17g}" for each in (-1, -59_877, -59_999)])
 
     assert await refused_until(store, MINUTE) == clock.now + 2

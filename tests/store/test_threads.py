@@ -343,7 +343,7 @@ async def test_a_bounded_number_of_pins_lives(store, article, redis, monkeypatch
     p, some = store.site.home_of_article(article), await commented(store, article, "alice")
     start = await pinned(store, article)
     assert (await pinned(store, article), len(store.site.thread_pin_expiries)) == (start, 1)
-    assert 0 < redis.pttl(keys.pins(p, article)) <= threads.PIN_LIFETIME
+    assert 0 < redis.pttl(threads.pins(p, article)) <= threads.PIN_LIFETIME
 
     monkeypatch.setattr(threads, "SHARING_PERIOD", 0)
     assert await pinned(store, article) == start  # nothing has moved
@@ -352,7 +352,7 @@ async def test_a_bounded_number_of_pins_lives(store, article, redis, monkeypatch
     assert await threads.pin(store.site, article, CommentOrder.VOTES) is None
     store.site.clock.advance(threads.PIN_LIFETIME / 1000)
     assert (await pinned(store, article)).moves == start.moves + 1
-    assert redis.zrange(keys.pins(p, article), 0, -1) == [f"votes:{start.moves + 1}"]
+    assert redis.zrange(threads.pins(p, article), 0, -1) == [f"votes:{start.moves + 1}"]
 
 
 @pytest.mark.one_server
@@ -383,7 +383,7 @@ async def test_walk_goes_on_unpinned_when_its_pin_has_expired(store, article, re
     assert [place.number for place in page.places] == [third.number]
     for _ in range(3):
         await store.comments.vote(third.number, f"voter-{random.random()}", Vote.DOWN)
-    redis.delete(keys.pins(store.site.home_of_article(article), article))
+    redis.delete(threads.pins(store.site.home_of_article(article), article))
 
     after = await thread(store, article, CommentOrder.VOTES, ThreadWindow(5, beyond=page.places[0].position))
     assert (after.is_pinned, [place.number for place in after.places]) == (False, [second.number, first.number])
@@ -398,8 +398,8 @@ async def test_votes_keep_places_only_while_there_is_a_pin(store, article, redis
     start = await pinned(store, article)
     await vote_up(store, some)
 
-    kept = keys.pinned(p, article, "votes", start.moves)
-    assert {*redis.scan_iter("pin*")} - before == {keys.pins(p, article), kept}
+    kept = threads.pinned(p, article, "votes", start.moves)
+    assert {*redis.scan_iter("pin*")} - before == {threads.pins(p, article), kept}
     assert redis.zrange(kept, 0, -1, withscores=True) == [(keys.member(some.number), 4.0)]
     assert threads.PIN_LIFETIME < redis.pttl(kept) <= threads.PLACE_LIFETIME
 

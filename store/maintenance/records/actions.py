@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from store import annulments, appeals, bans, keys, moderation, records
+from store import annulments, appeals, bans, keys, moderation, moderation_records, records
 from store.client import Command
 from store.kinds import Key
 from store.maintenance.records.record import (
@@ -22,7 +22,7 @@ from store.maintenance.records.record import (
 from store.site import Site
 
 ANYTHING = re.compile(".*", re.DOTALL)
-KIND = re.compile("|".join(kind.value for kind in records.ModerationKind))
+KIND = re.compile("|".join(kind.value for kind in moderation_records.ModerationKind))
 ACTION_FIELDS = {
     "kind": KIND,
     "at": INSTANT,
@@ -45,7 +45,7 @@ OPTIONAL_FIELDS = {
     "annulment": re.compile("done|restoring|restored"),
     "ban": re.compile(keys.NUMBER.pattern),
     "before": re.compile("pending|removed"),
-    "role": re.compile("|".join(role.value for role in records.Role)),
+    "role": re.compile("|".join(role.value for role in moderation_records.Role)),
     "reverts": re.compile(keys.NUMBER.pattern),
     "reverted_by": re.compile(keys.NUMBER.pattern),
     "notified": re.compile("[a-z0-9_: -]{1,10000}"),

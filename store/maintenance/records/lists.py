@@ -27,7 +27,7 @@ RESTORE_LISTED = Script("restore_listed")
 
 @dataclass(frozen=True, slots=True)
 class ListRecord(Record):
-    """The part of a list that one partition has: its members, with the times of their addition (unix milliseconds)."""
+    """A list, or the part that one partition has: its members, with the times of their addition (unix milliseconds)."""
 
     of: Kind
     owner: str
@@ -49,7 +49,14 @@ class ListRecord(Record):
             check_instant(where, f"time of {member}", since)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        """Nothing is listed that is not restored: it may have been deleted while the dump was made."""
+        """
+        Nothing is listed that is not restored: it may have been deleted while the dump was made. A list that is at home
+        is restored as it was.
+        """
+        if self.of.is_at_home:
+            pairs = [part for member, since in self.members.items() for part in (since, member)]
+            yield ("ZADD", self.of(site.home_of_user(self.owner), self.owner), *pairs)
+            return
         for member, since in self.members.items():
             named = member_of(self.of)
             p = named.home(member, site.partitions)

@@ -9,6 +9,7 @@ from store.maintenance.records.accounts import (
     CommentedRecord,
     DepartedRecord,
     FollowsRecord,
+    GroupFollowsRecord,
     LeavingRecord,
     PostedRecord,
     SessionRecord,
@@ -19,6 +20,7 @@ from store.maintenance.records.annulments import AnnulledRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord
 from store.maintenance.records.flags import FlagsRecord
 from store.maintenance.records.held_edits import HeldEditRecord
+from store.maintenance.records.identities import IdentitiesRecord, IdentityRecord
 from store.maintenance.records.lists import ListRecord, kinds_of_lists
 from store.maintenance.records.places import PlaceRecord
 from store.maintenance.records.record import MalformedRecord, Record, shown
@@ -44,9 +46,12 @@ def formats() -> dict[str, Format]:
         ArticleRecord,
         CommentRecord,
         FollowsRecord,
+        GroupFollowsRecord,
         UserRecord,
         LeavingRecord,
         DepartedRecord,
+        IdentityRecord,
+        IdentitiesRecord,
         PlaceRecord,
         PostedRecord,
         CommentedRecord,

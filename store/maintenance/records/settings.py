@@ -67,7 +67,7 @@ class ServerKeysRecord(Record):
             check_text(f"server key {shown(name)}", "value", value, server_keys.VALUE)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        yield ("HSET", keys.serverkeys(HOME), *flat(self.values))
+        yield ("HSET", server_keys.serverkeys(HOME), *flat(self.values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ async def read_ranking(site: Site) -> list[RankingRecord]:
 
 
 async def read_server_keys(site: Site, skipped: Skipped) -> list[ServerKeysRecord]:
-    hash = keys.serverkeys(HOME)
+    hash = server_keys.serverkeys(HOME)
     stored = await site.redis.run(("HGETALL", hash))
     each = valid([(f"{hash} {name}", ServerKeysRecord({name: value})) for name, value in stored.items()], skipped)
     return [ServerKeysRecord({name: value for one in each for name, value in one.values.items()})] if each else []

@@ -3,7 +3,7 @@
 -- requires: sessions, verify_prelude
 -- ARGV  1-8 see verify_prelude.lua; the name may be ""   9 kind of the key
 --       10 for `sequence` the highest sequence of any post; for `posted` and `commented` the time to live (milliseconds);
---       for `following` and `followers` the whole key
+--       for `following`, `followers` and `groupfollows` the whole key
 -- Reply see verify_prelude.lua
 local CHECKS = {}
 
@@ -64,6 +64,7 @@ end
 
 function CHECKS.following() check_owner(ARGV[10]) end
 function CHECKS.followers() check_owner(ARGV[10]) end
+function CHECKS.groupfollows() check_owner(ARGV[10]) end
 
 function CHECKS.sequence()
   local found = redis.call("GET", KEY.sequence)

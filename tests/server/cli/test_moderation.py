@@ -7,7 +7,7 @@ import pytest
 
 from server.cli.main import main
 from store import reverts, roles
-from store.records import Role
+from store.moderation_records import Role
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import registered

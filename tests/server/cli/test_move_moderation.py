@@ -13,7 +13,8 @@ from store import appeals, article_moderation, bans, comment_moderation, flags, 
 from store.articles import Draft
 from store.errors import Banned, Locked
 from store.flags import FlagReason
-from store.records import Role, Vote
+from store.moderation_records import Role
+from store.records import Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import registered

@@ -6,7 +6,7 @@ import pytest
 
 from server.cli.verify import verify
 from server.settings import Settings
-from store import keys
+from store import keys, leases
 from store.errors import LeaseTaken
 from store.maintenance import verify as verification
 from tests.server.commands import run
@@ -135,12 +135,12 @@ def test_one_repair_at_a_time_runs(settings, redis, monkeypatch):
             ended.set()
 
     assert first.result() == 0
-    assert redis.exists(keys.lease(0, "repair")) == 0
+    assert redis.exists(leases.lease(0, "repair")) == 0
     assert verify(settings, repair=True) == 0
 
 
 def test_second_repair_exits_with_2_and_changes_nothing(redis_url, redis, filled):
-    redis.set(keys.lease(0, "repair"), "another", px=30_000)
+    redis.set(leases.lease(0, "repair"), "another", px=30_000)
     redis.zadd(keys.groups(0), {"nobody": 0})
     refused = run("verify", "--repair", redis_url=redis_url)
 

@@ -16,7 +16,8 @@ from server.webhooks.messages import KINDS, VOTERS, VOTES
 from server.webhooks.running import LEASE_TIME
 from store import flags, keys, log, roles
 from store.articles import Draft
-from store.records import Role, Vote
+from store.moderation_records import Role
+from store.records import Vote
 from store.roles import OPERATOR
 from tests.database.conftest import on_both, rebuilt
 from tests.database.histories import History

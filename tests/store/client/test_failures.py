@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from store import keys, listings
+from store import leases, listings
 from store.articles import Draft
 from store.client import Command, client
 from store.errors import StoreUnavailable
@@ -66,7 +66,7 @@ async def test_task_that_is_cancelled_while_it_repeats_a_command_ends(store, red
 
     async def repeat() -> None:
         while True:
-            await store.site.redis.run(LEASE.command([keys.lease(0, "test")], "holder", 1000))
+            await store.site.redis.run(LEASE.command([leases.lease(0, "test")], "holder", 1000))
             await asyncio.sleep(0.01)
 
     redis.script_flush()

@@ -6,7 +6,7 @@ Each returns what `verify` finds: where, what is there, and what should be there
 
 from collections.abc import Callable
 
-from store import appeals, keys
+from store import appeals, keys, server_keys
 from tests.store.maintenance.repairable import NOTHING, Expected, written_action
 from tests.store.scene import Scene
 
@@ -107,8 +107,8 @@ def unknown_keys(scene: Scene) -> list[Expected]:
 
 
 def server_key_without_a_digest(scene: Scene) -> list[Expected]:
-    scene.redis.hset(keys.serverkeys(0), "shop", "secret")
-    return [(f"{keys.serverkeys(0)} shop", "secret", "a name and a digest, in partition 0")]
+    scene.redis.hset(server_keys.serverkeys(0), "shop", "secret")
+    return [(f"{server_keys.serverkeys(0)} shop", "secret", "a name and a digest, in partition 0")]
 
 
 def article_of_a_wrong_type(scene: Scene) -> list[Expected]:

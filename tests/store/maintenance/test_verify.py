@@ -9,8 +9,9 @@ from store import keys, log, roles
 from store.errors import StoreMismatch
 from store.maintenance import dangling_follows, verify
 from store.maintenance.verify import Finding
+from store.moderation_records import Role
 from store.ranking.formulas import Policy
-from store.records import Role, Vote
+from store.records import Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import Clock

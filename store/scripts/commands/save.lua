@@ -1,0 +1,13 @@
+-- Add an article or a comment to what the actor has saved, or take it out.
+-- requires: prelude
+-- ARGV  1-6 see prelude.lua   7 member   8 how many things a user saves at most, "0" to take it out
+-- Reply {"changed" | "same", name of the actor} | {"full"} | {"unauthenticated"}
+local name = actor()
+if not name then return {"unauthenticated"} end
+
+local saved, limit = KEY.saved .. string.lower(name), tonumber(ARGV[8])
+if limit == 0 then return {redis.call("ZREM", saved, ARGV[7]) == 1 and "changed" or "same", name} end
+if redis.call("ZSCORE", saved, ARGV[7]) then return {"same", name} end
+if redis.call("ZCARD", saved) >= limit then return {"full"} end
+redis.call("ZADD", saved, now, ARGV[7])
+return {"changed", name}

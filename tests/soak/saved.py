@@ -1,0 +1,108 @@
+"""What users have saved, in the model, as docs/saved.md describes it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.soak.model import Model, Refused, check, is_id, number_of
+from tests.soak.pages import ListingEntry, Page, PageArguments, cut, descending
+from tests.soak.records import Article, Comment, Reading, User
+from tests.soak.requests import Request
+from tests.soak.searches import ANY_FLAG, Between
+
+
+@dataclass(frozen=True)
+class Home:
+    user: User
+
+
+def save(request: Request, given: Mapping[str, Any], hint: Any) -> dict[str, Any]:
+    model, token = request.model, request.token
+    _check(given, token)
+    user, subject = model.actor(token), _subject(model, given["subjectId"])
+    if not _exists(model, subject):
+        raise Refused("NOT_FOUND", "subjectId")
+    if not _is_shown(subject):
+        raise Refused("FORBIDDEN", "subjectId")
+    model.require_not_banned(user)
+    changed = subject not in user.saved
+    if changed:
+        user.saved[subject] = model.now
+        model.version += 1
+    model.reached.count("things saved", changed)
+    return {"subject": subject, "changed": changed}
+
+
+def unsave(request: Request, given: Mapping[str, Any], hint: Any) -> dict[str, Any]:
+    """Of what was deleted it is not known whether a read has taken it out."""
+    model, token = request.model, request.token
+    _check(given, token)
+    user, subject = model.writer(token), _subject(model, given["subjectId"])
+    exists = _exists(model, subject)
+    was_saved = user.saved.pop(subject, None) is not None
+    model.version += was_saved
+    model.reached.count("things not saved any more", was_saved)
+    shown = subject if exists and _is_shown(subject) else None
+    return {"subject": shown, "changed": was_saved if exists else ANY_FLAG}
+
+
+def home(request: Request, parent: Any) -> Home | None:
+    user = request.viewer()
+    return Home(user) if user else None
+
+
+def page(request: Request, of: Home, **given: Any) -> Page:
+    """What is shown of it. The total, and the flag on the side from which the reader comes, may count more."""
+    model, paging, user = request.model, request.paging(given), of.user
+    paging.check()
+    listing = ("saved", user.lower)
+    shown = {each: at for each, at in user.saved.items() if _exists(model, each) and _is_shown(each)}
+    entries = descending([ListingEntry((at, each.number), each) for each, at in shown.items()])
+    found = cut("Votable", listing, entries, paging, paging.position(listing))
+    found.total = Between(len(shown), len(user.saved))
+    if len(shown) < len(user.saved):
+        _doubt_flag(found, paging)
+    model.reached.count("pages of what is saved", bool(shown))
+    model.reached.count("pages of saved things of which some are not shown", len(shown) < len(user.saved))
+    return found
+
+
+def viewer_has_saved(request: Request, subject: Article | Comment | Reading) -> bool:
+    viewer, thing = request.viewer(), subject.comment if isinstance(subject, Reading) else subject
+    has_saved = viewer is not None and thing in viewer.saved and thing.poster is not None
+    request.model.reached.count("saved things that are read", has_saved)
+    return has_saved
+
+
+def _doubt_flag(found: Page, paging: PageArguments) -> None:
+    if paging.last is None:
+        found.has_previous = found.has_previous or ANY_FLAG
+    else:
+        found.has_next = found.has_next or ANY_FLAG
+
+
+def _check(given: Mapping[str, Any], token: str | None) -> None:
+    check(is_id("article", given["subjectId"]) or is_id("comment", given["subjectId"]), "subjectId")
+    if token is None:
+        raise Refused("UNAUTHENTICATED")
+
+
+def _subject(model: Model, id: str) -> Any:
+    kind = id.partition(":")[0]
+    return (model.articles if kind == "article" else model.comments).get(number_of(id, kind))
+
+
+def _exists(model: Model, subject: Article | Comment | None) -> bool:
+    if subject is None or subject.poster is None:
+        return False
+    return subject.number in (model.articles if isinstance(subject, Article) else model.comments)
+
+
+def _is_shown(subject: Article | Comment) -> bool:
+    return subject.is_visible if isinstance(subject, Article) else subject.is_shown
+
+
+VOTABLE_FIELDS: Mapping[str, Callable[..., Any]] = {"viewerHasSaved": viewer_has_saved}
+FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
+    "Home": {"id": lambda request, home: f"home:{home.user.lower}", "saved": page},
+}
