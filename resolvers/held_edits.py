@@ -8,7 +8,8 @@ from resolvers.context import Context
 from resolvers.moderation import viewer_roles
 from store import held_edits, roles
 from store.held_edits import HeldEdit
-from store.records import Article, Comment, RoleGrant
+from store.moderation_records import RoleGrant
+from store.records import Article, Comment
 
 
 class ShownEdit(NamedTuple):
