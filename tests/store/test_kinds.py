@@ -63,6 +63,7 @@ NEVER_EXPIRING = (
     "refused",
     "moderators",
     "flags",
+    "heldedit",
     "queue",
     "addressed",
     "mailing",
