@@ -27,7 +27,7 @@ NOTICES = ("change", "removal")
 WHATS = ("confirm", "reset", "replies", *NOTICES)
 # a notification, as `records.notification_member` writes it, or the address of a notice
 NOTED = re.compile(rf"[0-9]{{16}} [a-z]+ [a-z]+|{EMAIL.pattern}")
-SUBJECT = Text("SUBJECT", rf"(?:{keys.USERNAME.pattern}|{ADDRESS_DIGEST.pattern})", keys.slot, is_folded=True)
+SUBJECT = Text("NAME", rf"(?:{keys.USERNAME.pattern}|{ADDRESS_DIGEST.pattern})", keys.slot, is_folded=True)
 WHAT = Text("WHAT", f"(?:{'|'.join(WHATS)})")
 
 mailing = Kind(
