@@ -84,7 +84,14 @@ function Address({ mail: { email, pendingEmail, isEmailRefused }, renew }: PartP
         </p>
       )}
       {isEmailRefused && <p className="refusal">The mail server has refused this address, so it gets no mails.</p>}
-      <Form key={edits} label="Address" submit="Change the address" action={change} refusals={refusals} fault={fault}>
+      <Form
+        key={edits}
+        label="Change the address"
+        submit="Change the address"
+        action={change}
+        refusals={refusals}
+        fault={fault}
+      >
         <Field
           name="email"
           label="Address"
