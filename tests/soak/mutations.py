@@ -1,17 +1,31 @@
 """The mutations of the model and the fields of their payloads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphql import get_named_type
 
-from tests.soak import appeals, bans, comments, flags, home, inboxes, moderation, reverts, saved
+from tests.soak import (
+    annulments,
+    appeals,
+    bans,
+    comments,
+    flags,
+    home,
+    inboxes,
+    leaving,
+    moderation,
+    profiles,
+    reverts,
+    saved,
+)
 from tests.soak.fields import Feed
 from tests.soak.inboxes import Inbox
 from tests.soak.model import Model, Refused
 from tests.soak.pages import Position
-from tests.soak.records import Reading
+from tests.soak.records import Article, Comment, Reading
 from tests.soak.requests import SCHEMA, Request
+from tests.soak.rules import breach
 
 
 def mutate(request: Request, name: str, given: Any, hint: Any) -> dict[str, Any]:
@@ -26,13 +40,15 @@ def mutate(request: Request, name: str, given: Any, hint: Any) -> dict[str, Any]
     return payload
 
 
-def _register(request: Request, given: Any, token: str) -> dict[str, Any]:
+def _register(request: Request, given: Any, token: str | None) -> dict[str, Any]:
+    token = token or request.model.hidden_token()
     user = request.model.register(given["username"], given["password"], token)
     request.token, request.is_junk = token, False
     return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
 
 
-def _log_in(request: Request, given: Any, token: str) -> dict[str, Any]:
+def _log_in(request: Request, given: Any, token: str | None) -> dict[str, Any]:
+    token = token or request.model.hidden_token()
     user = request.model.log_in(given["username"], given["password"], token)
     request.token, request.is_junk = token, False
     return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
@@ -52,18 +68,37 @@ def _change_password(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     return {"user": request.model.change_password(request.token, given["currentPassword"], given["newPassword"])}
 
 
+def _delete_user(request: Request, given: Any, pseudonym: str | None) -> dict[str, Any]:
+    user = leaving.delete_user(request.model, request.token, given, pseudonym)
+    request.token = None
+    return {"deletedUserId": f"user:{user.lower}"}
+
+
+def _edit_profile(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    return {"user": profiles.edit(request.model, request.token, given)}
+
+
 def _post(request: Request, given: Any, number: Callable[[], int]) -> dict[str, Any]:
     article, replayed = request.model.post(request.token, given, number)
     if article and not replayed:
         inboxes.notify(request.model, article)
-    return {"article": article, "replayed": replayed, "duplicateOf": request.model.duplicate_of(article)}
+    payload = {"article": article, "replayed": replayed, "duplicateOf": request.model.duplicate_of(article)}
+    texts = {} if article is None or replayed else article.texts
+    return payload | {"heldBy": _held_by(article, texts)}
+
+
+def _held_by(text: Article | Comment | None, texts: Mapping[str, str | None]) -> str | None:
+    """The rule that holds what was posted or edited."""
+    found = breach(texts)
+    return found.rule if found and text and text.state == "PENDING" else None
 
 
 def _edit(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     article = request.model.edit(request.token, given)
     if "content" in given:
         inboxes.notify(request.model, article)
-    return {"article": article}
+    changes = {name: given[name] for name in ("title", "link", "content") if given.get(name)}
+    return {"article": article, "heldBy": _held_by(article, changes)}
 
 
 def _delete(request: Request, given: Any, hint: Any) -> dict[str, Any]:
@@ -79,15 +114,18 @@ def _comment(request: Request, given: Any, number: Callable[[], int]) -> dict[st
     comment, replayed = comments.post(request.model, request.token, given, number)
     if comment and not replayed:
         inboxes.notify(request.model, comment, (comment.parent or comment.article).poster)
-    is_removed = comment is not None and comment.is_removed
+    is_removed = comment is not None and comment.state == "REMOVED"
     request.model.reached.count("replays of what is removed", is_removed)
-    return {"comment": Reading(comment, has_content=False) if comment and is_removed else comment, "replayed": replayed}
+    payload: Any = Reading(comment, has_content=not is_removed) if comment and not comment.is_visible else comment
+    held_by = None if replayed or comment is None else _held_by(comment, comment.texts)
+    return {"comment": payload, "replayed": replayed, "heldBy": held_by}
 
 
 def _edit_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     comment = comments.edit(request.model, request.token, given)
     inboxes.notify(request.model, comment)
-    return {"comment": comment}
+    payload = comment if comment.is_visible else Reading(comment)
+    return {"comment": payload, "heldBy": _held_by(comment, comment.texts)}
 
 
 def _delete_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
@@ -164,6 +202,8 @@ COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "logIn": _log_in,
     "logOut": _log_out,
     "changePassword": _change_password,
+    "deleteUser": _delete_user,
+    "editProfile": _edit_profile,
     "post": _post,
     "editArticle": _edit,
     "deleteArticle": _delete,
@@ -185,6 +225,7 @@ COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "lockArticle": _moderation(moderation.lock),
     "revertModeration": _moderation(reverts.revert),
     "banUser": _moderation(bans.ban),
+    "annulVotes": _moderation(annulments.annul_votes),
     "appeal": _appeal,
     "answerAppeal": _answer_appeal,
     "flag": _flag,
