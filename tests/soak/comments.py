@@ -49,11 +49,11 @@ def edit(model: Model, token: str | None, given: Mapping[str, Any]) -> Comment:
     if token is None:
         raise Refused("UNAUTHENTICATED")
     check_all((is_id("comment", given["commentId"]), "commentId"), (is_content(given["content"]), "content"))
-    comment, _ = _own(model, token, given["commentId"])
+    comment, editor = _own(model, token, given["commentId"])
     if "REMOVED" in (comment.state, comment.article.state):
         model.reached.count("edits of what is removed")
         raise Refused("FORBIDDEN", "commentId")
-    model.require_edit(comment, {"content": given["content"]})
+    model.held_by(editor, {"content": given["content"]})
     model.reached.count("edits of what is pending", comment.state == "PENDING")
     comment.content, comment.edited_at = given["content"], model.now
     model.forget_cleared_flags(comment)

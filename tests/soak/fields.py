@@ -437,7 +437,13 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "votesToNextRank": lambda request, standing: standing.missing,
     },
     "Session": {"expiresAt": lambda request, end: end},
-    "Account": {"sessions": _account_sessions},
+    "Account": {
+        "sessions": _account_sessions,
+        "email": lambda request, user: None,  # the soak sends no mail
+        "pendingEmail": lambda request, user: None,
+        "isEmailRefused": lambda request, user: False,
+        "mailReplies": lambda request, user: "NEVER",
+    },
     "AccountSession": {
         "id": lambda request, token: ANY_TEXT,
         "openedAt": lambda request, token: ANY_TEXT,

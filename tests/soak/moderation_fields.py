@@ -203,6 +203,7 @@ VOTABLE_FIELDS: Mapping[str, Callable[..., Any]] = {
     "flagReasons": flag_reasons,
     "removal": removal,
     "viewerFlag": viewer_flag,
+    "heldEdit": lambda request, subject: None,  # no edit of the soak is held
 }
 GROUP_FIELDS: Mapping[str, Callable[..., Any]] = {
     "viewerCanModerate": can_moderate,
@@ -240,6 +241,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "flags": _queue_flags,
         "flagReasons": lambda request, edge: [flag.reason for _, flag in edge.flags],
         "since": lambda request, edge: edge.since,
+        "heldBy": lambda request, edge: edge.node.rule if edge.node.state == "PENDING" else None,
     },
     "Appeal": {
         "id": lambda request, action: f"appeal:{action.number}",

@@ -1,6 +1,6 @@
 """The mutations of the model and the fields of their payloads."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from graphql import get_named_type
@@ -25,7 +25,6 @@ from tests.soak.model import Model, Refused
 from tests.soak.pages import Position
 from tests.soak.records import Article, Comment, Reading
 from tests.soak.requests import SCHEMA, Request
-from tests.soak.rules import breach
 
 
 def mutate(request: Request, name: str, given: Any, hint: Any) -> dict[str, Any]:
@@ -83,22 +82,19 @@ def _post(request: Request, given: Any, number: Callable[[], int]) -> dict[str, 
     if article and not replayed:
         inboxes.notify(request.model, article)
     payload = {"article": article, "replayed": replayed, "duplicateOf": request.model.duplicate_of(article)}
-    texts = {} if article is None or replayed else article.texts
-    return payload | {"heldBy": _held_by(article, texts)}
+    return payload | {"heldBy": _held_by(article)}
 
 
-def _held_by(text: Article | Comment | None, texts: Mapping[str, str | None]) -> str | None:
-    """The rule that holds what was posted or edited."""
-    found = breach(texts)
-    return found.rule if found and text and text.state == "PENDING" else None
+def _held_by(text: Article | Comment | None) -> str | None:
+    """The rule that holds what is posted. No edit of the soak is held."""
+    return text.rule if text is not None and text.state == "PENDING" else None
 
 
 def _edit(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     article = request.model.edit(request.token, given)
     if "content" in given:
         inboxes.notify(request.model, article)
-    changes = {name: given[name] for name in ("title", "link", "content") if given.get(name)}
-    return {"article": article, "heldBy": _held_by(article, changes)}
+    return {"article": article}
 
 
 def _delete(request: Request, given: Any, hint: Any) -> dict[str, Any]:
@@ -117,15 +113,13 @@ def _comment(request: Request, given: Any, number: Callable[[], int]) -> dict[st
     is_removed = comment is not None and comment.state == "REMOVED"
     request.model.reached.count("replays of what is removed", is_removed)
     payload: Any = Reading(comment, has_content=not is_removed) if comment and not comment.is_visible else comment
-    held_by = None if replayed or comment is None else _held_by(comment, comment.texts)
-    return {"comment": payload, "replayed": replayed, "heldBy": held_by}
+    return {"comment": payload, "replayed": replayed, "heldBy": _held_by(comment)}
 
 
 def _edit_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     comment = comments.edit(request.model, request.token, given)
     inboxes.notify(request.model, comment)
-    payload = comment if comment.is_visible else Reading(comment)
-    return {"comment": payload, "heldBy": _held_by(comment, comment.texts)}
+    return {"comment": comment if comment.is_visible else Reading(comment)}
 
 
 def _delete_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:

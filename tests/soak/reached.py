@@ -57,7 +57,6 @@ REQUIRED = {
     "editComment carried out": 12_000,
     "edits of what is pending": 60_000,
     "edits of what is removed": 12_000,
-    "edits that would be held": 60_000,
     "empty timelines": 9_000,
     "ended sessions reported": 3_000,
     "ends of bans that are not told": 20_000,

@@ -188,6 +188,7 @@ class Article:
     groups: set[str]
     state: str = "VISIBLE"  # or "PENDING" or "REMOVED"
     is_announced: bool = True  # False for what is held since it was posted
+    rule: str | None = None  # that holds it
     notified: dict[str, Notice] = field(default_factory=dict)  # by name in lower case
     edited_at: int | None = None
     up: set[User] = field(default_factory=set)
@@ -203,11 +204,6 @@ class Article:
     @property
     def votes(self) -> int:
         return len(self.up) - len(self.down)
-
-    @property
-    def texts(self) -> dict[str, str | None]:
-        """By the fields of the input."""
-        return {"title": self.title, "link": self.link, "content": self.content}
 
     @property
     def decisions(self) -> list[Action]:
@@ -245,6 +241,7 @@ class Comment:
     posted_at: int
     state: str = "VISIBLE"  # or "PENDING", "REMOVED" or "DELETED"
     is_announced: bool = True  # False for what is held since it was posted
+    rule: str | None = None  # that holds it
     edited_at: int | None = None
     up: set[User] = field(default_factory=set)
     down: set[User] = field(default_factory=set)
@@ -265,11 +262,6 @@ class Comment:
     @property
     def is_stub(self) -> bool:
         return self.poster is None
-
-    @property
-    def texts(self) -> dict[str, str | None]:
-        """By the field of the input."""
-        return {"content": self.content}
 
     @property
     def decisions(self) -> list[Action]:

@@ -49,6 +49,8 @@ def set_state(model: Model, text: Text, state: str) -> None:
         return
     before = _listed(model, text)
     text.state = state
+    if state == "VISIBLE":
+        text.rule = None
     model.version += 1
     for each in _listed(model, text) - before:
         if each.is_announced:
