@@ -9,7 +9,6 @@ from store.maintenance import dump
 from store.maintenance.records.record import Record
 from store.one_time_tokens import Purpose, issue
 from store.store import Store
-from tests.conftest import registered
 from tests.store.reading import verified
 
 pytestmark = pytest.mark.routed
