@@ -24,12 +24,15 @@ async def viewer(context: Context) -> User | None:
     return records.user(username) if username else None
 
 
-async def register(context: Context, username: str, password: str, cookie: bool | None = False) -> Opened:
+async def register(
+    context: Context, username: str, password: str, invitation: str | None = None, cookie: bool | None = False
+) -> Opened:
     if cookie:
         context.require_cookie()
     address, users = context.address, context.store.users
     rates = context.rates.of_registrations(address) if address is not None else ()
-    return _logged_in(context, await users.register(username, password, rates, address, context.agent()), cookie)
+    opened = await users.register(username, password, rates, address, context.agent(), invitation)
+    return _logged_in(context, opened, cookie)
 
 
 async def log_in(context: Context, username: str, password: str, cookie: bool | None = False) -> Opened:

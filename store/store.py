@@ -18,6 +18,7 @@ from store.identities import IdentifiedUsers
 from store.inboxes import Inboxes
 from store.log import IDENTITY_FIELD, new_identity
 from store.maintenance.restore import RESTORING_FIELD
+from store.offers import Offers
 from store.passwords import Passwords
 from store.places import GroupRules, Places
 from store.queries import VoteCache, VoterCache
@@ -64,6 +65,7 @@ class Store:
         rules: Rules = NO_RULES,
         check: Check | None = None,
         deletions: Path | None = None,
+        offers: Offers | None = None,
         confirming_replicas: int = 0,
         cached_keys: int = DEFAULT_CACHED_KEYS,
         strict: bool = True,
@@ -78,7 +80,8 @@ class Store:
         mentions of a text notify. `reserved_names` cannot be registered, beside those that are reserved everywhere, and
         name no new group. With `only_listed_groups` articles are added only to groups that an admin has made.
         `rules` are those by which texts are hidden without a moderator, and `check` asks a service outside about texts.
-        `deletions` is the file that has the deletions of users, for stores that are restored later.
+        `deletions` is the file that has the deletions of users, for stores that are restored later. `offers` say
+        who may register, and whether there are passwords.
         Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
         `bounded_hashing`, passwords wait to be hashed for any time, and none is refused.
 
@@ -96,10 +99,10 @@ class Store:
             raise
         site = Site(redis, partitions, policy, clock, session_lifetime, rankings, max_mentions, rules, check, deletions)
         groups = GroupRules(only_listed_groups, ReservedNames(reserved_names))
-        return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), groups)
+        return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), groups, offers or Offers())
 
     @classmethod
-    def _of(cls, site: Site, passwords: Passwords, groups: GroupRules) -> Self:
+    def _of(cls, site: Site, passwords: Passwords, groups: GroupRules, offers: Offers) -> Self:
         sessions, attempts, places = Sessions(site), Attempts(site), Places(site, groups)
         return cls(
             site=site,
@@ -108,7 +111,7 @@ class Store:
             places=places,
             comments=Comments(site),
             inboxes=Inboxes(site),
-            users=Users(site, sessions, attempts, passwords, groups.reserved),
+            users=Users(site, sessions, attempts, passwords, groups.reserved, offers),
             identities=IdentifiedUsers(site, groups.reserved),
             follows=Follows(site),
             attempts=attempts,

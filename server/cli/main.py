@@ -27,6 +27,8 @@ COMMANDS = {  # name: module, summary
     "ranking": ("server.cli.ranking", "show or change the ranking weights of the site and its groups"),
     "key": ("server.cli.key", "create, revoke or list the keys of servers that send requests of their visitors"),
     "webhook": ("server.cli.webhook", "add, list, replay, rotate or remove receivers that are sent what changes"),
+    "user": ("server.cli.user", "create accounts without a password, or invite people to register"),
+    "password": ("server.cli.password", "print a link by which a user chooses a new password"),
     "role": ("server.cli.role", "grant, revoke or list the roles of moderators and admins"),
     "group": ("server.cli.group", "list groups that articles may be added to, with titles and texts"),
     "moderation": ("server.cli.moderation", "revert what a moderator did since a time, or redact a reason or a note"),

@@ -37,7 +37,7 @@ from store.maintenance.records.lists import kinds_of_lists, read_lists
 from store.maintenance.records.places import read_places
 from store.maintenance.records.record import Record, Skipped
 from store.maintenance.records.settings import imported, read_ranking, read_sequences, read_server_keys
-from store.maintenance.records.tokens import read_tokens
+from store.maintenance.records.tokens import read_invitations, read_tokens
 from store.maintenance.scan import Progress
 from store.site import Site
 
@@ -60,6 +60,7 @@ LAST: dict[str, Reader] = {
     "commented": read_posted,
     "session": read_sessions,
     "token": read_tokens,
+    "invitation": read_invitations,
     "action": read_actions,
     "appeal": read_appeals,
     "flags": read_flags,

@@ -24,7 +24,7 @@ from store.maintenance.records.lists import ListRecord, kinds_of_lists
 from store.maintenance.records.places import PlaceRecord
 from store.maintenance.records.record import MalformedRecord, Record, shown
 from store.maintenance.records.settings import ImportedRecord, RankingRecord, SequencesRecord, ServerKeysRecord
-from store.maintenance.records.tokens import TokenRecord
+from store.maintenance.records.tokens import InvitationRecord, TokenRecord
 
 TYPES: dict[type, str] = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 
@@ -57,6 +57,7 @@ def formats() -> dict[str, Format]:
         CommentedRecord,
         SessionRecord,
         TokenRecord,
+        InvitationRecord,
         ActionRecord,
         AppealRecord,
         FlagsRecord,

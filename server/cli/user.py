@@ -1,0 +1,54 @@
+"""The command `user`: `create NAME` makes an account without a password, `invite` prints a link to register."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from server.cli import password, session
+from server.errors import CommandError
+from server.settings import Settings, WrongSetting, read_settings
+from store import invitations
+from store.errors import Refusal, UsernameTaken
+from store.offers import Registration
+from store.store import Store
+
+REGISTER = "/register"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="create | invite")
+
+    summary = "make an account without a password, also with a reserved name, and print a link to choose one"
+    create = actions.add_parser("create", help=summary, description=summary)
+    create.add_argument("name", metavar="NAME")
+    create.set_defaults(action=_create)
+
+    summary = "print a link by which one person may register; it is good once, for a week"
+    invite = actions.add_parser("invite", help=summary, description=summary)
+    invite.set_defaults(action=_invite)
+
+
+def run(arguments: Namespace) -> int:
+    settings = read_settings()
+    session.run(settings, lambda store: arguments.action(store, settings, arguments))
+    return 0
+
+
+async def _create(store: Store, settings: Settings, arguments: Namespace) -> None:
+    try:
+        if not await store.users.create(arguments.name):
+            raise UsernameTaken(arguments.name)
+    except Refusal as refusal:
+        raise CommandError(refusal.message) from refusal
+    try:
+        base = password.link_base(settings)
+    except WrongSetting as missing:
+        print(f"{arguments.name} has no link to choose a password: {missing}", file=sys.stderr)
+    else:
+        print(await password.link(store.site, base, arguments.name))
+
+
+async def _invite(store: Store, settings: Settings, arguments: Namespace) -> None:
+    if settings.offers.registration is Registration.CLOSED:
+        raise WrongSetting("UPVOTE_REGISTRATION=closed: nobody can register")
+    base = password.link_base(settings)
+    print(f"{base}{REGISTER}#{(await invitations.create(store.site)).text}")
