@@ -12,8 +12,8 @@ from schema.scalars import DateTime
 from store.invitations import NewInvitation
 
 
-@strawberry.type(description="What the site offers to those who come to it.")
-class Site:
+@strawberry.type(name="Site", description="What the site offers to those who come to it.")
+class SiteOffers:
     registration: Registration = strawberry.field(description="Who may register.")
     has_passwords: bool = strawberry.field(
         description="Whether there are passwords; else `register`, `logIn`, `changePassword`, resets are NOT_OFFERED."
@@ -23,7 +23,7 @@ class Site:
 
 @strawberry.type
 class SiteQueries:
-    site: Site | None = root_field(site.offers, "What the site offers to those who come to it.")
+    site: SiteOffers | None = root_field(site.offers, "What the site offers to those who come to it.")
 
 
 @strawberry.type(description="An invitation to register.")

@@ -21,7 +21,7 @@ from server.settings import Settings, WrongSetting
 from server.supervisor import SHUTDOWN_SECONDS, ProcessSupervisor, listeners
 from store import first_admin
 from store.errors import Invalid
-from store.first_admin import Found
+from store.first_admin import FirstAdmin
 from store.store import Store
 
 NO_SNIFFING = ("X-Content-Type-Options", "nosniff")  # on every response
@@ -64,10 +64,10 @@ async def _make_first_admin(settings: Settings, store: Store, username: str, add
         found = await first_admin.make(store.site, store.users, username)
     except Invalid as refusal:
         raise WrongSetting(f"UPVOTE_ADMIN={username}: {refusal.message}") from refusal
-    if found is Found.IS_TAKEN:
+    if found is FirstAdmin.IS_TAKEN:
         grants = f"`upvote role grant {username} ADMIN`"
         print(f"UPVOTE_ADMIN={username}: somebody has this name, and is no admin; {grants} makes one", file=sys.stderr)
-    if found is not Found.MADE:
+    if found is not FirstAdmin.MADE:
         return
     if settings.offers.has_passwords:
         text = f"{await link(store.site, settings.public_url or address, username)}  (good once, for an hour)"

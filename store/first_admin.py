@@ -16,7 +16,7 @@ FIELD = "first_admin"  # of the hash of the user
 REASON = "named by UPVOTE_ADMIN at the first start"
 
 
-class Found(Enum):
+class FirstAdmin(Enum):
     """What `make` finds, or does."""
 
     MADE = auto()  # the account is there, and its link was not printed yet
@@ -24,7 +24,7 @@ class Found(Enum):
     IS_TAKEN = auto()  # by somebody who is no admin, or by somebody who was deleted
 
 
-async def make(site: Site, users: Users, username: str) -> Found:
+async def make(site: Site, users: Users, username: str) -> FirstAdmin:
     """
     Make an account without a password and grant it ADMIN, unless somebody has the name. At most four round trips; one
     if the account is there. It may be done by several processes at once. `done` has to follow once the link is printed.
@@ -35,8 +35,8 @@ async def make(site: Site, users: Users, username: str) -> Found:
     found = await _find(site, username)
     if found is None:
         await users.create(username, FIELD)
-        found = await _find(site, username) or Found.IS_TAKEN
-    if found is Found.MADE:
+        found = await _find(site, username) or FirstAdmin.IS_TAKEN
+    if found is FirstAdmin.MADE:
         await roles.grant(site, OPERATOR, username, Role.ADMIN, None, REASON)
     return found
 
@@ -46,11 +46,11 @@ async def done(site: Site, username: str) -> None:
     await site.redis.run(("HDEL", keys.user(site.home_of_user(username), username), FIELD))
 
 
-async def _find(site: Site, username: str) -> Found | None:
+async def _find(site: Site, username: str) -> FirstAdmin | None:
     key = keys.user(site.home_of_user(username), username)
     name, is_new, granted = await site.redis.run(("HMGET", key, "name", FIELD, "roles"))
     if name is None:
         return None
     if is_new:
-        return Found.MADE
-    return Found.IS_ADMIN if roles.is_admin(parse_roles(granted or "")) else Found.IS_TAKEN
+        return FirstAdmin.MADE
+    return FirstAdmin.IS_ADMIN if roles.is_admin(parse_roles(granted or "")) else FirstAdmin.IS_TAKEN

@@ -27,6 +27,7 @@ FAILURES_WINDOW = 15 * 60
 FAILURES_OF_NAME_AND_ADDRESS = 10
 FAILURES_OF_ADDRESS = 50
 FAILURES_OF_NAME = 100
+RECENT = 5 * 60  # seconds for which a log-in at an issuer counts as the password
 
 
 class Users:
@@ -164,19 +165,29 @@ class Users:
         return await profiles.edit(self._site, actor, changes, self._reserved_names)
 
     async def delete(
-        self, actor: Actor, current: str | None, *, removes_texts: bool, address: str | None = None
+        self,
+        actor: Actor,
+        current: str | None,
+        *,
+        removes_texts: bool,
+        address: str | None = None,
+        authenticated_at: int = 0,
     ) -> Leaver:
         """
-        Begin to delete a user: see `leaving.begin`. Five round trips; with an address, whose failures are counted,
-        seven, and for an admin four more.
+        Begin to delete a user: see `leaving.begin`. `authenticated_at` is when the user has logged in at an issuer
+        (unix milliseconds). Five round trips; with an address, whose failures are counted, seven, and for an admin four
+        more.
 
         Raises:
             Unauthenticated: the session has ended.
             Invalid: the user is the last admin.
-            BadCredentials, RateLimited: as `log_in`.
+            BadCredentials, RateLimited: as `log_in`; also if there is no password and the log-in is not recent.
         """
         authority = await roles.read_authority(self._site, actor)
-        username, known = await self._authenticate(authority.username, current or "", address)
+        if current is None and await self._is_recent(actor, authority.username, authenticated_at):
+            username, known = authority.username, ""
+        else:
+            username, known = await self._authenticate(authority.username, current or "", address)
         async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, "currentPassword"):
             return await leaving.begin(self._site, username, known, removes_texts=removes_texts)
 
@@ -193,6 +204,19 @@ class Users:
             raise Invalid(f"the name {name} is that of commands of the shell", "username")
         (status,) = await self._site.redis.run(creation(self._site, name, self._site.clock(), field))
         return bool(status == "created")
+
+    async def _is_recent(self, actor: Actor, username: str, authenticated_at: int) -> bool:
+        """
+        Whether a user has logged in at an issuer `RECENT` seconds ago or less: by the token of the issuer, or by the
+        session of a user who has no password. Two round trips at most.
+        """
+        since = self._site.clock() - RECENT * 1000
+        if not isinstance(actor, Session):
+            return authenticated_at >= since
+        key = keys.user(self._site.home_of_user(username), username)
+        if await self._site.redis.run(("HEXISTS", key, "password")):
+            return False
+        return any(each.is_current and each.opened_at >= since for each in await self._sessions.listed(actor))
 
     async def _create(self, username: str, password_hash: str, agent: str, invitation: str | None = None) -> NewSession:
         opened, session = self._sessions.generate(username, agent)

@@ -27,7 +27,7 @@ COMMANDS = {  # name: module, summary
     "ranking": ("server.cli.ranking", "show or change the ranking weights of the site and its groups"),
     "key": ("server.cli.key", "create, revoke or list the keys of servers that send requests of their visitors"),
     "webhook": ("server.cli.webhook", "add, list, replay, rotate or remove receivers that are sent what changes"),
-    "user": ("server.cli.user", "create accounts without a password, or invite people to register"),
+    "user": ("server.cli.user", "create accounts, invite people to register, or let somebody at an issuer be a user"),
     "password": ("server.cli.password", "print a link by which a user chooses a new password"),
     "role": ("server.cli.role", "grant, revoke or list the roles of moderators and admins"),
     "group": ("server.cli.group", "list groups that articles may be added to, with titles and texts"),

@@ -1,13 +1,18 @@
-"""The command `user`: `create NAME` makes an account without a password, `invite` prints a link to register."""
+"""
+The command `user`: `create NAME` makes an account without a password, `invite` prints a link to register, and
+`link NAME ISSUER SUBJECT` lets the tokens of an issuer be those of a user.
+"""
 
 import sys
 from argparse import ArgumentParser, Namespace
 
+from server.app import issuers_of
 from server.cli import password, session
 from server.errors import CommandError
 from server.settings import Settings, WrongSetting, read_settings
 from store import invitations
 from store.errors import Refusal, UsernameTaken
+from store.identities import SUBJECT_LENGTH, Subject
 from store.offers import Registration
 from store.store import Store
 
@@ -15,7 +20,7 @@ REGISTER = "/register"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    actions = parser.add_subparsers(required=True, metavar="create | invite")
+    actions = parser.add_subparsers(required=True, metavar="create | invite | link")
 
     summary = "make an account without a password, also with a reserved name, and print a link to choose one"
     create = actions.add_parser("create", help=summary, description=summary)
@@ -25,6 +30,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     summary = "print a link by which one person may register; it is good once, for a week"
     invite = actions.add_parser("invite", help=summary, description=summary)
     invite.set_defaults(action=_invite)
+
+    summary = "let the tokens of somebody at an issuer be those of an existing user"
+    link = actions.add_parser("link", help=summary, description=summary)
+    link.add_argument("name", metavar="NAME", help="the name of the user")
+    link.add_argument("issuer", metavar="ISSUER", help="the name of the issuer in the file of UPVOTE_ISSUERS")
+    link.add_argument("subject", metavar="SUBJECT", help="who it is there: the claim that names them, `sub` by default")
+    link.set_defaults(action=_link)
 
 
 def run(arguments: Namespace) -> int:
@@ -52,3 +64,19 @@ async def _invite(store: Store, settings: Settings, arguments: Namespace) -> Non
         raise WrongSetting("UPVOTE_REGISTRATION=closed: nobody can register")
     base = password.link_base(settings)
     print(f"{base}{REGISTER}#{(await invitations.create(store.site)).text}")
+
+
+async def _link(store: Store, settings: Settings, arguments: Namespace) -> None:
+    found = issuers_of(settings)
+    if found is None:
+        raise CommandError("there are no issuers: UPVOTE_ISSUERS names no file")
+    names = [each.name for each in found.issuers]
+    if arguments.issuer not in names:
+        raise CommandError(f"there is no issuer {arguments.issuer}; UPVOTE_ISSUERS has {', '.join(names)}")
+    if not 0 < len(arguments.subject) <= SUBJECT_LENGTH or not arguments.subject.isprintable():
+        raise CommandError(f"a subject has 1 to {SUBJECT_LENGTH} printable characters")
+    try:
+        name = await store.identities.link(arguments.name, Subject(arguments.issuer, arguments.subject))
+    except Refusal as refusal:
+        raise CommandError(refusal.message) from refusal
+    print(f"{arguments.subject} of {arguments.issuer} is {name}")
