@@ -14,6 +14,7 @@ REGISTER = """mutation($name: String!, $invitation: String) {
   register(input: {username: $name, password: "correct horse", invitation: $invitation}) {
     user { username } userErrors { code field } } }"""
 RESET = 'mutation { resetPassword(input: {token: "x", newPassword: "correct horse"}) { userErrors { code } } }'
+ASK = 'mutation { requestPasswordReset(input: {usernameOrEmail: "vera"}) { userErrors { code } } }'
 LOG_IN = 'mutation { logIn(input: {username: "vera", password: "correct horse"}) { userErrors { code } } }'
 
 
@@ -65,5 +66,5 @@ async def test_nobody_is_invited_to_a_closed_site(store, ask, token):
 async def test_site_without_passwords_says_so(store, ask):
     store.users.offers = replace(store.users.offers, has_passwords=False)
 
-    for document, field in ((LOG_IN, "logIn"), (RESET, "resetPassword")):
+    for document, field in ((LOG_IN, "logIn"), (RESET, "resetPassword"), (ASK, "requestPasswordReset")):
         assert (await ask(document))["data"][field]["userErrors"] == [{"code": "NOT_OFFERED"}]
