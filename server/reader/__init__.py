@@ -44,6 +44,8 @@ PATHS = [
     "/log-in",
     "/register",
     "/reset",
+    "/forgot",
+    "/confirm",
     "/post",
     "/settings",
 ]
