@@ -1,6 +1,6 @@
 import pytest
 
-from store import annulments, flags, keys, kinds, leases, threads
+from store import annulments, flags, keys, kinds, leases, recent_comments, threads
 from store.ranking.formulas import Policy
 from tests.store import scene as scenes
 
@@ -28,6 +28,7 @@ EXAMPLES: dict[kinds.Text, int | str] = {
     threads.MOVES: 7,
     leases.NAME: "archiver",
     annulments.CASE: 1541,
+    recent_comments.PLACE_NAME: "group:show",
 }
 
 
@@ -60,6 +61,9 @@ NEVER_EXPIRING = (
     "flags",
     "queue",
     "saved",
+    "recent",
+    "floors",
+    "relisting",
 )
 
 
