@@ -11,26 +11,26 @@ if TYPE_CHECKING:
 PlaceInTime = tuple[int, int]  # posting time (unix milliseconds) and number of a comment
 
 
-class Range(NamedTuple):
+class CommentRange(NamedTuple):
     """The comments of a group, None for the whole site, that were posted up to an instant (unix milliseconds)."""
 
     group: str | None
     until: int
 
 
-def newest(connection: "Connection", within: Range, below: PlaceInTime | None, count: int) -> list[PlaceInTime]:
+def newest(connection: "Connection", within: CommentRange, below: PlaceInTime | None, count: int) -> list[PlaceInTime]:
     """The newest comments of a range, or the newest below a place in time; the newest first."""
     bound = "" if below is None else "AND (comments.posted_ms, comments.number) < (:time, :number)"
     return _places(connection, within, bound, below, count, "DESC")
 
 
-def oldest(connection: "Connection", within: Range, above: PlaceInTime | None, count: int) -> list[PlaceInTime]:
+def oldest(connection: "Connection", within: CommentRange, above: PlaceInTime | None, count: int) -> list[PlaceInTime]:
     """The oldest comments of a range, or the oldest above a place in time; the oldest first."""
     bound = "" if above is None else "AND (comments.posted_ms, comments.number) > (:time, :number)"
     return _places(connection, within, bound, above, count, "ASC")
 
 
-def size(connection: "Connection", within: Range) -> int:
+def size(connection: "Connection", within: CommentRange) -> int:
     """How many visible comments a range has."""
     given, condition = _in_group(connection, within.group)
     counted = Statement(f"SELECT count(*) {VISIBLE} {condition}", *_lists(given))
@@ -38,7 +38,7 @@ def size(connection: "Connection", within: Range) -> int:
 
 
 def _places(
-    connection: "Connection", within: Range, bound: str, place: PlaceInTime | None, count: int, direction: str
+    connection: "Connection", within: CommentRange, bound: str, place: PlaceInTime | None, count: int, direction: str
 ) -> list[PlaceInTime]:
     given, condition = _in_group(connection, within.group)
     order = f"ORDER BY comments.posted_ms {direction}, comments.number {direction} LIMIT :count"

@@ -9,7 +9,7 @@ from functools import partial
 
 from database import recent_comments as rows
 from database.database import Database, DatabaseUnavailable
-from database.recent_comments import PlaceInTime, Range
+from database.recent_comments import CommentRange, PlaceInTime
 from resolvers.arguments import PageArguments, group_name, paginated
 from resolvers.comments import COMMENTS
 from resolvers.context import Context
@@ -33,7 +33,7 @@ class RecentTotal(LateTotal):
         known = sum(await context.reads.load_all(Read(("ZCOUNT", each, f"({floor}", "+inf"), int) for each in indexes))
         if not floor or context.database is None:
             return known
-        return known + await context.database.search(rows.size, Range(self.group, floor))
+        return known + await context.database.search(rows.size, CommentRange(self.group, floor))
 
 
 @paginated
@@ -71,7 +71,7 @@ async def _page(context: Context, group: str | None, window: Window) -> Page:
     if not floor or not missing:
         return Page(recent, page.above, page.below or int(floor > 0))
     below = _in_time(window.beyond) if window.beyond and window.beyond.value <= floor else None
-    older = await _rows(context, rows.newest, Range(group, floor), below, missing)
+    older = await _rows(context, rows.newest, CommentRange(group, floor), below, missing)
     return Page(recent + older, int(window.beyond is not None), int(len(older) == missing))
 
 
@@ -81,7 +81,7 @@ async def _page_above(context: Context, group: str | None, window: Window) -> Pa
     if not floor or (window.beyond and window.beyond.value > floor):
         return page
     older = await _rows(
-        context, rows.oldest, Range(group, floor), window.beyond and _in_time(window.beyond), window.count
+        context, rows.oldest, CommentRange(group, floor), window.beyond and _in_time(window.beyond), window.count
     )
     missing, is_below = window.count - len(older), int(window.beyond is not None)
     if not missing:
@@ -110,7 +110,11 @@ def _highest(context: Context, floors: Iterable[int]) -> int:
 
 
 async def _rows(
-    context: Context, read: Callable[..., list[PlaceInTime]], within: Range, place: PlaceInTime | None, count: int
+    context: Context,
+    read: Callable[..., list[PlaceInTime]],
+    within: CommentRange,
+    place: PlaceInTime | None,
+    count: int,
 ) -> tuple[Position, ...]:
     """
     Places that the database has; none without a database.

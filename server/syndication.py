@@ -46,10 +46,10 @@ USER = f"""query UserFeed($name: String!) {{
   user(username: $name) {{ username articles(first: {LENGTH}) {{ nodes {{ ...Entry }} }} }}
 }}{ENTRY}"""
 
-COMMENTS = f"""
-fragment Comments on CommentConnection {{
-  nodes {{ id content postedAt editedAt poster {{ username }} article {{ id title groups {{ name }} }} }}
-}}"""
+COMMENTS = """
+fragment Comments on CommentConnection {
+  nodes { id content postedAt editedAt poster { username } article { id title groups { name } } }
+}"""
 SITE_COMMENTS = f"query SiteComments {{ comments(first: {LENGTH}) {{ ...Comments }} }}{COMMENTS}"
 GROUP_COMMENTS = f"""query GroupComments($name: String!) {{
   group(name: $name) {{ name title about isListed articles(order: TIME, first: 1) {{ nodes {{ id }} }} }}
@@ -259,7 +259,13 @@ def posted(node: Node, html: str, groups: list[Node]) -> tuple[str, datetime, da
     poster = node["poster"] and node["poster"]["username"]
     at, edited = node["postedAt"], node["editedAt"] or node["postedAt"]
     names = [group["name"] for group in groups]
-    return html, datetime.fromisoformat(at), datetime.fromisoformat(edited), None if poster == DELETED else poster, names
+    return (
+        html,
+        datetime.fromisoformat(at),
+        datetime.fromisoformat(edited),
+        None if poster == DELETED else poster,
+        names,
+    )
 
 
 def rss(feed: WebFeed) -> ET.Element:

@@ -49,7 +49,6 @@ FLOORS = Kind(
     "by place, the time up to which `recent` has no comments any more (unix milliseconds)",
     lifetime="while there are any",
     written_by="the same",
-    backup=Backup.DERIVED,
     rebuilt_from="the comments",
 )
 RELISTING = Kind(

@@ -9,9 +9,9 @@ from store.recent_comments import FLOORS, RECENT
 from store.records import ContentState
 from tests.archive.worlds import World
 from tests.database.conftest import mirrored, on_both
-from tests.schema.test_recent_comments import COMMENTS, GROUPS, say, walked
 from tests.store.held import set_comment_state
 from tests.store.reading import post
+from tests.support.recent_comments import COMMENTS, GROUPS, say, walked
 
 
 @pytest.fixture
