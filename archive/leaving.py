@@ -27,7 +27,7 @@ from database import leaving as rows
 from database.database import Database, DatabaseUnavailable
 from database.statements import Statement
 from store import annulments as held
-from store import bans, effects, keys, leaving
+from store import bans, effects, identities, keys, leaving
 from store.background import repeating
 from store.errors import Forbidden, LeaseTaken, NotFound, StoreUnavailable
 from store.kinds import Key
@@ -50,12 +50,20 @@ logger = logging.getLogger("upvote")
 
 
 class Deletion(NamedTuple):
-    """A line of the file of deletions: `user` is the digest of the name, by the `key` of the store."""
+    """
+    A line of the file of deletions: `user` is the digest of the name, `subjects` are those of the subjects of issuers
+    that were the user's, by the `key` of the store.
+    """
 
     key: str
     user: str
     pseudonym: str
     removes_texts: bool
+    subjects: Sequence[str] = ()
+
+    def is_in(self, noted: "Sequence[Deletion]") -> bool:
+        """Whether this deletion is noted, with at least these subjects."""
+        return any(self[:4] == each[:4] and set(self.subjects) <= set(each.subjects) for each in noted)
 
 
 async def begin(store: Store, database: Database | None, leaver: Leaver) -> None:
@@ -118,8 +126,8 @@ async def note(site: Site, leaver: Leaver) -> None:
     """
     if site.deletions is None:
         return
-    key = await leaving.name_key(site)
-    noted = Deletion(key, leaving.digest(key, leaver.name), leaver.pseudonym, leaver.removes_texts)
+    key, subjects = await leaving.name_key(site), await identities.digests_of(site, leaver.name)
+    noted = Deletion(key, leaving.digest(key, leaver.name), leaver.pseudonym, leaver.removes_texts, subjects)
     try:
         await asyncio.to_thread(_append, site.deletions, noted)
     except OSError as error:
@@ -130,7 +138,7 @@ async def note(site: Site, leaver: Leaver) -> None:
 
 def _append(file: Path, deletion: Deletion) -> None:
     """Append a line in one write. One that was cut off before stays a line of its own."""
-    if deletion in noted_in(file):
+    if deletion.is_in(noted_in(file)):
         return
     file.parent.mkdir(parents=True, exist_ok=True)
     opened = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
@@ -161,6 +169,8 @@ async def repeat(store: Store, deletions: Sequence[Deletion]) -> int:
     """
     site, count = store.site, 0
     await leaving.keep_names(site, [(each.key, each.user, each.pseudonym) for each in deletions])
+    own = await leaving.name_key(site)
+    await identities.refuse_subjects(site, [each for noted in deletions if noted.key == own for each in noted.subjects])
     known = {(each.key, each.user): each for each in deletions}
     name_keys = {each.key for each in deletions}
     async for found in scan.known_keys(site, lambda count: None):
@@ -206,6 +216,7 @@ class _Sweep:
     deadline: float = inf
 
     async def run(self) -> None:
+        await identities.refuse(self.store.site, self.leaver.name)
         await self.replace_rows()
         async for texts in _own_texts(self.store.site, self.leaver):
             await self._replace(texts)

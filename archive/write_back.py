@@ -12,7 +12,7 @@ from store.client import Argument
 from store.errors import Forbidden, NotFound
 from store.records import Article, ContentState, Position
 from store.scripts.registry import Script
-from store.site import Actor, Session, Site
+from store.site import Actor, Site
 from store.store import Store
 
 UNARCHIVE = Script("unarchive")
@@ -134,7 +134,7 @@ async def _bring_back_own(
     archived = await find(store, database, number)
     if archived is None:
         return False
-    username = await store.site.username(actor) if isinstance(actor, Session) else actor
+    username = await store.site.username(actor)
     if archived.poster != username:
         raise Forbidden(f"article:{number} is somebody else's", "articleId") from None
     await _bring_back(store, database, archived)

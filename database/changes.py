@@ -14,6 +14,7 @@ from database import leaving, search
 from database.comment_changes import CommentChanges, state
 from database.order_index import writes as places
 from database.rows import (
+    PROFILE,
     Held,
     Row,
     Votes,
@@ -21,9 +22,11 @@ from database.rows import (
     comments_of,
     existing,
     follow_row,
+    group_follow_row,
     group_row,
     hold_vote,
     integer,
+    profile_row,
     remove_articles,
     remove_rows,
     replace_groups,
@@ -34,7 +37,18 @@ from database.rows import (
     write_votes,
 )
 from database.statements import slices
-from database.tables import ARTICLES, EDITS, FOLLOWS, GROUP_TEXTS, MODERATION_ACTIONS, PLACES, USERS, VOTES
+from database.tables import (
+    ARTICLES,
+    EDITS,
+    FOLLOWS,
+    GROUP_FOLLOWS,
+    GROUP_TEXTS,
+    MODERATION_ACTIONS,
+    PLACES,
+    USERS,
+    VOTES,
+)
+from store import followed
 from store.log import Entry
 from store.records import ContentState
 
@@ -60,7 +74,7 @@ class Changes:
     """
     The changes of a batch. `articles` are whole rows of new articles, `columns` new values of others, by number.
 
-    `follows` has since when, or None for what ended.
+    `follows` and `group_follows` have since when, or None for what ended.
     """
 
     articles: dict[int, Row] = field(default_factory=dict)
@@ -71,7 +85,9 @@ class Changes:
     edits: defaultdict[int, list[Row]] = field(default_factory=lambda: defaultdict(list))
     users: dict[str, Row] = field(default_factory=dict)
     seen: dict[str, str] = field(default_factory=dict)
+    profiles: dict[str, Row] = field(default_factory=dict)
     follows: dict[tuple[str, str], int | None] = field(default_factory=dict)
+    group_follows: dict[tuple[str, str], int | None] = field(default_factory=dict)
     group_texts: dict[str, Row] = field(default_factory=dict)
     actions: dict[int, Row] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
@@ -171,14 +187,19 @@ class Changes:
             self.votes[number].setdefault(values["poster"], (1, integer(values["time"]), True))
 
     def register(self, entry: Entry) -> None:
-        self.users[_username(entry)] = user_row(entry.values["name"], integer(entry.values["joined"]))
+        self.users[_username(entry)] = user_row(entry.values)
+
+    def edit_profile(self, entry: Entry) -> None:
+        self.profiles[_username(entry)] = profile_row(entry.values)
 
     def mark_seen(self, entry: Entry) -> None:
         self.seen[_username(entry)] = entry.values["seen"]
 
     def follow(self, entry: Entry) -> None:
-        since = integer(entry.values["since"]) if entry.kind == "followed" else None
-        self.follows[entry.actor, entry.values["followee"]] = since
+        of = followed.OF_ENTRIES[entry.kind]
+        since = integer(entry.values["since"]) if entry.kind == of.begun else None
+        follows = self.follows if of is followed.USERS else self.group_follows
+        follows[entry.actor, entry.values[of.field]] = since
 
     def delete_user(self, entry: Entry) -> None:
         self.left[entry.values["name"]] = entry.values["pseudonym"]
@@ -219,16 +240,17 @@ class Changes:
         write_votes(connection, VOTES, {number: votes for number, votes in self.votes.items() if number in known})
         write_held(connection, VOTES, {number: held for number, held in self.held.items() if number in known})
         upsert(connection, EDITS, [row for number, rows in self.edits.items() if number in known for row in rows])
-        upsert(connection, USERS, self.users.values(), keep=("seen",))
+        upsert(connection, USERS, self.users.values(), keep=("seen", *PROFILE))
         upsert(connection, GROUP_TEXTS, self.group_texts.values())
         upsert(connection, MODERATION_ACTIONS, self.actions.values())
         self._write_seen(connection)
+        self._write_profiles(connection)
         self._write_follows(connection)
         comments = self.comments.write(connection)
         moved = comments_of(connection, self.groups.keys() - self.articles.keys() | self.restated)
         edited = {number for number, row in self.columns.items() if not row.keys().isdisjoint(TEXTS)}
         articles = known & {*self.articles, *self.groups, *edited, *self.restated}
-        derive(connection, Changed(articles, set(self.users), self.removed, comments | gone | moved))
+        derive(connection, Changed(articles, {*self.users, *self.profiles}, self.removed, comments | gone | moved))
         for name, pseudonym in self.left.items():
             leaving.replace(connection, name, pseudonym)
 
@@ -240,12 +262,22 @@ class Changes:
         if self.seen:
             connection.execute(SET_SEEN, [{"this": name, "mark": mark} for name, mark in self.seen.items()])
 
+    def _write_profiles(self, connection: Connection) -> None:
+        if self.profiles:
+            rows = [{"this": name, **row} for name, row in self.profiles.items()]
+            connection.execute(SET_PROFILE, rows)
+
     def _write_follows(self, connection: Connection) -> None:
-        pairs = self.follows.items()
-        upsert(connection, FOLLOWS, [follow_row(*names, since) for names, since in pairs if since is not None])
-        ended = [{"who": names[0], "whom": names[1]} for names, since in pairs if since is None]
-        if ended:
-            connection.execute(END_FOLLOW, ended)
+        tables = (
+            (FOLLOWS, follow_row, END_FOLLOW, self.follows),
+            (GROUP_FOLLOWS, group_follow_row, END_GROUP_FOLLOW, self.group_follows),
+        )
+        for table, row, end, follows in tables:
+            pairs = follows.items()
+            upsert(connection, table, [row(*names, since) for names, since in pairs if since is not None])
+            ended = [{"who": names[0], "whom": names[1]} for names, since in pairs if since is None]
+            if ended:
+                connection.execute(end, ended)
 
 
 READERS: Mapping[str, Callable[[Changes, Entry], None]] = {
@@ -259,8 +291,11 @@ READERS: Mapping[str, Callable[[Changes, Entry], None]] = {
     "state_changed": Changes.set_state,
     "deleted": Changes.remove,
     "registered": Changes.register,
+    "profile_edited": Changes.edit_profile,
     "followed": Changes.follow,
     "unfollowed": Changes.follow,
+    "group_followed": Changes.follow,
+    "group_unfollowed": Changes.follow,
     "seen": Changes.mark_seen,
     "user_deleted": Changes.delete_user,
     "group_edited": Changes.edit_group,
@@ -272,7 +307,13 @@ READERS: Mapping[str, Callable[[Changes, Entry], None]] = {
 
 PLACED = select(PLACES.c.number).where(PLACES.c.number.in_(bindparam("numbers", expanding=True)))
 END_FOLLOW = delete(FOLLOWS).where(FOLLOWS.c.follower == bindparam("who"), FOLLOWS.c.followee == bindparam("whom"))
+END_GROUP_FOLLOW = delete(GROUP_FOLLOWS).where(
+    GROUP_FOLLOWS.c.follower == bindparam("who"), GROUP_FOLLOWS.c.name == bindparam("whom")
+)
 SET_SEEN = update(USERS).where(USERS.c.username == bindparam("this")).values(seen=bindparam("mark"))
+SET_PROFILE = (
+    update(USERS).where(USERS.c.username == bindparam("this")).values({name: bindparam(name) for name in PROFILE})
+)
 
 
 def derive(connection: Connection, changed: Changed) -> None:

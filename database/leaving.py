@@ -43,6 +43,7 @@ VOTES = [
 OTHERS = [
     Statement("DELETE FROM follows WHERE follower = :name"),
     Statement("DELETE FROM follows WHERE followee = :name"),
+    Statement("DELETE FROM group_follows WHERE follower = :name"),
     Statement("DELETE FROM users WHERE username = :folded"),
     Statement("UPDATE moderation_actions SET moderator = :pseudonym WHERE moderator = :name"),
     Statement("UPDATE moderation_actions SET subject_id = :new_id WHERE subject_id = :old_id"),

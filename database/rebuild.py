@@ -23,6 +23,7 @@ from database.rows import (
     OF_AN_ARTICLE,
     action_row,
     follow_row,
+    group_follow_row,
     group_row,
     remove_articles,
     remove_comments,
@@ -40,17 +41,18 @@ from database.tables import (
     COMMENTS,
     EDITS,
     FOLLOWS,
+    GROUP_FOLLOWS,
     GROUP_TEXTS,
     MODERATION_ACTIONS,
     POSITIONS,
     USERS,
     VOTES,
 )
-from store import keys, leaving, log, moving, records
+from store import followed, keys, leaving, log, moving, records
 from store.client import Command
 from store.leases import Lease
 from store.maintenance import dump
-from store.maintenance.records.accounts import FollowsRecord, UserRecord
+from store.maintenance.records.accounts import FollowsRecord, GroupFollowsRecord, UserRecord
 from store.maintenance.records.actions import ActionRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord, VotedOnRecord
 from store.maintenance.records.places import PlaceRecord
@@ -148,6 +150,7 @@ class Rebuild:
             await self.database.write(remove_orphans, table, COMMENTS)
         await self._sweep(USERS, self._user_lookup, remove_users)
         await self._sweep(FOLLOWS, self._follow_lookup, remove_follows)
+        await self._sweep(GROUP_FOLLOWS, self._group_follow_lookup, remove_group_follows)
         await self._sweep(GROUP_TEXTS, self._group_lookup, remove_group_texts)
         await self._sweep(MODERATION_ACTIONS, self._action_lookup, remove_actions)
 
@@ -198,6 +201,10 @@ class Rebuild:
 
     def _follow_lookup(self, row: Row[Any]) -> Command:
         return ("ZSCORE", keys.following(self.site.home_of_user(row.follower), row.follower), row.followee)
+
+    def _group_follow_lookup(self, row: Row[Any]) -> Command:
+        p = self.site.home_of_user(row.follower)
+        return ("ZSCORE", followed.followed_groups(p, row.follower), row.name)
 
     def _group_lookup(self, row: Row[Any]) -> Command:
         return ("EXISTS", keys.place(self.site.home_of_group(row.name), row.name))
@@ -276,10 +283,15 @@ def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) ->
     copy_comments(connection, comments, annulled)
     users = [record.fields for record in batch if isinstance(record, UserRecord)]
     users = [fields for fields in users if not is_pseudonym(fields["name"])]
-    upsert(connection, USERS, [user_row(fields["name"], int(fields["joined"]), fields.get("seen")) for fields in users])
+    upsert(connection, USERS, map(user_row, users))
     follows = [record for record in batch if isinstance(record, FollowsRecord)]
     pairs = [follow_row(each.follower, other, since) for each in follows for other, since in each.followees.items()]
     upsert(connection, FOLLOWS, pairs)
+    group_follows = [record for record in batch if isinstance(record, GroupFollowsRecord)]
+    pairs = [
+        group_follow_row(each.follower, name, since) for each in group_follows for name, since in each.groups.items()
+    ]
+    upsert(connection, GROUP_FOLLOWS, pairs)
     groups = [record for record in batch if isinstance(record, PlaceRecord)]
     upsert(connection, GROUP_TEXTS, [group_row(each.group, each.fields) for each in groups])
     actions = [record for record in batch if isinstance(record, ActionRecord)]
@@ -474,3 +486,9 @@ def remove_follows(connection: Connection, rows: Sequence[Row[Any]]) -> None:
     pairs = [and_(FOLLOWS.c.follower == row.follower, FOLLOWS.c.followee == row.followee) for row in rows]
     for some in slices(pairs, 100):
         connection.execute(delete(FOLLOWS).where(or_(*some)))
+
+
+def remove_group_follows(connection: Connection, rows: Sequence[Row[Any]]) -> None:
+    pairs = [and_(GROUP_FOLLOWS.c.follower == row.follower, GROUP_FOLLOWS.c.name == row.name) for row in rows]
+    for some in slices(pairs, 100):
+        connection.execute(delete(GROUP_FOLLOWS).where(or_(*some)))

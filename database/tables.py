@@ -64,6 +64,9 @@ USERS = Table(
     Column("name", Text, nullable=False),
     Column("joined_ms", NUMBER, nullable=False),
     Column("seen", Text),
+    Column("display_name", Text),
+    Column("about", Text),
+    Column("avatar_url", Text),
     Index("users_by_name", "name", unique=True),
     sqlite_with_rowid=False,
 )
@@ -75,6 +78,16 @@ FOLLOWS = Table(
     Column("followee", Text, primary_key=True),
     Column("since_ms", NUMBER, nullable=False),
     Index("follows_by_followee", "followee", "follower"),
+    sqlite_with_rowid=False,
+)
+
+GROUP_FOLLOWS = Table(
+    "group_follows",
+    METADATA,
+    Column("follower", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("since_ms", NUMBER, nullable=False),
+    Index("group_follows_by_name", "name", "follower"),
     sqlite_with_rowid=False,
 )
 

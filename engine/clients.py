@@ -32,7 +32,8 @@ class Client(NamedTuple):
 
     `last_event_id` is that of an EventSource that connects again: the id of the last event it has received. `scope` is
     that of the request or the WebSocket, for what few operations read. `viewer` is the user whom a page shows, if the
-    token comes from a cookie: `RequestHandler.prepare` refuses a token of another user.
+    token comes from a cookie: `RequestHandler.prepare` refuses a token of another user. `identified` is what the
+    application has found out about the token, see `Options.identify`.
     """
 
     token: str | None
@@ -43,6 +44,7 @@ class Client(NamedTuple):
     last_event_id: str = ""
     scope: MutableMapping[str, Any] | None = None
     viewer: str = ""
+    identified: Any = None
 
 
 class ClientHeaders(NamedTuple):
@@ -92,7 +94,7 @@ def client_of(
         key = ServerKey(headers[names.key].decode("latin-1").strip(), visitor.decode("latin-1").strip())
     address = network_of(address_of(scope, headers, proxies, on_untrusted_proxy), ipv6_prefix)
     last_event_id = headers[b"last-event-id"].decode("utf-8", "replace") if b"last-event-id" in headers else ""
-    return make_tuple(Client, (token, address, wants_stats, traceparent, key, last_event_id, scope, ""))
+    return make_tuple(Client, (token, address, wants_stats, traceparent, key, last_event_id, scope, "", None))
 
 
 def bearer_token(authorization: str) -> str | None:
@@ -104,7 +106,7 @@ def authenticated_by_init(client: Client, payload: Mapping[str, Any]) -> Client:
     """Return a WebSocket's client with the token of `connection_init`: browsers cannot set headers on a handshake."""
     authorization = payload.get("Authorization") or payload.get("authorization")
     token = bearer_token(authorization) if isinstance(authorization, str) else payload.get("token")
-    return client._replace(token=token, viewer="") if isinstance(token, str) else client
+    return client._replace(token=token, viewer="", identified=None) if isinstance(token, str) else client
 
 
 def address_of(

@@ -60,6 +60,7 @@ class RequestHandler:
         self._rate_limiter = options.rate_limiter
         self._viewer_key = options.viewer_key
         self._event_id = options.event_id
+        self._identify = options.identify
         self._find_user = options.find_user
         self._users: Cache[str, str] = options.pool.cache("users", MICROSECONDS_OF_A_USER)
         self._coalescer = Coalescer()
@@ -85,14 +86,16 @@ class RequestHandler:
 
         Raises:
             Refused: the client has no points left, or a server key that is not valid; the document is unknown, not
-                trusted or not valid; the operation does not exist or costs too much; or the cookie is of another user
-                than the page shows.
+                trusted or not valid; the operation does not exist or costs too much; the cookie is of another user
+                than the page shows; or the token is not accepted.
         """
         started = perf_counter()
         charge: Charge | None = None
         try:
             if client.viewer:
                 await self._require_viewer(client)
+            if self._identify is not None and client.token is not None:
+                client = await self._identify(client)
             if self._rate_limiter:
                 charge = await self._rate_limiter.admit(client)
                 client = charge.client
@@ -107,6 +110,15 @@ class RequestHandler:
         if request.document_id is not None and request.query is not None:
             self._documents.store(request.query, request.document_id)
         return make_tuple(OperationRequest, (prepared, operation, client, request_id, started, charge))
+
+    async def identified(self, client: Client) -> Client:
+        """
+        The client with what the application has found out about its token.
+
+        Raises:
+            Refused: the token is not accepted.
+        """
+        return client if self._identify is None or client.token is None else await self._identify(client)
 
     async def _require_viewer(self, client: Client) -> None:
         """
@@ -229,7 +241,7 @@ class RequestHandler:
         try:
             async for event in source.events:
                 if token is not None and token() != observation.request.client.token:
-                    client = observation.request.client._replace(token=token())
+                    client = await self.identified(observation.request.client._replace(token=token(), identified=None))
                     observation.request = observation.request._replace(client=client)
                     key = self._subscription_key(observation.request)
                 id = self._event_id(event)

@@ -63,6 +63,7 @@ class EventId(NamedTuple):
 
 OpenContext: TypeAlias = Callable[[Client], OperationContext]
 ViewerKey: TypeAlias = Callable[[Client], Hashable]
+Identify: TypeAlias = Callable[[Client], Awaitable[Client]]
 FindUser: TypeAlias = Callable[[str], Awaitable[str | None]]
 WatchSession: TypeAlias = Callable[[Client, Callable[[], object]], AbstractContextManager[object]]
 
@@ -148,6 +149,10 @@ class Options:
     `watch_session` calls a function once others have ended the session of a client, as long as its context is open:
     the WebSocket or the stream of the client is closed then.
 
+    `identify` returns a client with what the application has found out about its token, in `Client.identified`. It is
+    called before each operation of a client with a token, and raises Refused for a token that is not accepted. Without
+    it, contexts read the tokens.
+
     `cookie` is the cookie in which browsers may keep their token. `find_user` returns the name of the user of a token,
     who is always the same; None if the token is not valid now.
 
@@ -178,6 +183,7 @@ class Options:
     event_id: Callable[[Any], EventId | None] = lambda value: None
     watch_session: WatchSession = lambda client, on_end: nullcontext()
     cookie: SessionCookie | None = None
+    identify: Identify | None = None
     find_user: FindUser = nobody
     stats_header: str | None = None
     key_header: str | None = None

@@ -166,6 +166,7 @@ class WebSocketSession:
             case "connection_init":
                 self._initialise(message.get("payload"))
                 deadline.reschedule(None)
+                self._client = await self._identified(self._client)
                 self._watch_session(self._client, deadline)
                 await self._send_text(b'{"type":"connection_ack"}')
             case "ping":
@@ -202,13 +203,20 @@ class WebSocketSession:
         """Go on with another token of the same user, which a ping has; also in operations that run."""
         if not self._is_ready or not isinstance(payload, dict):
             return
-        refreshed = authenticated_by_init(self._client, payload)
-        if refreshed.token is None or refreshed.token == self._client.token:
+        given = authenticated_by_init(self._client, payload)
+        if given.token is None or given.token == self._client.token:
             return
+        refreshed = await self._identified(given)
         self._watch_session(refreshed, deadline)  # first: it may end while it is checked
-        if not await self._handler.is_of_same_user(self._client, refreshed.token):
+        if not await self._handler.is_of_same_user(self._client, given.token):
             raise ProtocolError(CloseCode.FORBIDDEN, "the token is not of the same user")
         self._client = refreshed
+
+    async def _identified(self, client: Client) -> Client:
+        try:
+            return await self._handler.identified(client)
+        except Refused as refused:
+            raise ProtocolError(CloseCode.FORBIDDEN, refused.errors[0]["message"]) from None
 
     def _end(self, deadline: asyncio.Timeout) -> None:
         """Stop reading, as the session has ended."""

@@ -24,7 +24,7 @@ async def account(context: Context) -> OwnAccount | None:
 
 async def sessions(accounts: Sequence[OwnAccount], context: Context) -> list[list[ListedSession]]:
     """One round trip."""
-    listed = await context.store.sessions.listed(context.session) if context.session else []
+    listed = await context.store.sessions.listed(context.actor())
     return [listed for _ in accounts]
 
 
@@ -36,11 +36,11 @@ async def end_session(context: Context, session_id: str | None = None) -> OwnAcc
     """End a session of the viewer, or all but the one of this request. None if that is the one that has ended."""
     if session_id is not None and not session_id.startswith(PREFIX):
         raise Invalid("a session's id begins with session:", "sessionId")
-    session, username = context.actor(), await context.viewer()
+    actor, username = context.actor(), await context.viewer()
     id = session_id.removeprefix(PREFIX) if session_id is not None else None
     if id == "":
         raise Invalid("a session's id has something after session:", "sessionId")
-    is_own = await context.write(context.store.sessions.close_listed(session, id))
+    is_own = await context.write(context.store.sessions.close_listed(actor, id))
     if is_own:
         context.discard_cookie()
         context.log_out()

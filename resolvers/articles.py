@@ -20,7 +20,7 @@ from store.ranking import standings
 from store.ranking.formulas import FRONT_PAGE_SIZE, Order
 from store.ranking.standings import Standing
 from store.records import Article, Comment, ContentState, Group, User, Vote
-from store.site import Session
+from store.site import Actor
 from store.validation import Faults
 
 T = TypeVar("T")
@@ -246,12 +246,12 @@ def parsed(parse_ids: Callable[[], T], check_others: Callable[[], object]) -> T:
     return numbers
 
 
-async def _change(context: Context, number: int, actor: Session, command: Callable[[], Awaitable[T]]) -> T:
+async def _change(context: Context, number: int, actor: Actor, command: Callable[[], Awaitable[T]]) -> T:
     """Run a command on an article, also on one that is archived."""
     return await context.write(write_back.run_change(context.store, context.database, number, actor, command))
 
 
-async def _vote(context: Context, number: int, actor: Session, vote: Vote) -> Voted:
+async def _vote(context: Context, number: int, actor: Actor, vote: Vote) -> Voted:
     try:
         return await context.store.articles.vote(number, actor, vote)
     except NotFound:

@@ -18,13 +18,14 @@ from store import roles
 from store.articles import Posted
 from store.client.client import RedisUsage, current_usage
 from store.comments import Commented
-from store.errors import Forbidden, Invalid, Unauthenticated
+from store.errors import Forbidden, Invalid, TokenRefused, Unauthenticated
+from store.identities import Identified
 from store.moderation import Moderated
 from store.rate_limits import SlidingWindow
 from store.records import Article, ContentState, Profile
 from store.roles import Authority, read_authority
 from store.sessions import parse_token
-from store.site import Login, Session
+from store.site import Actor, Login, Session
 from store.store import Store
 
 Header = tuple[bytes, bytes]
@@ -60,6 +61,19 @@ class Browser(Protocol):
         ...
 
 
+class IssuerTokens(Protocol):
+    """Who accepts the tokens of issuers."""
+
+    async def user_of(self, token: str) -> Identified:
+        """
+        The user of a token.
+
+        Raises:
+            TokenRefused: it is not accepted, or has expired.
+        """
+        ...
+
+
 class Context:
     """
     What the resolvers of one operation share: the store, the reads of this request, and the client that sent it.
@@ -70,6 +84,7 @@ class Context:
     - `database`: None if UPVOTE_DATABASE_URL is `none`.
     - `server_key`: the text that the client gave, not checked yet.
     - `browser` and `scope`: what the request says of the program that sends it, and whether that keeps cookies.
+    - `identified`: the user of the token, if it is one of an issuer; `issuers` accept further ones.
     - `last_event_id`: the id of the last event that an EventSource received before it connected again.
 
     A response may be sent to all clients with the same token as long as `is_shareable` is True. It becomes False when
@@ -90,6 +105,8 @@ class Context:
         last_event_id: str = "",
         browser: "Browser | None" = None,
         scope: Any = None,
+        identified: Identified | None = None,
+        issuers: IssuerTokens | None = None,
     ) -> None:
         self.store = store
         self.database = database
@@ -99,6 +116,7 @@ class Context:
         self._last_event_id = last_event_id
         self._server_key, self._key_checked_at = server_key, -inf
         self._browser, self._scope = browser, scope
+        self._issuers = issuers
         self.headers: Sequence[Header] = ()
         self.usage = RedisUsage()
         current_usage.set(self.usage)
@@ -106,8 +124,8 @@ class Context:
         self.is_shareable = True
         self._expired_pins: list[str] = []
         session = parse_token(token) if token else None
-        self._use(session)
-        self._is_token_refused = bool(token) and session is None
+        self._use(session, identified)
+        self._is_token_refused = bool(token) and session is None and identified is None
 
     @property
     def address(self) -> str | None:
@@ -172,6 +190,17 @@ class Context:
             if result is None or not result.changed:
                 await self.store.attempts.take_back(back)
 
+    async def user_of_token(self, token: str) -> Identified:
+        """
+        The user of the token of an issuer.
+
+        Raises:
+            TokenRefused: it is not accepted, has expired, or the site has no issuers.
+        """
+        if self._issuers is None:
+            raise TokenRefused("issuer")
+        return await self._issuers.user_of(token)
+
     def log_in(self, token: str) -> None:
         """Continue with a new session."""
         self._use(parse_token(token))
@@ -234,15 +263,30 @@ class Context:
 
     async def _renewed(self, login: Login | None) -> Login | None:
         """The session unless it has ended. One that is aging is extended first, by one round trip."""
-        if login is None or self.session is None or login.expires_at < self.now:
+        if login is None or login.expires_at < self.now:
             return None
-        if self.store.sessions.is_aging(login, self.now):
+        if self.session is not None and self.store.sessions.is_aging(login, self.now):
             login = await self.store.sessions.renew(self.session, login)
             self.reads.set_login(login)
         return login
 
-    def actor(self) -> Session:
-        """The session for a write, which checks it."""
+    def actor(self) -> Actor:
+        """Who writes: a session, which the write checks, or the user of an issuer's token."""
+        if self.identified is not None:
+            return self.identified.username
+        if self.session is None:
+            raise Unauthenticated
+        return self.session
+
+    def own_session(self) -> Session:
+        """
+        The session of the request, for what is about sessions.
+
+        Raises:
+            Forbidden: the token is one of an issuer, which only the issuer ends.
+        """
+        if self.identified is not None:
+            raise Forbidden("this is no session of this site: its issuer ends it")
         if self.session is None:
             raise Unauthenticated
         return self.session
@@ -263,7 +307,8 @@ class Context:
 
     def note_unauthenticated(self) -> None:
         """Note that the store has refused a write for its session."""
-        self._is_token_refused = self._is_token_refused or self.session is not None
+        is_known = self.session is not None or self.identified is not None
+        self._is_token_refused = self._is_token_refused or is_known
 
     def unauthenticated(self) -> Unauthenticated:
         """The error of a subscription, whose responses have no `extensions` to report an ended session."""
@@ -314,10 +359,12 @@ class Context:
         """
         return self._is_token_refused or self.reads.has_ended(self.now)
 
-    def _use(self, session: Session | None) -> None:
+    def _use(self, session: Session | None, identified: Identified | None = None) -> None:
         self._is_token_refused = False
-        self.session = session
+        self.session, self.identified = session, identified
         self._login = self.store.sessions.read(session) if session else None
+        if identified is not None:
+            self._login = self.store.identities.read(identified)
         self.clear()
 
 

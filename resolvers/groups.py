@@ -1,12 +1,13 @@
 """Groups, and the articles of each."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 from resolvers import arguments
 from resolvers.arguments import BadInput, PageArguments, articles_by, paginated
 from resolvers.context import Context
 from resolvers.pagination import Connection, article_connections, name_connection
-from store import records, validation
+from store import home, records, validation
+from store.follows import Follow
 from store.ranking.formulas import Order
 from store.records import Article, Group
 
@@ -22,6 +23,18 @@ async def about(groups: Sequence[Group], context: Context) -> list[str | None]:
 async def is_listed(groups: Sequence[Group], context: Context) -> list[bool]:
     places = await context.reads.places(group.name for group in groups)
     return [place is not None and place.listed_at is not None for place in places]
+
+
+async def viewer_is_following(groups: Sequence[Group], context: Context) -> list[bool]:
+    viewer = await context.viewer()
+    if viewer is None:
+        return [False] * len(groups)
+    site = context.store.site
+    return await context.reads.load_all(home.follows_group(site, viewer, group.name) for group in groups)
+
+
+async def follower_count(groups: Sequence[Group], context: Context) -> list[int]:
+    return await context.reads.load_all(home.follower_count(context.store.site, group.name) for group in groups)
 
 
 @paginated
@@ -51,6 +64,20 @@ async def edit(context: Context, group: str, **changes: str | None) -> Group:
     """Change what is given. Null removes a text."""
     actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
     return records.group(await context.write(context.store.places.edit(actor, group, texts)))
+
+
+async def follow(context: Context, group: str) -> Follow:
+    return await _follow(context, context.store.follows.follow_group(context.actor(), group))
+
+
+async def unfollow(context: Context, group: str) -> Follow:
+    return await _follow(context, context.store.follows.unfollow_group(context.actor(), group))
+
+
+async def _follow(context: Context, command: Awaitable[Follow]) -> Follow:
+    followed = await context.write(command)
+    context.reads.prime_login(followed.follower)
+    return followed
 
 
 @paginated

@@ -39,17 +39,38 @@ async def log_in(context: Context, username: str, password: str, cookie: bool | 
     return _logged_in(context, await users.log_in(username, password, context.address, context.agent()), cookie)
 
 
+async def log_in_with_token(context: Context, token: str, cookie: bool | None = False) -> Opened:
+    """Beside the round trips of the check of the token, one."""
+    if cookie:
+        context.require_cookie()
+    identified = await context.user_of_token(token)
+    return _logged_in(context, await context.store.sessions.open(identified.username, agent=context.agent()), cookie)
+
+
 async def change_password(context: Context, current_password: str, new_password: str) -> User:
-    command = context.store.users.change_password(context.actor(), current_password, new_password, context.address)
+    command = context.store.users.change_password(
+        context.own_session(), current_password, new_password, context.address
+    )
     username = await context.write(command)
     context.reads.prime_login(username)
     return records.user(username)
 
 
+async def reset_password(context: Context, token: str, new_password: str, cookie: bool | None = False) -> Opened:
+    if cookie:
+        context.require_cookie()
+    opened = await context.write(context.store.users.reset_password(token, new_password, context.agent()))
+    return _logged_in(context, opened, cookie)
+
+
 async def delete_user(context: Context, current_password: str | None = None, texts: DeletedTexts | None = None) -> str:
     """The id that is left of the viewer. Beside the round trips of `Users.delete` those of `archive.leaving.begin`."""
     command = context.store.users.delete(
-        context.actor(), current_password, removes_texts=texts is DeletedTexts.REMOVE, address=context.address
+        context.actor(),
+        current_password,
+        removes_texts=texts is DeletedTexts.REMOVE,
+        address=context.address,
+        authenticated_at=context.identified.authenticated_at if context.identified else 0,
     )
     leaver = await context.write(command)
     await context.write(leaving.begin(context.store, context.database, leaver))
@@ -59,7 +80,7 @@ async def delete_user(context: Context, current_password: str | None = None, tex
 
 async def log_out(context: Context) -> None:
     try:
-        await context.store.sessions.close(context.actor())
+        await context.store.sessions.close(context.own_session())
     except Unauthenticated:
         context.discard_cookie()
         raise

@@ -7,7 +7,7 @@ from resolvers.context import Context
 from resolvers.pagination import Connection, article_connections, user_connections
 from store import bans, feeds, listings, records, validation
 from store.errors import Invalid
-from store.follows import Followed
+from store.follows import Follow
 from store.records import Article, Profile, User
 
 
@@ -17,6 +17,18 @@ async def joined_at(users: Sequence[User], context: Context) -> list[int]:
 
 async def karma(users: Sequence[User], context: Context) -> list[int]:
     return [profile.karma for profile in await _profiles(users, context)]
+
+
+async def display_name(users: Sequence[User], context: Context) -> list[str | None]:
+    return [profile.display_name for profile in await _profiles(users, context)]
+
+
+async def about(users: Sequence[User], context: Context) -> list[str | None]:
+    return [profile.about for profile in await _profiles(users, context)]
+
+
+async def avatar_url(users: Sequence[User], context: Context) -> list[str | None]:
+    return [profile.avatar_url for profile in await _profiles(users, context)]
 
 
 async def is_banned(users: Sequence[User], context: Context) -> list[bool]:
@@ -74,14 +86,22 @@ async def user(context: Context, username: str) -> User | None:
     return records.user(profile.username) if profile else None
 
 
-async def follow(context: Context, user_id: str) -> Followed:
+async def edit_profile(context: Context, **changes: str | None) -> User:
+    """Change what is given. Null removes a text."""
+    actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
+    username = await context.write(context.store.users.edit_profile(actor, texts))
+    context.reads.prime_login(username)
+    return records.user(username)
+
+
+async def follow(context: Context, user_id: str) -> Follow:
     actor, username = context.actor(), checked_username(user_id)
     followed = await context.write(context.store.follows.follow(actor, username))
     context.reads.prime_login(followed.follower)
     return followed
 
 
-async def unfollow(context: Context, user_id: str) -> Followed:
+async def unfollow(context: Context, user_id: str) -> Follow:
     actor, username = context.actor(), checked_username(user_id)
     followed = await context.write(context.store.follows.unfollow(actor, username))
     context.reads.prime_login(followed.follower)

@@ -11,6 +11,7 @@ from schema.fields import field_of, root_field
 from schema.mutations import Payload, mutation, nullable, optional
 from schema.nodes import Node, instances_of
 from store import records
+from store.follows import Follow
 
 if TYPE_CHECKING:
     from schema.articles import Article
@@ -37,6 +38,8 @@ class Group(Node):
     moderators: Connection[Annotated["User", strawberry.lazy("schema.users")]] = field_of(
         moderation.moderators, "The moderators of the group, the latest first. Those of the whole site are not listed."
     )
+    viewer_is_following: bool = field_of(groups.viewer_is_following, "Whether the viewer follows this group.")
+    follower_count: int = field_of(groups.follower_count, "How many users follow this group.")
     viewer_can_moderate: bool = field_of(
         moderation.viewer_can_moderate, "Whether the viewer is a moderator of the group, or of the whole site."
     )
@@ -69,8 +72,34 @@ class EditGroupPayload(Payload):
         return cls.of_records(group=group)
 
 
+@strawberry.input(description="The group to follow or unfollow.")
+class FollowGroupInput:
+    group: str = strawberry.field(description="The name of the group, in any case of letters.")
+
+
+@strawberry.type(description="A group that the viewer has followed or unfollowed.")
+class FollowGroupPayload(Payload):
+    group: Group | None = nullable("The group.")
+    changed: bool = strawberry.field(
+        default=False, description="False if the viewer already followed, or did not follow, the group."
+    )
+
+    @classmethod
+    def of(cls, follow: Follow) -> Self:
+        return cls.of_records(group=records.group(follow.followee), changed=follow.changed)
+
+
 @strawberry.type
 class GroupMutations:
+    follow_group: FollowGroupPayload | None = mutation(
+        groups.follow,
+        FollowGroupPayload,
+        FollowGroupInput,
+        "Follow a group: its articles are in the viewer's home. At most 500. Following a group twice has no effect.",
+    )
+    unfollow_group: FollowGroupPayload | None = mutation(
+        groups.unfollow, FollowGroupPayload, FollowGroupInput, "Stop following a group."
+    )
     edit_group: EditGroupPayload | None = mutation(
         groups.edit,
         EditGroupPayload,

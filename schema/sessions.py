@@ -48,10 +48,25 @@ class LogInInput:
     cookie: bool | None = strawberry.field(default=False, description=COOKIE)
 
 
+@strawberry.input(description="The token of an issuer of the site, and how its session is kept.")
+class LogInWithTokenInput:
+    token: str = strawberry.field(description="The token, as the issuer has made it.")
+    cookie: bool | None = strawberry.field(default=False, description=COOKIE)
+
+
 @strawberry.input(description="A new password for the viewer.")
 class ChangePasswordInput:
     current_password: str = strawberry.field(description="The current password.")
     new_password: str = strawberry.field(description=PASSWORD)
+
+
+@strawberry.input(description="A new password for the user to whom a token was given.")
+class ResetPasswordInput:
+    token: str = strawberry.field(
+        description="What follows `#` in the link of a mail or of the operator. It is good once, for an hour."
+    )
+    new_password: str = strawberry.field(description=PASSWORD)
+    cookie: bool | None = strawberry.field(default=False, description=COOKIE)
 
 
 @strawberry.input(description="The password of the viewer, and what becomes of their articles and comments.")
@@ -109,11 +124,23 @@ class SessionMutations:
         sessions.register, SessionPayload, RegisterInput, "Create a user and log them in."
     )
     log_in: SessionPayload | None = mutation(sessions.log_in, SessionPayload, LogInInput, "Open a session.")
+    log_in_with_token: SessionPayload | None = mutation(
+        sessions.log_in_with_token,
+        SessionPayload,
+        LogInWithTokenInput,
+        "Open a session for the user whom the token of an issuer names.",
+    )
     change_password: ChangePasswordPayload | None = mutation(
         sessions.change_password,
         ChangePasswordPayload,
         ChangePasswordInput,
         "Change the viewer's password and end all their other sessions.",
+    )
+    reset_password: SessionPayload | None = mutation(
+        sessions.reset_password,
+        SessionPayload,
+        ResetPasswordInput,
+        "Set a password by a token, and log in. The token is used up, and all other sessions of the user end.",
     )
     delete_user: DeleteUserPayload | None = mutation(
         sessions.delete_user,

@@ -5,7 +5,7 @@ import gc
 import logging
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -49,6 +49,11 @@ from server.browsers import VIEWER_HEADER, Browsers, CrossOrigin, session_cookie
 from server.compression import Compression
 from server.ended_sessions import EndedSessions
 from server.http.connections import ConnectionLimiter
+from server.issuers import file as issuers_file
+from server.issuers.accepting import AcceptedTokens
+from server.issuers.file import Issuers, WrongIssuers
+from server.issuers.keyrings import KeysUnavailable
+from server.issuers.tokens import looks_like_one
 from server.limits import document_limits, max_request_bytes, rate_limit, rate_limiter, write_rates
 from server.observability import health
 from server.observability.logs import Counting, Logs, install_stream
@@ -59,7 +64,7 @@ from server.sitemap import Sitemaps
 from server.trusted import OriginWarnings, forwarding_warnings
 from server.webhooks.running import sending
 from store import effects, event_connection, log, recent_comments, removals, rules
-from store.errors import Forbidden, NotAModerator, NotFound, StoreUnavailable, Unauthenticated
+from store.errors import Forbidden, NotAModerator, NotFound, StoreUnavailable, TokenRefused, Unauthenticated
 from store.events import STATES
 from store.ranking import config
 from store.rules import Rules, WrongRules
@@ -82,6 +87,7 @@ CODES: dict[type[Exception], str] = {
     NotFound: "NOT_FOUND",
     StoreUnavailable: "UNAVAILABLE",
     SubscriberTooSlow: "SUBSCRIBER_TOO_SLOW",
+    KeysUnavailable: "UNAVAILABLE",
     TooManyRankings: "RATE_LIMITED",
     Unauthenticated: "UNAUTHENTICATED",
 }
@@ -108,14 +114,25 @@ logger = logging.getLogger("upvote")
 class Contexts:
     """Opens a context for each operation."""
 
-    def __init__(self, rates: WriteRates | None, rate_limiter: RateLimiter | None, browsers: Browsers) -> None:
+    def __init__(
+        self,
+        rates: WriteRates | None,
+        rate_limiter: RateLimiter | None,
+        browsers: Browsers,
+        tokens: AcceptedTokens | None = None,
+    ) -> None:
         self._rates, self._rate_limiter, self._browsers = rates, rate_limiter, browsers
+        self._tokens = tokens
 
     def use(self, store: Store, live: Live, database: Database | None) -> None:
         self._store, self._live, self._database = store, live, database
 
     async def find_user(self, token: str) -> str | None:
-        """The user of a token; None if its session has ended. One round trip."""
+        """The user of a token; None if its session has ended, or it is not accepted. One round trip."""
+        if self._tokens is not None and looks_like_one(token):
+            with suppress(TokenRefused, KeysUnavailable):
+                return (await self._tokens.user_of(token)).username
+            return None
         session = parse_token(token)
         (name,) = await self._store.sessions.usernames([session]) if session else (None,)
         return name
@@ -135,6 +152,8 @@ class Contexts:
             last_event_id=client.last_event_id,
             browser=self._browsers,
             scope=client.scope,
+            identified=client.identified,
+            issuers=self._tokens,
         )
 
 
@@ -207,9 +226,10 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app = Application(lifespan=partial(_lifespan, settings), middleware=middleware)
     app.state.rates = rate_limiter(settings)
     app.state.ended_sessions = EndedSessions()
+    app.state.tokens = tokens = accepted_tokens(settings, app)
     app.state.public_url = PublicURL(settings.public_url, settings.proxies)
     app.state.cookie = session_cookie(settings, app.state.public_url)
-    app.state.contexts = Contexts(write_rates(settings), app.state.rates, Browsers(app.state.cookie))
+    app.state.contexts = Contexts(write_rates(settings), app.state.rates, Browsers(app.state.cookie), tokens)
     app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings), open_spans())
     app.state.log = log = install_stream()
     log.on_dropped = observer.metrics.log_lines_dropped
@@ -265,6 +285,7 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         key_header=KEY_HEADER,
         visitor_header=VISITOR_HEADER,
         cookie=app.state.cookie,
+        identify=app.state.tokens.identified if app.state.tokens else None,
         find_user=app.state.contexts.find_user,
         cache_seconds=settings.cache_seconds,
     )
@@ -328,6 +349,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         event_connection.connect(settings.redis_url or "", store.site) as received,
         config.keep_current(store.site.rankings, store.site.redis, received),
         app.state.ended_sessions.checked(store, received),
+        app.state.tokens.running(store, received) if app.state.tokens else nullcontext(),
         effects.completing(store.site),
         removals.removing(store.site),
         recent_comments.filling(store.site),
@@ -402,6 +424,41 @@ def rules_of(settings: Settings) -> Rules:
         raise WrongSetting(f"UPVOTE_RULES={settings.rules}: {error.strerror}") from error
     except WrongRules as error:
         raise WrongSetting(f"UPVOTE_RULES={error}") from error
+
+
+def issuers_of(settings: Settings) -> Issuers | None:
+    """
+    The issuers in the file that `UPVOTE_ISSUERS` names; None if it names none.
+
+    Raises:
+        WrongSetting: the file cannot be read, or is not as it should be.
+    """
+    if settings.issuers is None:
+        return None
+    try:
+        return issuers_file.read(settings.issuers)
+    except OSError as error:
+        raise WrongSetting(f"UPVOTE_ISSUERS={settings.issuers}: {error.strerror}") from error
+    except WrongIssuers as error:
+        raise WrongSetting(f"UPVOTE_ISSUERS={error}") from error
+
+
+def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | None:
+    """
+    What accepts the tokens of the issuers in the file that `UPVOTE_ISSUERS` names.
+
+    Raises:
+        WrongSetting: the file, or one that it names, cannot be read, or is not as it should be.
+    """
+    found = issuers_of(settings)
+    if found is None:
+        return None
+    try:
+        tokens = AcceptedTokens(found, app.state.rates)
+    except WrongIssuers as error:
+        raise WrongSetting(f"UPVOTE_ISSUERS={error}") from error
+    tokens.on_revoked = partial(app.state.ended_sessions.end_forgotten, tokens.remembered)
+    return tokens
 
 
 def text_check_of(settings: Settings, on_result: Callable[[str], None]) -> "TextCheck | None":

@@ -1,23 +1,34 @@
 """
 Sessions that end while they are in use: who is banned from the site, or leaves it, loses theirs, and users end their
-own. The WebSockets and streams of these sessions are closed, in every process.
+own. The WebSockets and streams of these sessions are closed, in every process; so are those of issuers' tokens, which
+also end by themselves.
 """
 
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import NamedTuple
 
 from engine import Client
 from store import keys
 from store.background import running
 from store.errors import StoreUnavailable
 from store.events import ENDS_SESSIONS, RECONNECT_PAUSE, SESSIONS, Event, EventKind, Events, of_moderation
+from store.identities import Identified
 from store.sessions import parse_token
 from store.site import Session
 from store.store import Store
 
 OnEnd = Callable[[], object]
+
+
+class Watched(NamedTuple):
+    """A session, or the user of an issuer's token, and what is called once it has ended."""
+
+    session: Session | Identified
+    token: str
+    on_end: OnEnd
 
 
 class EndedSessions:
@@ -28,29 +39,47 @@ class EndedSessions:
     """
 
     def __init__(self) -> None:
-        self._watched: defaultdict[int, list[tuple[Session, OnEnd]]] = defaultdict(list)  # by slot
+        self._watched: defaultdict[int, list[Watched]] = defaultdict(list)  # by slot
         self._outdated: set[int] = set()  # slots
         self._has_outdated = asyncio.Event()
 
     @contextmanager
     def watch(self, client: Client, on_end: OnEnd) -> Iterator[None]:
         """Call a function once the session of a client has ended, as long as the context is open."""
-        session = parse_token(client.token) if client.token else None
+        token = client.token or ""
+        session = client.identified or parse_token(token)
         if session is None:
             yield
             return
-        watched = session, on_end
-        self._watched[session.slot].append(watched)
+        slot, watched = slot_of(session), Watched(session, token, on_end)
+        self._watched[slot].append(watched)
+        timer = self._timer(watched)
         try:
             yield
         finally:
-            self._watched[session.slot].remove(watched)
-            if not self._watched[session.slot]:
-                del self._watched[session.slot]
+            if timer:
+                timer.cancel()
+            self._watched[slot].remove(watched)
+            if not self._watched[slot]:
+                del self._watched[slot]
+
+    def _timer(self, watched: Watched) -> asyncio.TimerHandle | None:
+        """What calls the function at the end of an issuer's token."""
+        if not isinstance(watched.session, Identified):
+            return None
+        left = watched.session.expires_at - self._clock()
+        return asyncio.get_running_loop().call_later(max(0, left) / 1000, watched.on_end)
+
+    def end_forgotten(self, remembered: Callable[[str], object]) -> None:
+        """End what tokens of issuers have opened that are not remembered any more."""
+        for watched in [each for listed in self._watched.values() for each in listed]:
+            if isinstance(watched.session, Identified) and remembered(watched.token) is None:
+                watched.on_end()
 
     @asynccontextmanager
     async def checked(self, store: Store, events: Events) -> AsyncIterator[None]:
         """Read sessions again after events, as long as the context is open."""
+        self._clock = store.site.clock
         async with running(self._run(store)):
             with events.subscribed(self._note, SESSIONS, of_moderation(None)):
                 yield
@@ -77,9 +106,17 @@ class EndedSessions:
                 await asyncio.sleep(RECONNECT_PAUSE)
 
     async def _check(self, store: Store, slots: set[int]) -> None:
-        """One round trip."""
+        """One round trip, or two."""
         watched = [each for slot in slots for each in self._watched.get(slot, ())]
-        names = await store.sessions.usernames([session for session, _ in watched]) if watched else []
-        for (_, on_end), name in zip(watched, names, strict=True):
-            if name is None:
-                on_end()
+        sessions = [each.session for each in watched if isinstance(each.session, Session)]
+        identified = [each.session for each in watched if isinstance(each.session, Identified)]
+        names = iter(await store.sessions.usernames(sessions) if sessions else [])
+        may_stay = iter(await store.identities.may_stay(identified) if identified else [])
+        for each in watched:
+            has_ended = next(names) is None if isinstance(each.session, Session) else not next(may_stay)
+            if has_ended:
+                each.on_end()
+
+
+def slot_of(session: Session | Identified) -> int:
+    return session.slot if isinstance(session, Session) else keys.slot(session.username)

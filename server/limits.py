@@ -71,7 +71,12 @@ def max_request_bytes() -> int:
 
 def document_limits(settings: Settings) -> Limits:
     is_open = settings.introspection == "on"
-    return Limits(exclusive=PASSWORD_MUTATIONS, introspection=is_open, weights=WEIGHTS, answer=settings.max_answer)
+    return Limits(
+        exclusive=PASSWORD_MUTATIONS | {"logInWithToken"},
+        introspection=is_open,
+        weights=WEIGHTS,
+        answer=settings.max_answer,
+    )
 
 
 def connection_limiter(settings: Settings) -> ConnectionLimiter:
@@ -101,7 +106,12 @@ def rate_limiter(settings: Settings) -> RateLimiter | None:
         "key": RatePolicy(settings.rate_key_points, settings.rate_key_points_back, "UPVOTE_RATE_KEY_POINTS"),
     }
     most = POOL.total // BUCKETS_SHARE
-    rates = RateLimiter(policies, max_buckets=most // BUCKET_SIZE, ipv6_prefix=settings.ipv6_prefix)
+    rates = RateLimiter(
+        policies,
+        max_buckets=most // BUCKET_SIZE,
+        ipv6_prefix=settings.ipv6_prefix,
+        user_of=lambda identified: identified.username.lower(),
+    )
     POOL.reserve("buckets", rates, most)
     return rates
 

@@ -193,6 +193,11 @@ class Settings(BaseModel):
         description="TOML file of the [rules](rules.md) by which texts and votes are held, hidden or refused without a "
         "moderator; by default there are none.",
     )
+    issuers: Path | None = Field(
+        None,
+        description="TOML file of the [issuers](issuers.md) whose tokens are accepted, and by which users log in; by "
+        "default there are none.",
+    )
     check_url: Annotated[str, AfterValidator(_http_url)] | None = Field(
         None,
         description="Address of a [service that checks texts](rules.md#a-service-that-checks-texts): it gets each new "

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from store import keys, log, records
+from store import followed, keys, log, records
 from store.background import repeating, turns
 from store.client import Argument, Command
 from store.errors import StoreUnavailable
@@ -71,15 +71,21 @@ class NewEntry(NamedTuple):
 
 
 def _of_followed(site: Site, entry: Entry) -> list[Effect]:
-    followee = entry.values["followee"]
-    target = site.home_of_user(followee)
-    return [Effect(target, (("ZADD", keys.followers(target, followee), entry.values["since"], entry.actor),))]
+    target, followers = _followers(site, entry)
+    return [Effect(target, (("ZADD", followers, entry.values["since"], entry.actor),))]
 
 
 def _of_unfollowed(site: Site, entry: Entry) -> list[Effect]:
-    followee = entry.values["followee"]
-    target = site.home_of_user(followee)
-    return [Effect(target, (("ZREM", keys.followers(target, followee), entry.actor),))]
+    target, followers = _followers(site, entry)
+    return [Effect(target, (("ZREM", followers, entry.actor),))]
+
+
+def _followers(site: Site, entry: Entry) -> tuple[int, str]:
+    """The partition and the key of the followers of a user or a group."""
+    of = followed.OF_ENTRIES[entry.kind]
+    followee = entry.values[of.field]
+    target = of.home(site, followee)
+    return target, of.followers(target, followee)
 
 
 def _of_commented(site: Site, entry: Entry) -> list[Effect]:
@@ -215,6 +221,8 @@ def _member(entry: Entry) -> str:
 EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
     "followed": _of_followed,
     "unfollowed": _of_unfollowed,
+    "group_followed": _of_followed,
+    "group_unfollowed": _of_unfollowed,
     "posted": _notifications,
     "edited": _notifications,
     "deleted": _ended_notifications,

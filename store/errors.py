@@ -10,6 +10,9 @@ Exceptions of the store.
     ├── Locked                  the article takes no votes and no comments
     ├── UsernameTaken           the username exists
     ├── BadCredentials          there is no such name, or the password is wrong
+    ├── BadToken                a token that is good once was used, has ended, or is unknown
+    ├── NotOffered              the site has switched this off
+    ├── TokenRefused            the token of an issuer has expired, or is not accepted
     ├── SelfFollow              you cannot follow yourself
     ├── RateLimited             too many attempts
     ├── RuleBroken              a rule of the site does not allow it
@@ -83,6 +86,23 @@ class UsernameTaken(Refusal):
 class BadCredentials(Refusal):
     def __init__(self) -> None:
         super().__init__("no such name and password")
+
+
+class BadToken(Refusal):
+    def __init__(self) -> None:
+        super().__init__("this link was used, has expired, or is not complete", "token")
+
+
+class NotOffered(Refusal):
+    pass
+
+
+class TokenRefused(Refusal):
+    """`reason` is a word that programs read, such as `audience`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the token is not accepted: {reason}", "token")
+        self.reason = reason
 
 
 class SelfFollow(Refusal):

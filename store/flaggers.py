@@ -15,7 +15,7 @@ from store.client import Command
 from store.ranking.formulas import DAY
 from store.records import UPHELD
 from store.rules import FlagRules
-from store.site import Actor, Session, Site
+from store.site import Actor, Site
 
 FIELDS = ("joined", "karma", "comment_karma", "upvoters", "flag_outcomes", "bans")
 
@@ -45,7 +45,7 @@ async def weigh(site: Site, actor: Actor, kind: str, number: int) -> Weight:
     rule = site.rules.flags
     if rule is None:
         return NO_WEIGHT
-    name = await site.username(actor) if isinstance(actor, Session) else actor
+    name = await site.username(actor)
     commands: list[Command] = [("HMGET", keys.user(site.home_of_user(name), name), *FIELDS)]
     if kind == "comment":
         commands.append(("HGET", keys.comment(site.home_of_article(number), number), "poster"))

@@ -1,28 +1,32 @@
 """
-Follows. Each has two sides: the followees of the follower, which decide, and the followers of the followee.
+Follows of users and of groups. Each has two sides: what the follower follows, which decides, and the followers.
 
-`follow.lua` changes both if the two users are in one partition. Else the followers change as an effect in another
-partition (`effects`).
+`follow.lua` changes both if they are in one partition. Else the followers change as an effect in another partition
+(`effects`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from store import bans, effects, keys, records
+from store import bans, effects, keys, records, validation
 from store.client import Command
 from store.effects import NewEntry
-from store.errors import NotFound, SelfFollow, Unauthenticated
+from store.errors import Invalid, NotFound, SelfFollow, Unauthenticated
+from store.followed import GROUPS, MAX_GROUPS, USERS, Followed
 from store.log import Entry
 from store.records import INSTANTS, Position
 from store.scripts.registry import Script
-from store.site import Actor, Session, Site, actor_slot
+from store.site import Actor, Site, actor_slot
 
 FOLLOW = Script("follow")
 MARK_SEEN = Script("mark_seen")
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class Follow:
+    """A follow that was begun or ended. `followee` is the name of a user, as written, or of a group."""
+
     follower: str
     followee: str
     changed: bool
@@ -32,7 +36,7 @@ class Follows:
     def __init__(self, site: Site) -> None:
         self._site = site
 
-    async def follow(self, follower: Actor, followee: str) -> Followed:
+    async def follow(self, follower: Actor, followee: str) -> Follow:
         """
         Follow a user. Safe to repeat. Two round trips, one more with a session, one more to another partition.
 
@@ -44,12 +48,34 @@ class Follows:
             Unauthenticated, Banned: the session has ended, or the follower is banned from the site.
         """
         follower, followee = await self._stored_names(follower, followee)
-        return await self._set("followed", follower, followee)
+        return await self._set(USERS, True, follower, followee)
 
-    async def unfollow(self, follower: Actor, followee: str) -> Followed:
+    async def unfollow(self, follower: Actor, followee: str) -> Follow:
         """Stop following a user. Costs and raises the same as `follow`."""
         follower, followee = await self._stored_names(follower, followee)
-        return await self._set("unfollowed", follower, followee)
+        return await self._set(USERS, False, follower, followee)
+
+    async def follow_group(self, follower: Actor, group: str) -> Follow:
+        """
+        Follow a group. Safe to repeat. Costs the same as `follow`.
+
+        Raises:
+            NotFound: no group has this name.
+            Invalid: no group can have it, or the follower follows `MAX_GROUPS` groups.
+            Unauthenticated, Banned: as for `follow`.
+        """
+        name = validation.group(group, "group")
+        lookups: list[Command] = [("ZSCORE", keys.groups(p), name) for p in range(self._site.partitions)]
+        follower, found = await self._follower_and(follower, lookups)
+        if all(each is None for each in found):
+            raise NotFound(f"there is no group:{name}", "group")
+        return await self._set(GROUPS, True, follower, name)
+
+    async def unfollow_group(self, follower: Actor, group: str) -> Follow:
+        """Stop following a group, also one that is no more. Costs and raises the same as `follow_group` otherwise."""
+        name = validation.group(group, "group")
+        follower, _ = await self._follower_and(follower, [])
+        return await self._set(GROUPS, False, follower, name)
 
     async def mark_seen(self, viewer: Actor, position: Position) -> str:
         """
@@ -70,58 +96,63 @@ class Follows:
 
     async def _stored_names(self, follower: Actor, followee: str) -> tuple[str, str]:
         """Both names as their owners wrote them when they registered."""
-        if isinstance(follower, Session):
-            follower = await self._site.username(follower)
-        own, other = (keys.user(self._site.home_of_user(name), name) for name in (follower, followee))
-        (banned, left), name = await self._site.redis.pipeline(
-            [("HMGET", own, "bans", "left"), ("HGET", other, "name")]
-        )
-        if left:
-            raise Unauthenticated
-        bans.refuse_banned(banned or "", self._site.clock())
+        account = keys.user(self._site.home_of_user(followee), followee)
+        follower, (name,) = await self._follower_and(follower, [("HGET", account, "name")])
         if name is None or records.is_pseudonym(name):
             raise NotFound(f"there is no user:{followee.lower()}", "userId")
         if name == follower:
             raise SelfFollow
         return follower, name
 
-    async def _set(self, kind: str, follower: str, followee: str) -> Followed:
-        (changed,) = await set_all(self._site, kind, [(follower, followee)])
-        return Followed(follower, followee, changed)
+    async def _follower_and(self, follower: Actor, commands: Sequence[Command]) -> tuple[str, list[Any]]:
+        """The name of the follower, who may follow, and the replies of some commands. One round trip for both."""
+        follower = await self._site.username(follower)
+        account = keys.user(self._site.home_of_user(follower), follower)
+        (banned, left), *replies = await self._site.redis.pipeline([("HMGET", account, "bans", "left"), *commands])
+        if left:
+            raise Unauthenticated
+        bans.refuse_banned(banned or "", self._site.clock())
+        return follower, replies
+
+    async def _set(self, of: Followed, begins: bool, follower: str, followee: str) -> Follow:
+        (status,) = await set_all(self._site, of, begins, [(follower, followee)])
+        if status == "full":
+            raise Invalid(f"you follow {MAX_GROUPS} groups, which is the most: leave one first", "group")
+        return Follow(follower, followee, status == "changed")
 
 
-async def set_all(site: Site, kind: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+async def set_all(site: Site, of: Followed, begins: bool, pairs: Sequence[tuple[str, str]]) -> list[str]:
     """
-    Begin or end follows, given as pairs of follower and followee, and return which of them have changed.
-
-    `kind` is that of their entries in the log: followed or unfollowed. One round trip, one more if a follow is between
-    two partitions.
+    Begin or end follows of users or of groups, given as pairs of follower and followee. Returns for each what came of
+    it: changed, same, or full if the follower follows as many as is allowed. One round trip, one more if a follow is
+    between two partitions.
     """
     now = site.clock()
-    replies = await site.redis.pipeline([_command(site, kind, *pair, now) for pair in pairs])
+    replies = await site.redis.pipeline([_command(site, of, begins, *pair, now) for pair in pairs])
     entries: list[NewEntry] = []
     for (follower, followee), (status, last, before) in zip(pairs, replies, strict=True):
-        partition, target = site.home_of_user(follower), site.home_of_user(followee)
+        partition, target = site.home_of_user(follower), of.home(site, followee)
         if status == "changed" and last:
-            values = {"followee": followee, "since": str(now)}
-            entry = Entry(partition, last, kind, now, follower, f"user:{followee.lower()}", values)
+            values = {of.field: followee, "since": str(now)}
+            entry = Entry(partition, last, of.kind(begins), now, follower, of.subject(followee), values)
             entries.append(NewEntry(entry, target, before))
         elif last:  # the process that changed it may have died then, or the first reply was lost
             await effects.apply_missing(site, partition, target, last)
     if entries:
         await effects.apply(site, entries)
-    return [status == "changed" for status, _, _ in replies]
+    return [str(status) for status, _, _ in replies]
 
 
-def _command(site: Site, kind: str, follower: str, followee: str, now: int) -> Command:
-    partition, target = site.home_of_user(follower), site.home_of_user(followee)
+def _command(site: Site, of: Followed, begins: bool, follower: str, followee: str, now: int) -> Command:
+    partition, target = site.home_of_user(follower), of.home(site, followee)
     script_keys = [
-        keys.following(partition, follower),
+        of.following(partition, follower),
         keys.closed(partition),
         keys.log(partition),
         keys.events(partition),
         keys.effects(partition),
     ]
     if partition == target:
-        script_keys.append(keys.followers(target, followee))
-    return FOLLOW.command(script_keys, kind, follower, followee, now, target)
+        script_keys.append(of.followers(target, followee))
+    entry = (of.kind(begins), of.subject(followee), of.field)
+    return FOLLOW.command(script_keys, "begin" if begins else "end", follower, followee, now, target, *entry, of.most)

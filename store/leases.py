@@ -14,13 +14,14 @@ from store.site import Site
 END_LEASE = Script("end_lease")
 LEASE = Script("lease")
 
-NAME = Text("NAME", "[a-z]+")
+NAME = Text("NAME", "[a-z]+(?:-[a-z0-9-]+)?")
 
 lease = Kind(
     "lease",
     "string",
     (NAME,),
-    "a random text of the one process that does a task for all; in partition 0, `archiver` in each partition",
+    "a random text of the one process that does a task for all; in partition 0, `archiver` in each partition; "
+    "`keys-` and the name of an issuer: no keys are fetched while it lives",
     lifetime="seconds",
     written_by="the server's tasks, verify",
 )

@@ -81,6 +81,7 @@ NAMED = (
     "user",
     "following",
     "followers",
+    "groupfollowers",
     "moderators",
     "archived",
     "actions",

@@ -18,7 +18,7 @@ from store.listings import Listing
 from store.moderation import Moderated
 from store.moderation_records import ModerationAction, ModerationKind, Role, RoleGrant
 from store.scripts.registry import Script
-from store.site import Session, Site, actor_slot
+from store.site import Session, Site, actor_slot, digest_and_name
 
 READ_AUTHORITY = Script("read_authority")
 SET_ROLE = Script("set_role")
@@ -54,7 +54,7 @@ async def read_authority(site: Site, actor: Moderator) -> Authority:
     if isinstance(actor, Authority):
         return actor
     p = actor_slot(actor) % site.partitions
-    digest, username = (actor.digest, "") if isinstance(actor, Session) else ("", actor)
+    digest, username = digest_and_name(actor)
     name, roles, bans = await site.redis.run((*READ_AUTHORITY.beginning(p), digest, username, site.clock()))
     if not name:
         raise Unauthenticated

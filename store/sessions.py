@@ -17,7 +17,7 @@ from store.client.connection import encoded
 from store.errors import BadCredentials, NotFound, StoreUnavailable, Unauthenticated
 from store.queries import Read
 from store.scripts.registry import Script
-from store.site import Login, Session, Site, parse_login
+from store.site import Actor, Login, Session, Site, actor_slot, digest_and_name, parse_login
 
 END_LISTED_SESSIONS = Script("end_listed_sessions")
 END_SESSION = Script("end_session")
@@ -124,17 +124,18 @@ class Sessions:
         if status == "missing":
             raise Unauthenticated
 
-    async def close_listed(self, session: Session, id: str | None = None) -> bool:
+    async def close_listed(self, actor: Actor, id: str | None = None) -> bool:
         """
-        End a session of the same user, by its id; without an id, all but the given one. Returns whether the given one
-        has ended. One round trip.
+        End a session of the user who acts, by its id; without an id, all but the one that acts. Returns whether that
+        one has ended. One round trip.
 
         Raises:
-            Unauthenticated: the given session has ended, or there is none.
+            Unauthenticated: the session that acts has ended, or there is none.
             NotFound: the user has no session with this id.
         """
-        beginning = END_LISTED_SESSIONS.beginning(session.slot % self._site.partitions)
-        status, *own = await self._site.redis.run((*beginning, session.digest, self._site.clock(), id or ""))
+        beginning = END_LISTED_SESSIONS.beginning(actor_slot(actor) % self._site.partitions)
+        digest, username = digest_and_name(actor)
+        status, *own = await self._site.redis.run((*beginning, digest, self._site.clock(), id or "", username))
         if status == "unauthenticated":
             raise Unauthenticated
         if status == "missing":
@@ -142,10 +143,11 @@ class Sessions:
         is_own: bool = own == ["own"]
         return is_own
 
-    async def listed(self, session: Session) -> list[ListedSession]:
-        """The sessions of the user of a session, last used first; none if it has ended. One round trip."""
-        beginning = LISTED_SESSIONS.beginning(session.slot % self._site.partitions)
-        replies = await self._site.redis.run((*beginning, session.digest, self._site.clock()))
+    async def listed(self, actor: Actor) -> list[ListedSession]:
+        """The sessions of the user who acts, last used first; none if the session has ended. One round trip."""
+        beginning = LISTED_SESSIONS.beginning(actor_slot(actor) % self._site.partitions)
+        digest, username = digest_and_name(actor)
+        replies = await self._site.redis.run((*beginning, digest, self._site.clock(), username))
         found = [self._listed(*reply) for reply in replies]
         return sorted(found, key=lambda each: (-each.used_at, -each.opened_at, each.id))
 

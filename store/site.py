@@ -53,6 +53,11 @@ def actor_slot(actor: Actor) -> int:
     return actor.slot if isinstance(actor, Session) else keys.slot(actor)
 
 
+def digest_and_name(actor: Actor) -> tuple[str, str]:
+    """The digest of the actor's session and the actor's name, of which scripts get the one that is known."""
+    return (actor.digest, "") if isinstance(actor, Session) else ("", actor)
+
+
 def parse_login(stored: str | None) -> Login | None:
     """What the key of a session holds; None if there is no such key."""
     if stored is None:
@@ -156,14 +161,14 @@ class Site:
             raise Unauthenticated
         return words or ""
 
-    async def username(self, session: Session) -> str:
+    async def username(self, actor: Actor) -> str:
         """
-        The username of a session. One round trip.
+        The username of an actor. One round trip for a session.
 
         Raises:
             Unauthenticated: the session has ended, or there is none.
         """
-        return (await self.login(session)).username
+        return (await self.login(actor)).username if isinstance(actor, Session) else actor
 
     async def login(self, session: Session) -> Login:
         """

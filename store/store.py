@@ -14,6 +14,7 @@ from store.client.tracking_cache import DEFAULT_CACHED_KEYS, CacheOptions
 from store.comments import Comments
 from store.errors import StoreMismatch
 from store.follows import Follows
+from store.identities import IdentifiedUsers
 from store.inboxes import Inboxes
 from store.log import IDENTITY_FIELD, new_identity
 from store.maintenance.restore import RESTORING_FIELD
@@ -42,6 +43,7 @@ class Store:
     comments: Comments
     inboxes: Inboxes
     users: Users
+    identities: IdentifiedUsers
     follows: Follows
     attempts: Attempts
     server_keys: ServerKeys
@@ -107,6 +109,7 @@ class Store:
             comments=Comments(site),
             inboxes=Inboxes(site),
             users=Users(site, sessions, attempts, passwords, groups.reserved),
+            identities=IdentifiedUsers(site, groups.reserved),
             follows=Follows(site),
             attempts=attempts,
             server_keys=ServerKeys(site),

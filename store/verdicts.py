@@ -23,7 +23,7 @@ from store.rate_limits import Attempts, SlidingWindow
 from store.records import Vote
 from store.rules import HOLD, REFUSE, LeastRules
 from store.scripts.registry import Script
-from store.site import Actor, Session, Site, actor_slot
+from store.site import Actor, Site, actor_slot, digest_and_name
 
 RULE_ACCOUNT = Script("rule_account")
 STOOD_TEXTS = Script("stood_texts")
@@ -207,7 +207,7 @@ async def _account(site: Site, actor: Actor, texts: int = 0) -> Account:
         Unauthenticated, Banned: the session has ended, or the user is banned from the site.
     """
     p = actor_slot(actor) % site.partitions
-    digest, username = (actor.digest, "") if isinstance(actor, Session) else ("", actor)
+    digest, username = digest_and_name(actor)
     name, *found = await site.redis.run((*RULE_ACCOUNT.beginning(p), digest, username, site.clock(), texts))
     if not name:
         raise Unauthenticated

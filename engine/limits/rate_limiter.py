@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from math import ceil
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from caches import Usage
 from engine.clients import IPV6_PREFIX, Client, network_of
@@ -189,6 +189,8 @@ class RateLimiter:
     A request is allowed while its bucket has a point left. It may take more than there is, so that an expensive
     operation is possible at all; the next requests then wait until the bucket is positive again.
 
+    `user_of` returns the name of the user in `Client.identified`, which needs no lookup.
+
     A token counts for its user only once the application has confirmed its session: any other token counts for its
     address. The application is asked when a token is first seen; an ended session is noticed within two seconds, a
     revoked server key within one.
@@ -198,6 +200,7 @@ class RateLimiter:
     clock: Callable[[], float] = time.time
     max_buckets: int = MAX_BUCKETS
     ipv6_prefix: int = IPV6_PREFIX
+    user_of: Callable[[Any], str | None] = lambda identified: None
     _buckets: OrderedDict[BucketKey, tuple[float, float]] = field(default_factory=OrderedDict)  # points, at what time
     _taken: dict[BucketKey, float] = field(default_factory=dict)  # since the last synchronization
     _evictions: int = 0
@@ -237,8 +240,9 @@ class RateLimiter:
     async def identify(self, client: Client) -> None:
         """Look up the token and the server key of a client unless they are cached. At most two round trips."""
         now = self.clock()
-        if client.token is not None and self.sessions.known(client.token, now) is None:
-            await self.sessions.look_up(client.token)
+        token = client.token if client.identified is None else None
+        if token is not None and self.sessions.known(token, now) is None:
+            await self.sessions.look_up(token)
         if client.key is not None and self.keys.known(client.key.text, now) is None:
             await self.keys.look_up(client.key.text)
 
@@ -297,7 +301,9 @@ class RateLimiter:
     def _known_account(self, client: Client, now: float) -> BucketKey | None:
         """The bucket of a client; None if its token or its server key has to be looked up."""
         user = key = None
-        if client.token is not None:
+        if client.identified is not None:
+            user = Identity(self.user_of(client.identified), now)
+        elif client.token is not None:
             user = self.sessions.known(client.token, now)
             if user is None:
                 return None

@@ -1,5 +1,6 @@
 """
-Finds and repairs follows that are stored on one side only. `following` decides: the other side is derived from it.
+Finds and repairs follows, of users and of groups, that are stored on one side only. What somebody follows decides: the
+other side, the followers, is derived from it.
 
 The two sides may be in two partitions, so that no script reads both. A follow that is written at this moment looks like
 a dangling one, so only those that are unchanged after a pause are reported. Pending effects have to be applied before.
@@ -9,7 +10,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store import keys
+from store import followed, keys
+from store.followed import Followed
 from store.kinds import Key
 from store.site import Site
 
@@ -20,8 +22,9 @@ PAIRS_AT_ONCE = 500  # in a round trip
 
 @dataclass(frozen=True, slots=True)
 class DanglingFollow:
-    """A follow that has a time on one side only. Both names are as written at registration."""
+    """A follow that has a time on one side only. Names of users are as written at registration."""
 
+    of: Followed
     follower: str
     followee: str
     following: float | None  # its time among those that the follower follows
@@ -29,12 +32,12 @@ class DanglingFollow:
 
 
 async def find(site: Site, sides: Sequence[Key]) -> list[DanglingFollow]:
-    """The dangling follows in some `following` and `followers` keys. Two round trips, more where a user has many."""
+    """The dangling follows in some keys of either side. Two round trips, more where a user has many."""
     suspects = await _dangling(site, await _follows(site, sides))
     if not suspects:
         return []
     await asyncio.sleep(PAUSE)
-    later = await _dangling(site, [(each.follower, each.followee) for each in suspects])
+    later = await _dangling(site, [(each.of, each.follower, each.followee) for each in suspects])
     return [each for each in later if each in suspects]
 
 
@@ -48,34 +51,38 @@ async def repair(site: Site, dangling: DanglingFollow) -> None:
 
 
 def followers_key(site: Site, dangling: DanglingFollow) -> str:
-    return keys.followers(site.home_of_user(dangling.followee), dangling.followee)
+    return dangling.of.followers(dangling.of.home(site, dangling.followee), dangling.followee)
 
 
-async def _follows(site: Site, sides: Sequence[Key]) -> list[tuple[str, str]]:
-    """Follower and followee of all follows in these keys, except in keys of users that do not exist."""
+async def _follows(site: Site, sides: Sequence[Key]) -> list[tuple[Followed, str, str]]:
+    """What is followed, follower and followee, of all follows in these keys; not in keys of users that do not exist."""
     names = await site.redis.pipeline([("HGET", keys.user(side.p, side.suffix), "name") for side in sides])
-    scans = [(side, name, "0") for side, name in zip(sides, names, strict=True) if name]
-    found: list[tuple[str, str]] = []
+    owners = [
+        side.suffix if side.kind is followed.group_followers else name for side, name in zip(sides, names, strict=True)
+    ]
+    scans = [(side, name, "0") for side, name in zip(sides, owners, strict=True) if name]
+    found: list[tuple[Followed, str, str]] = []
     while scans:
         commands = [("ZSCAN", side.text, cursor, "COUNT", FOLLOWS_IN_REPLY) for side, _, cursor in scans]
         replies = list(zip(scans, await site.redis.pipeline(commands), strict=True))
         for (side, name, _), (_, flat) in replies:
-            found += [(name, other) if side.name == "following" else (other, name) for other in flat[::2]]
+            of = followed.OF_KEYS[side.name]
+            found += [(of, name, other) if side.kind is of.following else (of, other, name) for other in flat[::2]]
         scans = [(side, name, cursor) for (side, name, _), (cursor, _) in replies if cursor != "0"]
     return found
 
 
-async def _dangling(site: Site, follows: Sequence[tuple[str, str]]) -> list[DanglingFollow]:
+async def _dangling(site: Site, follows: Sequence[tuple[Followed, str, str]]) -> list[DanglingFollow]:
     found = []
     for start in range(0, len(follows), PAIRS_AT_ONCE):
         pairs = follows[start : start + PAIRS_AT_ONCE]
         replies = await site.redis.pipeline(
             [
                 command
-                for follower, followee in pairs
+                for of, follower, followee in pairs
                 for command in (
-                    ("ZSCORE", keys.following(site.home_of_user(follower), follower), followee),
-                    ("ZSCORE", keys.followers(site.home_of_user(followee), followee), follower),
+                    ("ZSCORE", of.following(site.home_of_user(follower), follower), followee),
+                    ("ZSCORE", of.followers(of.home(site, followee), followee), follower),
                 )
             ]
         )

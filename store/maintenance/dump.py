@@ -2,10 +2,10 @@
 Dumps a store, while it is in use, as records (see `records`) from which `restore` creates the same store. Their order:
 
     serverkeys, ranking, imported
-    articles and follows
+    articles and follows, also of groups
     comments: after their articles and their parents
-    users, deleted ones, what is written about groups, idempotency keys, lists of users, sessions, actions of
-    moderators, appeals, flags, annulled votes
+    users, deleted ones, identities, what is written about groups, idempotency keys, lists of users, sessions, tokens,
+    actions of moderators, appeals, flags, annulled votes
     sequences: of each partition the last one given to a post
 
 Kinds of keys say which keys these have, which are derived from them, and which are left out. Each record is read
@@ -32,25 +32,34 @@ from store.maintenance.records.actions import read_actions, read_appeals
 from store.maintenance.records.annulments import read_annulled
 from store.maintenance.records.content import read_articles, read_comments
 from store.maintenance.records.flags import read_flags
+from store.maintenance.records.identities import read_identities, read_identity
 from store.maintenance.records.lists import kinds_of_lists, read_lists
 from store.maintenance.records.places import read_places
 from store.maintenance.records.record import Record, Skipped
 from store.maintenance.records.settings import imported, read_ranking, read_sequences, read_server_keys
+from store.maintenance.records.tokens import read_tokens
 from store.maintenance.scan import Progress
 from store.site import Site
 
 Reader: TypeAlias = Callable[[Site, Sequence[Key], Skipped], Awaitable[Sequence[Record]]]
 
 KEYS_AT_ONCE = 100  # in a round trip
-FIRST: dict[str, Reader] = {"article": read_articles, "following": read_follows}  # by the kinds of keys
+FIRST: dict[str, Reader] = {
+    "article": read_articles,
+    "following": read_follows,
+    "groupfollows": read_follows,
+}  # by kinds of keys
 LAST: dict[str, Reader] = {
     "user": read_users,
     "leaving": read_leaving,
     "departed": read_departed,
+    "identity": read_identity,
+    "identities": read_identities,
     "place": read_places,
     "posted": read_posted,
     "commented": read_posted,
     "session": read_sessions,
+    "token": read_tokens,
     "action": read_actions,
     "appeal": read_appeals,
     "flags": read_flags,

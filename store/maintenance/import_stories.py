@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from store import follows, keys, leaving, links
+from store import followed, follows, keys, leaving, links
 from store.client import Command
 from store.records import Article
 from store.scripts.registry import Script
@@ -117,7 +117,7 @@ async def follow(store: Store, posters: Iterable[str], count: int) -> int:
             for i, name in enumerate(names[start : start + FOLLOWERS_AT_ONCE], start)
             for followee in _after(names, i, count)
         ]
-        await follows.set_all(store.site, "followed", pairs)
+        await follows.set_all(store.site, followed.USERS, True, pairs)
     return len(names)
 
 

@@ -12,7 +12,7 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
     inbox                               all articles and comments that notify a user
     sequence                            the numbers of articles, comments and actions
     numbered                            the numbers of imported stories
-    followers                           following
+    followers, groupfollowers           following, groupfollows
     mirrors of lists                    the lists
     actions                             the actions of moderators
     moderators                          the roles of users
@@ -35,7 +35,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from store import comments, effects, keys, kinds, links, log, recent_comments, records, removals, server_keys
+from store import (
+    comments,
+    effects,
+    followed,
+    keys,
+    kinds,
+    links,
+    log,
+    recent_comments,
+    records,
+    removals,
+    server_keys,
+)
 from store.client import Argument, Command, StoreUnavailable
 from store.kinds import NEW_LOG, Check, Key
 from store.leases import Lease
@@ -367,7 +379,7 @@ def _call(key: Key, archived: Tally | None) -> ScriptCall | None:
             return ScriptCall(VERIFY_USER, key.p, key.suffix, (keys.slot(key.suffix), INSTANTS[-1], known, *sums))
         case Check.VALUE:
             return ScriptCall(VERIFY_KEY, key.p, key.suffix, (key.name, DAY * 1000))
-        case Check.FOLLOWS:
+        case Check.FOLLOWS if key.kind is not followed.group_followers:  # which belong to no user
             return ScriptCall(VERIFY_KEY, key.p, key.suffix, (key.name, key.text))
     return None
 

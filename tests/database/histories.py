@@ -1,12 +1,14 @@
 """Random histories of a store, and the rows that a database has of a store."""
 
 import random
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, select
 
 from database.database import Database
+from database.rows import PROFILE
 from database.search import COMMENT_INDEX, FIRST_USER, INDEX
 from database.tables import (
     ARTICLE_GROUPS,
@@ -14,6 +16,7 @@ from database.tables import (
     COMMENT_VOTES,
     COMMENTS,
     FOLLOWS,
+    GROUP_FOLLOWS,
     GROUP_TEXTS,
     METADATA,
     USERS,
@@ -25,7 +28,7 @@ from store.errors import NotFound, Refusal
 from store.maintenance import dump
 from store.maintenance.import_comments import StoryComment, create_posters, homes, import_comments
 from store.maintenance.import_stories import Story, import_batch
-from store.maintenance.records.accounts import FollowsRecord, UserRecord
+from store.maintenance.records.accounts import FollowsRecord, GroupFollowsRecord, UserRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord
 from store.maintenance.records.places import PlaceRecord
 from store.records import Position, Vote
@@ -56,6 +59,7 @@ COMMANDS = (
     "load",
     "load_comments",
     "follow",
+    "follow_group",
     "see",
     "edit_group",
     "wait",
@@ -205,6 +209,12 @@ class History:
         command = self.store.follows.follow if self.chance.random() < 0.7 else self.store.follows.unfollow
         await command(one, other.lower())
 
+    async def follow_group(self) -> None:
+        person = await registered(self.store, self.chance.choice(PEOPLE))
+        command = self.store.follows.follow_group if self.chance.random() < 0.7 else self.store.follows.unfollow_group
+        with suppress(NotFound):
+            await command(person, self.chance.choice(GROUPS))
+
     async def see(self) -> None:
         person = await registered(self.store, self.chance.choice(PEOPLE))
         await self.store.follows.mark_seen(person, Position(self.chance.randrange(1_000), keys.member(7)))
@@ -264,7 +274,7 @@ def key(table: Any) -> list[Any]:
 
 async def rows_of_store(history: History) -> Rows:
     """The rows that the database of a store should have, without edits and without when votes were cast."""
-    tables = (ARTICLES, ARTICLE_GROUPS, COMMENTS, USERS, FOLLOWS, GROUP_TEXTS)
+    tables = (ARTICLES, ARTICLE_GROUPS, COMMENTS, USERS, FOLLOWS, GROUP_FOLLOWS, GROUP_TEXTS)
     rows: Rows = {str(table.name): [] for table in tables}
     depths: dict[str, int] = {}
     async for records in dump.records_of(history.store.site, lambda count: None, lambda key: None):
@@ -278,11 +288,14 @@ async def rows_of_store(history: History) -> Rows:
                     depths[str(number)] = depths.get(fields.get("parent", ""), -1) + 1
                     rows["comments"].append(comment(number, fields, depths[str(number)]))
                 case UserRecord({"name": name, "joined": joined} as fields):
-                    rows["users"].append((name.lower(), name, int(joined), fields.get("seen")))
+                    texts = [fields.get(each) for each in PROFILE]
+                    rows["users"].append((name.lower(), name, int(joined), fields.get("seen"), *texts))
                 case PlaceRecord(name, fields):
                     rows["group_texts"].append(group(name, fields))
                 case FollowsRecord(follower, followees):
                     rows["follows"] += [(follower, followee, since) for followee, since in followees.items()]
+                case GroupFollowsRecord(follower, groups_followed):
+                    rows["group_follows"] += [(follower, each, since) for each, since in groups_followed.items()]
     votes = [(number, voter, value) for (number, voter), value in history.votes.items() if value]
     of_comments = [(number, voter, value) for (number, voter), value in history.comment_votes.items() if value]
     return {name: sorted(some) for name, some in {**rows, "votes": votes, "comment_votes": of_comments}.items()}
@@ -310,6 +323,6 @@ def comment(number: int, fields: dict[str, str], depth: int) -> tuple[Any, ...]:
 def comparable(rows: Rows) -> Rows:
     """Rows of a database without what no store has."""
     votes = {str(table.name): sorted(vote[:3] for vote in rows[table.name]) for table in (VOTES, COMMENT_VOTES)}
-    names = ("articles", "article_groups", "comments", "users", "follows", "group_texts")
+    names = ("articles", "article_groups", "comments", "users", "follows", "group_follows", "group_texts")
     others = {name: sorted(rows[name]) for name in names}
     return {**others, **votes}

@@ -75,7 +75,7 @@ async def test_tables_of_the_page_are_those_of_the_database(database):
     for name, columns in views.items():
         found = await database.run(lambda connection, name=name: connection.execute(text(f"SELECT * FROM {name}")))
         assert columns == list(found.keys()), name
-    assert len(views) == 11
+    assert len(views) == 12
 
 
 def names(cells: str) -> list[str]:

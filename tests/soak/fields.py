@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from tests.soak import formulas, inboxes, moderation_fields, recent_comments, saved, searches
+from tests.soak import formulas, home, inboxes, moderation_fields, recent_comments, saved, searches
 from tests.soak.inboxes import Inbox
 from tests.soak.model import GROUP, USERNAME, BadInput, NotAllowed, is_id, is_link
 from tests.soak.pages import Page
@@ -461,6 +461,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "title": lambda request, name: None,
         "about": lambda request, name: None,
         "isListed": lambda request, name: False,
+        **home.GROUP_FIELDS,
         **moderation_fields.GROUP_FIELDS,
         "articles": lambda request, name, **given: _articles(request, name, given),
     },

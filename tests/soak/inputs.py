@@ -179,6 +179,13 @@ class VariableGenerator(ModeratorInputs):
 
     _input_unfollowuser = _input_followuser
 
+    def _input_followgroup(self) -> dict[str, Any]:
+        return {
+            "group": self.random.choice((*WRONG_GROUPS, "nobody-knows-it")) if self._chance() else self._group(SLOT, {})
+        }
+
+    _input_unfollowgroup = _input_followgroup
+
     def _input_markfeedseen(self) -> dict[str, Any]:
         about = {"parent": "Feed", "field": "articles"}
         found = self._cursor(Slot("", "", "", about), {})

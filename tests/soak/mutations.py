@@ -5,7 +5,7 @@ from typing import Any
 
 from graphql import get_named_type
 
-from tests.soak import appeals, bans, comments, flags, inboxes, moderation, reverts, saved
+from tests.soak import appeals, bans, comments, flags, home, inboxes, moderation, reverts, saved
 from tests.soak.fields import Feed
 from tests.soak.inboxes import Inbox
 from tests.soak.model import Model, Refused
@@ -175,6 +175,7 @@ COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "regroupArticle": _regroup,
     "followUser": _follow,
     "unfollowUser": _unfollow,
+    **home.MUTATIONS,
     "markFeedSeen": _mark,
     "markInboxSeen": _mark_inbox,
     "grantRole": _moderation(moderation.grant),

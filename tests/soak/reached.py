@@ -70,6 +70,8 @@ REQUIRED = {
     "flags of viewers": 40_000,
     "flags without names": 15_000,
     "follows ended": 12_000,
+    "follows of groups": 4_000,
+    "follows of groups ended": 20_000,
     "forged cursors": 2_000,
     "front pages that have articles": 6_000,
     "group moves": 5_000,

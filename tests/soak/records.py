@@ -92,6 +92,7 @@ class User:
     password: str
     joined_at: int
     following: dict["User", int] = field(default_factory=dict)  # by followee, when the follow began
+    groups: set[str] = field(default_factory=set)  # that the user follows
     mark: Key | None = None  # the newest article seen in the feed
     inbox_mark: tuple[int, int] | None = None  # time and number of the newest notification seen
     posted: dict[str, tuple[int, Any, "Article"]] = field(default_factory=dict)  # by idempotency key

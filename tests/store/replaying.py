@@ -6,7 +6,7 @@ from typing import Any
 from store import log
 from store.log import Entry
 from store.maintenance import dump
-from store.maintenance.records.accounts import FollowsRecord, UserRecord
+from store.maintenance.records.accounts import FollowsRecord, GroupFollowsRecord, UserRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord
 from store.maintenance.records.places import PlaceRecord
 from store.maintenance.records.record import Record
@@ -22,6 +22,7 @@ class Replay:
         self.votes: dict[int, dict[str, int]] = {}
         self.users: dict[str, dict[str, str]] = {}
         self.follows: dict[str, dict[str, str]] = {}
+        self.group_follows: dict[str, dict[str, str]] = {}
         self.stories: dict[str, int] = {}
         self.places: dict[str, dict[str, str]] = {}
 
@@ -126,11 +127,20 @@ class Replay:
     def _unfollowed(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         self.follows[entry.actor].pop(values["followee"], None)
 
+    def _group_followed(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        self.group_follows.setdefault(entry.actor, {})[values["group"]] = values["since"]
+
+    def _group_unfollowed(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        self.group_follows[entry.actor].pop(values["group"], None)
+
     def _seen(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         self.users[name].update(values)
 
     def _inbox_seen(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         self.users[name].update(values)
+
+    def _profile_edited(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        self.users[name] = {key: text for key, text in (self.users[name] | values).items() if text}
 
     def _password_changed(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         assert values == {}
@@ -156,6 +166,7 @@ class Replay:
             "comments": self.comments,
             "users": self.users,
             "follows": {name: followees for name, followees in self.follows.items() if followees},
+            "group_follows": {name: groups for name, groups in self.group_follows.items() if groups},
             "places": self.places,
         }
 
@@ -173,6 +184,7 @@ async def entries(store: Store) -> list[Entry]:
 async def stored(store: Store) -> dict[str, Any]:
     """What `Replay.state` gives, read from the store."""
     state: dict[str, Any] = {"articles": {}, "comments": {}, "users": {}, "follows": {}, "places": {}}
+    state["group_follows"] = {}
     for record in await records(store):
         match record:
             case ArticleRecord():
@@ -184,6 +196,8 @@ async def stored(store: Store) -> dict[str, Any]:
             case FollowsRecord():
                 followees = {followee: str(since) for followee, since in record.followees.items()}
                 state["follows"][record.follower] = followees
+            case GroupFollowsRecord():
+                state["group_follows"][record.follower] = {name: str(since) for name, since in record.groups.items()}
             case PlaceRecord():
                 state["places"][record.group] = record.fields
     return state

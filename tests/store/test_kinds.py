@@ -1,6 +1,6 @@
 import pytest
 
-from store import annulments, flags, keys, kinds, leases, recent_comments, threads
+from store import annulments, flags, identities, key_sets, keys, kinds, leases, recent_comments, threads
 from store.ranking.formulas import Policy
 from tests.store import scene as scenes
 
@@ -27,6 +27,8 @@ EXAMPLES: dict[kinds.Text, int | str] = {
     keys.TIME: AT,
     threads.MOVES: 7,
     leases.NAME: "archiver",
+    identities.IDENTITY: DIGEST,
+    key_sets.NAME: "site",
     annulments.CASE: 1541,
     recent_comments.PLACE_NAME: "group:show",
 }

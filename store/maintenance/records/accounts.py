@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from store import keys, leaving, moderation_records, records, roles, validation
+from store import followed, keys, leaving, moderation_records, records, roles, validation
 from store.client import Command
 from store.kinds import Key, Kind
 from store.leaving import Leaver
@@ -39,6 +39,9 @@ DROPPABLE = {  # left out if they are malformed
     "bans": moderation_records.BANS,
     "upvoters": records.UPVOTERS,
     "flag_outcomes": records.FLAG_OUTCOMES,
+    "display_name": re.compile(f".{{1,{validation.DISPLAY_NAME_LENGTH}}}"),
+    "about": re.compile(f"(?s:.{{1,{validation.ABOUT_LENGTH}}})"),
+    "avatar_url": re.compile(rf"(?i:https?)://\S{{1,{validation.LINK_LENGTH}}}"),
 }
 KARMA = ("karma", "comment_karma")  # fields of a user that are derived
 LOGIN = re.compile(r"[0-9a-f]{1,64} [0-9]{1,15}(?: [ -~]{1,80})?")
@@ -135,6 +138,29 @@ class FollowsRecord(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class GroupFollowsRecord(Record):
+    """`groups` has since when each is followed (unix milliseconds). The name is as written at registration."""
+
+    kind = "groupfollows"
+
+    follower: str
+    groups: dict[str, int]
+
+    def check(self) -> None:
+        where = f"groups that {shown(self.follower)} follows"
+        check_text(where, "follower", self.follower, validation.USERNAME)
+        for group, since in self.groups.items():
+            check_text(where, "group", group, keys.GROUP)
+            check_instant(where, f"time of {group}", since)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        for group, since in self.groups.items():
+            yield ("ZADD", followed.group_followers(site.home_of_group(group), group), since, self.follower)
+        members = [part for group, since in self.groups.items() for part in (since, group)]
+        yield ("ZADD", followed.followed_groups(site.home_of_user(self.follower), self.follower), *members)
+
+
+@dataclass(frozen=True, slots=True)
 class PostedRecord(Record):
     """`ends` is when the idempotency key expires (unix milliseconds)."""
 
@@ -210,6 +236,12 @@ class SessionRecord(Record):
             yield (*beginning, "", self.username, self.digest, *times, self.details, MAX_SESSIONS, self.bans)
 
 
+FOLLOWS: dict[str, type[FollowsRecord | GroupFollowsRecord]] = {  # by the kinds of keys
+    "following": FollowsRecord,
+    "groupfollows": GroupFollowsRecord,
+}
+
+
 async def read_users(site: Site, found: Sequence[Key], skipped: Skipped) -> list[UserRecord]:
     read: list[tuple[str, UserRecord]] = []
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
@@ -248,7 +280,8 @@ async def read_departed(site: Site, found: Sequence[Key], skipped: Skipped) -> l
     return valid(read, skipped)
 
 
-async def read_follows(site: Site, found: Sequence[Key], skipped: Skipped) -> list[FollowsRecord]:
+async def read_follows(site: Site, found: Sequence[Key], skipped: Skipped) -> list[FollowsRecord | GroupFollowsRecord]:
+    """The records of `following` and `groupfollows`."""
     replies = await site.redis.pipeline(
         [
             command
@@ -260,7 +293,7 @@ async def read_follows(site: Site, found: Sequence[Key], skipped: Skipped) -> li
         ]
     )
     read = [
-        (key.text, FollowsRecord(name, {followee: instant(since) for followee, since in pairs}))
+        (key.text, FOLLOWS[key.name](name, {followee: instant(since) for followee, since in pairs}))
         for key, name, pairs in zip(found, replies[::2], replies[1::2], strict=True)
         if name and pairs
     ]

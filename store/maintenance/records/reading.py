@@ -9,6 +9,7 @@ from store.maintenance.records.accounts import (
     CommentedRecord,
     DepartedRecord,
     FollowsRecord,
+    GroupFollowsRecord,
     LeavingRecord,
     PostedRecord,
     SessionRecord,
@@ -18,10 +19,12 @@ from store.maintenance.records.actions import ActionRecord, AppealRecord
 from store.maintenance.records.annulments import AnnulledRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord
 from store.maintenance.records.flags import FlagsRecord
+from store.maintenance.records.identities import IdentitiesRecord, IdentityRecord
 from store.maintenance.records.lists import ListRecord, kinds_of_lists
 from store.maintenance.records.places import PlaceRecord
 from store.maintenance.records.record import MalformedRecord, Record, shown
 from store.maintenance.records.settings import ImportedRecord, RankingRecord, SequencesRecord, ServerKeysRecord
+from store.maintenance.records.tokens import TokenRecord
 
 TYPES: dict[type, str] = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 
@@ -43,13 +46,17 @@ def formats() -> dict[str, Format]:
         ArticleRecord,
         CommentRecord,
         FollowsRecord,
+        GroupFollowsRecord,
         UserRecord,
         LeavingRecord,
         DepartedRecord,
+        IdentityRecord,
+        IdentitiesRecord,
         PlaceRecord,
         PostedRecord,
         CommentedRecord,
         SessionRecord,
+        TokenRecord,
         ActionRecord,
         AppealRecord,
         FlagsRecord,

@@ -1,10 +1,11 @@
 -- End another session of a user, or all others.
 -- requires: log_entry, session_lists
--- ARGV  1 digest of the session that acts   2 now (unix milliseconds)   3 id of the session to end, or "" for all others
+-- ARGV  1 digest of the session that acts, or ""   2 now (unix milliseconds)   3 id of the session to end, or "" for all others
+--       4 the username without a session
 -- Reply {"ended", "own" if it was the session that acts, else ""} | {"missing"} | {"unauthenticated"}
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
-local name, ends = read_session(ARGV[1])
-if not name or tonumber(ARGV[2]) > tonumber(ends) then return {"unauthenticated"} end
+local name = acting_user(ARGV[4], ARGV[1], ARGV[2])
+if not name then return {"unauthenticated"} end
 
 local subject, own, found = string.lower(name), "", false
 if ARGV[3] == "" then

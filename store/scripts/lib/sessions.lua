@@ -9,6 +9,13 @@ local function read_session(digest)
   return name, ends, used or "", words or rest
 end
 
+-- The user who acts: the one with a verified name or, if that is "", the one of a session; nil if that has ended at `now`.
+local function acting_user(name, digest, now)
+  if name ~= "" then return name end
+  local found, ends = read_session(digest)
+  return found and tonumber(now) <= tonumber(ends) and found or nil
+end
+
 -- What `session` has.
 local function session_text(name, ends, used, words)
   return name .. " " .. ends .. (used ~= "" and " " .. used or "") .. (words ~= "" and " " .. words or "")

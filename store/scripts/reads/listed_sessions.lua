@@ -1,10 +1,10 @@
--- The sessions of the user of a session.
+-- The sessions of a user.
 -- requires: sessions
--- ARGV  1 digest of the session   2 now (unix milliseconds)
+-- ARGV  1 digest of a session of the user, or ""   2 now (unix milliseconds)   3 the username without a session
 -- Reply {{id, when it was opened, when it was used last (unix milliseconds), or "" if they are not known, agent, when it
 --       ends (unix milliseconds), "own" or ""}, ...}, empty if the session has ended
-local name, ends = read_session(ARGV[1])
-if not name or tonumber(ARGV[2]) > tonumber(ends) then return {} end
+local name = acting_user(ARGV[3], ARGV[1], ARGV[2])
+if not name then return {} end
 local subject, listed = string.lower(name), {}
 for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, "(" .. ARGV[2], "+inf", "BYSCORE")) do
   local session_name, session_end, used = read_session(digest)

@@ -6,7 +6,7 @@ Each returns what `verify` finds: where, what is there, and what should be there
 
 from collections.abc import Callable
 
-from store import flags, keys, links
+from store import flags, followed, keys, links
 from store.ranking.formulas import ORDERS, best
 from tests.store.scene import WEEK, Scene
 
@@ -228,6 +228,18 @@ def follow_of_the_followers_side_alone(scene: Scene) -> list[Expected]:
     return [(f"{key} carol", "5", NOTHING)]
 
 
+def follow_of_a_group_without_its_followers_side(scene: Scene) -> list[Expected]:
+    key = followed.group_followers(scene.store.site.home_of_group("show"), "show")
+    scene.redis.zrem(key, "bob")
+    return [(f"{key} bob", NOTHING, str(scene.clock.now))]
+
+
+def follow_of_a_group_of_the_followers_side_alone(scene: Scene) -> list[Expected]:
+    key = followed.group_followers(scene.store.site.home_of_group("show"), "show")
+    scene.redis.zadd(key, {"carol": 5})
+    return [(f"{key} carol", "5", NOTHING)]
+
+
 def session_that_never_ends(scene: Scene) -> list[Expected]:
     scene.redis.persist(scene.session)
     return [(f"{scene.session} TTL", "none", "at most 86400000")]
@@ -438,6 +450,8 @@ REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     numbers_of_stories_lost,
     follow_without_its_followers_side,
     follow_of_the_followers_side_alone,
+    follow_of_a_group_without_its_followers_side,
+    follow_of_a_group_of_the_followers_side_alone,
     session_that_never_ends,
     details_of_no_session,
     idempotency_key_that_stays,

@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "v0012_comments_by_time"
-down_revision = "v0011_webhooks"
+revision = "v0014_comments_by_time"
+down_revision = "v0013_profiles"
 
 
 def upgrade() -> None:

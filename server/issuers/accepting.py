@@ -1,0 +1,171 @@
+"""
+Accepts the tokens of issuers: finds the user of each, and remembers it by the digest of the token until the token ends,
+or until the key that has signed it leaves the set of its issuer.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from typing import NamedTuple
+
+from caches import POOL
+from engine import Client, Code, RateLimiter, Refused
+from server.issuers import keyrings, people, tokens
+from server.issuers.file import Issuer, Issuers
+from server.issuers.keyrings import KeysUnavailable
+from server.issuers.keys import IssuerKey
+from server.issuers.tokens import Token
+from store.errors import StoreUnavailable, TokenRefused
+from store.events import SESSIONS, Event, EventKind, Events
+from store.identities import Identified
+from store.key_sets import KeySets
+from store.store import Store
+
+COST_OF_A_REFUSAL = 10  # points of the address: a token that is not accepted is checked every time
+REMEMBERED_BYTES = 700  # of a user, beside the entry of the cache
+MICROSECONDS = 300  # to check a token, and to find its user
+EXPIRED = "expired"
+
+
+class Remembered(NamedTuple):
+    identified: Identified
+    key: IssuerKey
+
+
+class AcceptedTokens:
+    """
+    The tokens of the issuers in the file. Checks that arrive at the same time for the same token are one. `on_revoked`
+    is called once tokens were forgotten, as their key has left the set of its issuer.
+
+    Raises:
+        WrongIssuers: a file of keys is not usable.
+    """
+
+    def __init__(self, file: Issuers, rates: RateLimiter | None = None) -> None:
+        self.file = file
+        self.on_revoked: Callable[[], object] = lambda: None
+        self._deletions = 0  # of users, that this process knows of
+        self._rates = rates
+        self._issuers: Mapping[str, Issuer] = {each.issuer: each for each in file.issuers}
+        self._remembered = POOL.cache("tokens of issuers", MICROSECONDS)
+        self._checks: dict[bytes, asyncio.Task[Remembered]] = {}
+        self.keyrings = keyrings.keyrings(file, self._forget_revoked)
+
+    @asynccontextmanager
+    async def running(self, store: Store, events: Events) -> AsyncIterator[None]:
+        """Keep keys current, and forget whom others have deleted, as long as the context is open."""
+        self._store = store
+        with events.subscribed(self._note, SESSIONS):
+            async with keyrings.kept_current(self.keyrings.values(), KeySets(store.site)):
+                yield
+
+    def remembered(self, token: str) -> Identified | None:
+        """The user of a token that was checked before; None if it has to be checked. No round trip."""
+        found: Remembered | None = self._remembered.get(sha256(token.encode("utf-8", "replace")).digest())
+        if found is None or not found.key.is_current or self._store.site.clock() >= found.identified.expires_at:
+            return None
+        return found.identified
+
+    async def user_of(self, token: str) -> Identified:
+        """
+        The user of a token. No round trip if it is remembered, else two; a few more for a new user.
+
+        Raises:
+            TokenRefused: it is not accepted, or has expired.
+            KeysUnavailable: the keys of its issuer cannot be had now.
+            StoreUnavailable: the store does not answer.
+        """
+        return self.remembered(token) or await self._checked(token)
+
+    async def identified(self, client: Client) -> Client:
+        """
+        The client with the user of its token, if that is one of an issuer. A token that has expired counts as none.
+
+        Raises:
+            Refused: the token is not accepted, or its address has no points left; or its keys cannot be had now.
+        """
+        token = client.token
+        if token is None or not tokens.looks_like_one(token):
+            return client
+        known = self.remembered(token)
+        if known is None:
+            nobody = client._replace(token=None, identified=None)
+            charge = await self._rates.admit(nobody) if self._rates else None
+            try:
+                known = await self._checked(token)
+            except TokenRefused as fault:
+                if fault.reason == EXPIRED:
+                    return client._replace(identified=None)
+                if charge:
+                    charge.set(COST_OF_A_REFUSAL)
+                raise refusal(fault) from None
+            except (KeysUnavailable, StoreUnavailable) as fault:
+                raise Refused(Code.UNAVAILABLE, str(fault)) from fault
+        return client._replace(identified=known)
+
+    async def _checked(self, token: str) -> Identified:
+        digest = sha256(token.encode("utf-8", "replace")).digest()
+        check = self._checks.get(digest)
+        if check is None:
+            check = self._checks[digest] = asyncio.create_task(self._check(token, digest))
+            check.add_done_callback(lambda done: self._end(digest, done))
+        return (await asyncio.shield(check)).identified
+
+    def _end(self, digest: bytes, check: "asyncio.Task[Remembered]") -> None:
+        del self._checks[digest]
+        if not check.cancelled():
+            check.exception()  # it is not logged if all who wait for it are gone
+
+    async def _check(self, text: str, digest: bytes) -> Remembered:
+        deletions, token = self._deletions, self.parse(text)
+        key = await self.require_signed(token)
+        username = await self._store.identities.user_of(people.claims_of(token))
+        identified = people.identified(token, username, self._store.site.clock())
+        found = Remembered(identified, key)
+        if key.is_current and deletions == self._deletions:
+            self._remembered.put(digest, found, REMEMBERED_BYTES)
+        return found
+
+    def parse(self, text: str, audience: frozenset[str] | None = None) -> Token:
+        return tokens.parse(text, self._issuers, self._store.site.clock() / 1000, audience)
+
+    async def require_signed(self, token: Token) -> IssuerKey:
+        """
+        The key by which a token is signed.
+
+        Raises:
+            TokenRefused: its issuer has no such key, or another one has signed it; or it has expired.
+            KeysUnavailable: the keys of its issuer cannot be had now.
+        """
+        keyring, has_expired = self.keyrings[token.issuer.name], token.has_expired(self._store.site.clock() / 1000)
+        if has_expired:  # it is not worth a fetch
+            key = keyring.current.find(token.key_id, token.algorithm)
+        else:
+            key = await keyring.find(token.key_id, token.algorithm)
+        if key is None or not key.has_signed(token.signed, token.signature):
+            raise TokenRefused("key")
+        if has_expired:
+            raise TokenRefused(EXPIRED)
+        return key
+
+    def _forget_revoked(self) -> None:
+        """Forget the tokens that were signed by keys that are not current any more."""
+        for digest, entry in list(self._remembered.entries.items()):
+            if not entry.value.key.is_current:
+                self._remembered.discard(digest)
+        self.on_revoked()
+
+    def _note(self, event: Event) -> None:
+        """
+        Forget all after a user was deleted, or if that may have been missed: it is rare, and tokens are checked again.
+        """
+        if event.kind in (EventKind.USER_DELETED, EventKind.MISSED):
+            self._deletions += 1
+            self._remembered.clear()
+
+
+def refusal(fault: TokenRefused) -> Refused:
+    """Why a request is not executed whose token is not accepted."""
+    extensions = {"code": str(Code.UNAUTHENTICATED), "reason": fault.reason}
+    return Refused(Code.UNAUTHENTICATED, errors=[{"message": fault.message, "extensions": extensions}])

@@ -1,0 +1,320 @@
+"""
+The keys of an issuer, as they are now. Those of a provider are fetched in the background by one process for all, and
+shared through the store; each process looks there once a second. Requests never wait for a fetch, but those with an id
+of a key that is not known.
+
+While the provider does not answer, its last keys are used, for a limited time.
+"""
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+from urllib.parse import urlsplit
+
+from server.guarded_client import WEB_PORTS, Answer, GuardedClient, NoAnswer
+from server.issuers import keys
+from server.issuers.file import Issuer, Issuers, WrongIssuers
+from server.issuers.keys import IssuerKey, KeySet, NotAKeySet
+from store.background import running
+from store.errors import StoreUnavailable
+from store.key_sets import PAUSE, FetchedKeys, KeySets
+from store.site import unix_milliseconds
+
+LOOK_INTERVAL = 1.0  # seconds between two looks at what others have fetched
+HASTE = 0.1  # the same while requests wait
+PATIENCE = 5.0  # seconds that a request waits for a key
+TO_ANSWER = 1.0  # seconds more if the provider answers: a fetch may begin at the end of this time
+MAX_WAITING = 100  # requests, for the keys of all issuers
+UNSAID = 300  # seconds that an answer is fresh that does not say it
+SHORTEST = 60  # seconds that any answer is fresh
+EARLY = 0.8  # of this time, after which keys are fetched again
+LONGEST_PAUSE = 60_000  # milliseconds between two tries while a provider does not answer
+HOUR = 3_600_000
+MAX_ANSWER = 256_000  # bytes
+ALL_PORTS = range(1, 65_536)
+MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?([0-9]{1,9})", re.IGNORECASE)
+UNCACHED = re.compile(r"(?:^|[\s,])no-(?:store|cache)\b", re.IGNORECASE)
+ENDPOINTS = ("authorization_endpoint", "token_endpoint")
+
+logger = logging.getLogger("upvote")
+
+
+class KeysUnavailable(Exception):
+    """The keys of an issuer cannot be had now: its provider does not answer, or too many requests wait for it."""
+
+
+@dataclass(slots=True)
+class Waiting:
+    """How many requests wait for keys."""
+
+    count: int = 0
+
+
+@dataclass(slots=True)
+class Keyring:
+    """
+    The keys of an issuer. `clock` returns unix milliseconds. `on_change` is called once a key has left the set.
+    """
+
+    issuer: Issuer
+    hours: int
+    hours_away: int
+    waiting: Waiting
+    on_change: Callable[[], object]
+    clock: Callable[[], int] = unix_milliseconds
+    current: KeySet = field(default_factory=KeySet)
+    endpoints: dict[str, str] = field(default_factory=dict)
+    _fetched: FetchedKeys | None = None
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _wanted: asyncio.Event = field(default_factory=asyncio.Event)
+    _own_waiting: int = 0
+    _failures: int = 0
+    _next_try: int = 0
+    _stamp: tuple[int, int] | None = None
+
+    async def find(self, id: str | None, algorithm: str) -> IssuerKey | None:
+        """
+        The key for a token; None if the issuer has none. For a key that is not known, it waits for a fetch that begins
+        after the request came, for `PATIENCE` seconds at most.
+
+        Raises:
+            KeysUnavailable: none could be fetched in this time, or too many requests wait.
+        """
+        key = self.current.find(id, algorithm)
+        if key is not None or not self.issuer.is_remote:
+            return key
+        if self.waiting.count >= MAX_WAITING:
+            raise KeysUnavailable("too many requests wait for keys")
+        self.waiting.count += 1
+        self._own_waiting += 1
+        try:
+            async with asyncio.timeout(PATIENCE if self._failures else PATIENCE + TO_ANSWER):
+                return await self._awaited(id, algorithm)
+        except TimeoutError:
+            raise KeysUnavailable(f"the keys of the issuer {self.issuer.name} cannot be fetched now") from None
+        finally:
+            self.waiting.count -= 1
+            self._own_waiting -= 1
+
+    async def _awaited(self, id: str | None, algorithm: str) -> IssuerKey | None:
+        arrived = self.clock()
+        self._wanted.set()
+        while True:
+            changed = self._changed
+            await changed.wait()
+            key = self.current.find(id, algorithm)
+            if key is not None or (self._fetched is not None and self._fetched.fetched_at >= arrived):
+                return key
+
+    async def run(self, client: GuardedClient, shared: KeySets) -> NoReturn:
+        """Keep the keys current."""
+        while True:
+            try:
+                await self.turn(client, shared)
+            except StoreUnavailable:
+                pass
+            except Exception:  # the task must not end
+                logger.exception("the keys of the issuer %s were not brought up to date", self.issuer.name)
+            await self._pause()
+
+    async def _pause(self) -> None:
+        """Until it is time to look again: earlier if a request wants a key."""
+        if self._own_waiting:
+            await asyncio.sleep(HASTE)
+            return
+        self._wanted.clear()
+        try:
+            async with asyncio.timeout(LOOK_INTERVAL):
+                await self._wanted.wait()
+        except TimeoutError:
+            pass
+
+    async def turn(self, client: GuardedClient, shared: KeySets) -> None:
+        """Take what others have fetched, or a file that has changed; fetch what is due."""
+        if self.issuer.jwks_file is not None:
+            self._use_file(await asyncio.to_thread(self._changed_file, self.issuer.jwks_file))
+            return
+        await self._take(shared)
+        now = self.clock()
+        if self._fetched is not None and now >= self._fetched.fetched_at + self.hours_away * HOUR:
+            self._replace(KeySet())
+        is_due = self._own_waiting or self._fetched is None or now >= self._fetched.fresh_until
+        may_try = self._own_waiting or now >= self._next_try
+        if is_due and may_try and await shared.may_fetch(self.issuer.name):
+            await self._fetch(client, shared, now)
+
+    async def _take(self, shared: KeySets) -> None:
+        """Take what any process has fetched."""
+        known = (self._fetched.source, str(self._fetched.fetched_at)) if self._fetched else ("", "")
+        source, at = await shared.version(self.issuer.name)
+        if source != self.source or (source, at) == known:
+            return
+        found = await shared.read(self.issuer.name)
+        if found is not None and found.source == self.source:
+            self._use(found)
+
+    @property
+    def source(self) -> str:
+        return self.issuer.discovery or self.issuer.jwks_url or ""
+
+    async def _fetch(self, client: GuardedClient, shared: KeySets, now: int) -> None:
+        try:
+            fetched = await self._answered(client, now)
+        except (NoAnswer, NotAKeySet) as fault:
+            self._failures += 1
+            self._next_try = now + min(LONGEST_PAUSE, PAUSE * 2 ** min(self._failures, 10))
+            if self._failures in (1, 10):
+                logger.warning("the keys of the issuer %s were not fetched: %s", self.issuer.name, fault)
+            return
+        self._failures, self._next_try = 0, 0
+        await shared.write(self.issuer.name, fetched)
+        self._use(fetched)
+
+    async def _answered(self, client: GuardedClient, now: int) -> FetchedKeys:
+        """What the provider answers. Raises NoAnswer or NotAKeySet."""
+        url, endpoints = self.issuer.jwks_url, {}
+        if self.issuer.discovery:
+            found = _object(await _get(client, self.issuer.discovery))
+            if found.get("issuer") != self.issuer.issuer:
+                raise NotAKeySet("discovery is that of another issuer")
+            url = _checked_url(found.get("jwks_uri"), self.issuer)
+            endpoints = {name: _checked_url(found[name], self.issuer) for name in ENDPOINTS if name in found}
+        assert url is not None
+        answer = await _get(client, url)
+        keys.parse(answer.body)
+        fresh = min(freshness(answer), self.hours * HOUR // 1000)
+        text = answer.body.decode("utf-8", "replace")
+        return FetchedKeys(self.source, text, now, now + round(EARLY * fresh * 1000), json.dumps(endpoints))
+
+    def _use(self, fetched: FetchedKeys) -> None:
+        self._fetched, self.endpoints = fetched, json.loads(fetched.endpoints or "{}")
+        self._replace(keys.parse(fetched.text))
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    def _replace(self, newer: KeySet) -> None:
+        before = len(self.current)
+        self.current = self.current.replaced_by(newer)
+        if before:
+            self.on_change()
+
+    def _changed_file(self, file: Path) -> KeySet | None:
+        """
+        The keys of the file, if it has changed and is usable.
+
+        Raises:
+            WrongIssuers: there are no keys yet, and it is not usable.
+        """
+        try:
+            status = file.stat()
+            stamp = status.st_mtime_ns, status.st_size
+            if stamp == self._stamp:
+                return None
+            newer = keys.parse(file.read_bytes())
+        except (OSError, NotAKeySet) as fault:
+            reason = getattr(fault, "strerror", None) or str(fault)
+            if self._stamp is None:
+                raise WrongIssuers(f"{file}: {reason}") from fault
+            if self._failures == 0:
+                logger.warning("the keys of the issuer %s stay as they were: %s: %s", self.issuer.name, file, reason)
+            self._failures += 1
+            return None
+        self._stamp, self._failures = stamp, 0
+        return newer
+
+    def _use_file(self, newer: KeySet | None) -> None:
+        if newer is not None:
+            self._replace(newer)
+
+    def load(self) -> None:
+        """
+        Read the keys that are on this computer.
+
+        Raises:
+            WrongIssuers: the file of the keys, or a secret, is not usable.
+        """
+        if self.issuer.secrets is not None:
+            try:
+                self.current = keys.shared_secrets(self.issuer.secrets)
+            except ValueError as fault:  # a public key, which everybody may know
+                raise WrongIssuers(f"the secrets of the issuer {self.issuer.name}: {fault}") from None
+        elif self.issuer.jwks_file is not None:
+            self._use_file(self._changed_file(self.issuer.jwks_file))
+
+
+@asynccontextmanager
+async def kept_current(keyrings: Iterable[Keyring], shared: KeySets) -> AsyncIterator[None]:
+    """Keep keys current as long as the context is open."""
+    async with AsyncExitStack() as stack:
+        for keyring in keyrings:
+            if keyring.issuer.secrets is None:
+                client = GuardedClient(
+                    allows_private=keyring.issuer.private,
+                    ports=ALL_PORTS if keyring.issuer.private else WEB_PORTS,
+                    needs_tls=not keyring.issuer.private,
+                )
+                stack.push_async_callback(client.close)
+                await stack.enter_async_context(running(keyring.run(client, shared)))
+        yield
+
+
+def freshness(answer: Answer) -> int:
+    """Seconds that an answer is fresh, by its Cache-Control and Age."""
+    control = answer.headers.get("cache-control", "")
+    if UNCACHED.search(control):
+        return SHORTEST
+    said = MAX_AGE.search(control)
+    if said is None:
+        return UNSAID
+    age = answer.headers.get("age", "")
+    return max(SHORTEST, int(said[1]) - (int(age) if age.isascii() and age.isdigit() and len(age) < 10 else 0))
+
+
+async def _get(client: GuardedClient, url: str) -> Answer:
+    answer = await client.send(
+        "GET", url, headers={"accept": "application/json"}, follows=True, seconds=PATIENCE, max_answer=MAX_ANSWER
+    )
+    if answer.status != 200:
+        raise NoAnswer(f"{urlsplit(url).hostname} answered {answer.status}")
+    return answer
+
+
+def _object(answer: Answer) -> dict[str, object]:
+    try:
+        found = json.loads(answer.body)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise NotAKeySet("discovery has answered no JSON object")
+    return found
+
+
+def _checked_url(url: object, issuer: Issuer) -> str:
+    if not isinstance(url, str) or not url.startswith(("https://", "http://") if issuer.private else "https://"):
+        raise NotAKeySet("discovery names an address that is no URL with https")
+    return url
+
+
+def keyrings(
+    issuers: Issuers, on_change: Callable[[], object], clock: Callable[[], int] = unix_milliseconds
+) -> dict[str, Keyring]:
+    """
+    The keys of all issuers, by their names.
+
+    Raises:
+        WrongIssuers: a file of keys is not usable.
+    """
+    waiting = Waiting()
+    made = {
+        each.name: Keyring(each, issuers.keys_hours, issuers.keys_hours_away, waiting, on_change, clock)
+        for each in issuers.issuers
+    }
+    for keyring in made.values():
+        keyring.load()
+    return made

@@ -1,0 +1,57 @@
+"""What the claims of a token say of its user, by the paths in the file of issuers."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from server.issuers.file import Issuer, claim
+from server.issuers.tokens import Token, instant
+from store import validation
+from store.errors import Invalid
+from store.identities import Claims, Identified, Subject
+from store.moderation_records import Role
+
+MOST_GROUPS = 100  # that the claims of a token may name
+
+
+def claims_of(token: Token) -> Claims:
+    issuer, claims = token.issuer, token.claims
+    name = claim(claims, issuer.claims.name)
+    return Claims(
+        subject=Subject(issuer.name, token.subject),
+        name=name if isinstance(name, str) else "",
+        issued_at=None if token.issued_at is None else round(token.issued_at * 1000),
+        roles=roles_of(issuer, claims) if issuer.maps_roles else None,
+    )
+
+
+def identified(token: Token, username: str, now: int) -> Identified:
+    """
+    The user of a token that is accepted `now` (unix milliseconds). It ends when it says, or if that is over with the
+    leeway.
+    """
+    ends = round(token.expires_at * 1000)
+    if ends <= now:
+        ends += token.issuer.leeway * 1000
+    at = instant(token.claims, "auth_time")
+    return Identified(username, token.issuer.name, ends, round(at * 1000) if at else 0)
+
+
+def roles_of(issuer: Issuer, claims: Mapping[str, Any]) -> frozenset[str]:
+    """The words of the roles that claims give."""
+    held = set(_texts(claim(claims, issuer.claims.roles)))
+    words = set()
+    if held & set(issuer.roles.moderator):
+        words.add(Role.MODERATOR.value)
+    if issuer.admin and held & set(issuer.roles.admin):
+        words.add(Role.ADMIN.value)
+    for name in list(_texts(claim(claims, issuer.claims.moderates)))[:MOST_GROUPS]:
+        try:
+            words.add(f"{Role.MODERATOR.value}:{validation.group(name.removeprefix('/'), 'group')}")
+        except Invalid:
+            continue
+    return frozenset(words)
+
+
+def _texts(value: Any) -> Iterable[str]:
+    listed = value.split() if isinstance(value, str) else value
+    return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []

@@ -1,0 +1,150 @@
+"""
+Tokens of issuers, as JSON Web Tokens (RFC 7519): what they say, and whether it is said as the file of issuers asks for.
+
+A token chooses nothing: its issuer is one of the file, its algorithm one of that issuer's, and its key one of that
+issuer's keys of that algorithm. What the header says of addresses of keys is not read.
+"""
+
+import json
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from server.issuers.file import Issuer, claim
+from store.errors import TokenRefused
+from store.identities import SUBJECT_LENGTH
+
+MAX_TOKEN = 8_192  # characters
+PART = re.compile(r"[A-Za-z0-9_-]+")
+MAX_SECONDS = 10**12  # of an instant
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """
+    A token of an issuer, whose signature is not checked yet. Instants are in unix seconds; `issued_at` is None if the
+    token does not say.
+    """
+
+    issuer: Issuer
+    algorithm: str
+    key_id: str | None
+    claims: Mapping[str, Any]
+    subject: str
+    expires_at: float
+    issued_at: float | None
+    signed: bytes
+    signature: bytes
+
+    def has_expired(self, now: float) -> bool:
+        return now >= self.expires_at + self.issuer.leeway
+
+
+def looks_like_one(text: str) -> bool:
+    """Whether a text is the token of an issuer, if it is any: tokens of sessions have no dots."""
+    return "." in text
+
+
+def parse(text: str, issuers: Mapping[str, Issuer], now: float, audience: frozenset[str] | None = None) -> Token:
+    """
+    A token, by what it says; `issuers` are those of the file by what they call themselves. `audience` is another one
+    than that of the file.
+
+    Raises:
+        TokenRefused: it is not said as the issuer's table asks for, for any reason but that it has expired.
+    """
+    header, claims, signed, signature = _parts(text)
+    issuer = issuers.get(_text(claims, "iss"))
+    _require(issuer is not None, "issuer")
+    assert issuer is not None
+    algorithm, key_id = header.get("alg"), header.get("kid")
+    _require(isinstance(algorithm, str) and algorithm in issuer.algorithms, "algorithm")
+    _require(key_id is None or isinstance(key_id, str), "key")
+    name = "aud" if audience else issuer.audience_claim
+    _require(not (audience or issuer.audience).isdisjoint(_texts(claims.get(name))), "audience")
+    if audience is None:
+        _check_type(issuer, header, claims)
+    expires_at, issued_at = _instants(claims, now + issuer.leeway)
+    subject = claim(claims, issuer.claims.id)
+    subject = str(subject) if type(subject) is int else subject
+    _require(isinstance(subject, str) and 0 < len(subject) <= SUBJECT_LENGTH and subject.isprintable(), "subject")
+    assert isinstance(algorithm, str)
+    return Token(issuer, algorithm, key_id, claims, subject, expires_at, issued_at, signed, signature)
+
+
+def _parts(text: str) -> tuple[dict[str, Any], dict[str, Any], bytes, bytes]:
+    """The header, the claims, what is signed, and the signature."""
+    _require(len(text) <= MAX_TOKEN, "size")
+    parts = text.split(".")
+    _require(len(parts) == 3 and all(map(PART.fullmatch, parts)), "form")
+    header = _object(parts[0])
+    _require("crit" not in header, "crit")
+    return header, _object(parts[1]), ".".join(parts[:2]).encode(), _decoded(parts[2])
+
+
+def _object(part: str) -> dict[str, Any]:
+    try:
+        found = json.loads(_decoded(part), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise TokenRefused("form") from None
+    _require(isinstance(found, dict), "form")
+    return found  # type: ignore[no-any-return]  # checked
+
+
+def _decoded(part: str) -> bytes:
+    try:
+        return urlsafe_b64decode(part + "=" * (-len(part) % 4))
+    except ValueError:
+        raise TokenRefused("form") from None
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(name)
+
+
+def _check_type(issuer: Issuer, header: Mapping[str, Any], claims: Mapping[str, Any]) -> None:
+    """Access and ID tokens are told apart by the claim `token_use` or `typ`, or else by `typ` of the header."""
+    if issuer.token_use is not None:
+        _require(claims.get("token_use") == issuer.token_use, "token_use")
+    if issuer.typ is not None:
+        typ = claims.get("typ", header.get("typ"))
+        named = typ.lower().removeprefix("application/") if isinstance(typ, str) else None
+        _require(named == issuer.typ.lower(), "typ")
+
+
+def _instants(claims: Mapping[str, Any], latest: float) -> tuple[float, float | None]:
+    """When a token ends and was issued. What lies in the future is at most `latest`."""
+    expires_at = instant(claims, "exp")
+    _require(expires_at is not None, "exp")
+    issued_at, valid_from = instant(claims, "iat"), instant(claims, "nbf")
+    _require(issued_at is None or issued_at <= latest, "iat")
+    _require(valid_from is None or valid_from <= latest, "nbf")
+    assert expires_at is not None
+    return expires_at, issued_at
+
+
+def instant(claims: Mapping[str, Any], name: str) -> float | None:
+    """An instant that a token says; None if it does not."""
+    value = claims.get(name)
+    if value is None:
+        return None
+    _require(type(value) in (int, float) and 0 <= value <= MAX_SECONDS, name)
+    return float(value)
+
+
+def _text(claims: Mapping[str, Any], name: str) -> str:
+    value = claims.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> Iterable[str]:
+    if isinstance(value, str):
+        return [value]
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _require(holds: bool, reason: str) -> None:
+    if not holds:
+        raise TokenRefused(reason)

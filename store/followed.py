@@ -1,0 +1,73 @@
+"""What can be followed, users and groups: where both sides of such a follow are, and what the log says of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from sys import maxsize
+
+from store import keys
+from store.kinds import Backup, Check, Kind
+from store.site import Site
+
+MAX_GROUPS = 500  # that a user follows
+
+followed_groups = Kind(
+    "groupfollows",
+    "zset",
+    (keys.USERNAME,),
+    "names of the groups that a user follows, by time; at most 500",
+    written_by="followGroup, unfollowGroup",
+    backup=Backup.COPIED,
+    record="groupfollows",
+    check=Check.FOLLOWS,
+)
+group_followers = Kind(
+    "groupfollowers",
+    "zset",
+    (keys.PLACE,),
+    "usernames that follow a group, by time",
+    written_by="followGroup, unfollowGroup",
+    backup=Backup.DERIVED,
+    rebuilt_from="groupfollows",
+    check=Check.FOLLOWS,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """
+    Users, or groups: the kinds of keys of both sides, and the home of a followee. In the log the followee is the
+    subject, with an id of this `type`, and its name a value with the name `field`. `most` is how many a user follows.
+    """
+
+    type: str
+    field: str
+    following: Kind
+    followers: Kind
+    home: Callable[[Site, str], int]
+    begun: str
+    ended: str
+    most: int
+
+    def kind(self, begins: bool) -> str:
+        """That of the entry of a follow that begins or ends."""
+        return self.begun if begins else self.ended
+
+    def subject(self, followee: str) -> str:
+        return f"{self.type}:{followee.lower()}"
+
+
+USERS = Followed(
+    "user", "followee", keys.following, keys.followers, Site.home_of_user, "followed", "unfollowed", maxsize
+)
+GROUPS = Followed(
+    "group",
+    "group",
+    followed_groups,
+    group_followers,
+    Site.home_of_group,
+    "group_followed",
+    "group_unfollowed",
+    MAX_GROUPS,
+)
+OF_ENTRIES = {kind: each for each in (USERS, GROUPS) for kind in (each.begun, each.ended)}  # by the kinds of entries
+OF_KEYS = {kind.name: each for each in (USERS, GROUPS) for kind in (each.following, each.followers)}

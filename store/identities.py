@@ -1,0 +1,275 @@
+"""
+Users from issuers. An identity is a subject of an issuer, and belongs to one user for ever. It is kept under a digest,
+with the key of the store for names, so that nothing is left of it but the digest once its user is deleted.
+
+At first sight a name is reserved for the identity in the partition of its digest; then the user is made in the home of
+the name. Both steps may be repeated, by any process.
+"""
+
+import hmac
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import count, islice
+from typing import NamedTuple
+
+from caches import memo
+from store import bans, keys, leaving
+from store.client import Command
+from store.client.connection import encoded
+from store.errors import Invalid, NotFound, TokenRefused
+from store.kinds import Backup, Kind, Text
+from store.queries import Read
+from store.reserved_names import ReservedNames
+from store.scripts.registry import Script
+from store.site import Login, Site
+
+READ_IDENTITY = Script("read_identity")
+SWAP_IDENTITY = Script("swap_identity")
+UPDATE_IDENTIFIED = Script("update_identified")
+
+LONGEST_NAME = 20
+NAMELESS = "user"  # the beginning of the name of somebody whose claims have none that can be used
+NAMES_AT_ONCE = 20  # that are looked up in one round trip
+RESERVED, MADE, GONE = "reserved", "made", "gone"
+ISSUER = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")  # the name of an issuer
+SUBJECT_LENGTH = 255
+UNUSABLE = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def slot_of_digest(digest: str) -> int:
+    return int(digest[:8], 16) % keys.SLOTS
+
+
+IDENTITY = Text("DIGEST", "[0-9a-f]{64}", slot_of_digest)
+
+identity = Kind(
+    "identity",
+    "string",
+    (IDENTITY,),
+    "whose a subject of an issuer is, by an HMAC-SHA256 with `namekey`: reserved NAME or made NAME; gone, if the user "
+    "was deleted",
+    written_by="tokens of issuers, deleteUser",
+    backup=Backup.COPIED,
+    record="identity",
+)
+identities = Kind(
+    "identities",
+    "hash",
+    (keys.USERNAME,),
+    "the subjects of issuers that are a user's: by the digest the issuer and the subject; by `iat:` and the digest the "
+    "time (unix milliseconds) of the newest token that has changed the profile; by `claimed:` and the digest the roles "
+    "that its claims gave",
+    written_by="tokens of issuers",
+    backup=Backup.COPIED,
+    record="identities",
+)
+
+
+class Subject(NamedTuple):
+    """Somebody at an issuer, by the name of the issuer in the file of issuers."""
+
+    issuer: str
+    id: str
+
+
+class Identified(NamedTuple):
+    """
+    The user whom the token of an issuer names. It ends at `expires_at`; the user has logged in at the issuer at
+    `authenticated_at` (both unix milliseconds), 0 if the issuer does not say.
+    """
+
+    username: str
+    issuer: str
+    expires_at: int
+    authenticated_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """
+    What a token says of its subject. `name` is what a new user is called after; `issued_at` is in unix milliseconds,
+    None if the token does not say. `roles` are the words of the roles that it gives, None if the issuer gives no roles.
+    """
+
+    subject: Subject
+    name: str = ""
+    issued_at: int | None = None
+    profile: Mapping[str, str] = field(default_factory=dict)
+    roles: frozenset[str] | None = None
+
+
+class IdentifiedUsers:
+    def __init__(self, site: Site, reserved_names: ReservedNames) -> None:
+        self._site, self._reserved_names = site, reserved_names
+        self._name_key: str | None = None
+
+    def read(self, identified: Identified) -> Read[Login | None]:
+        """The user of a token as stored now, as a session has them; None if the user is gone."""
+        username = identified.username
+        return _read(keys.user(self._site.home_of_user(username), username), identified.expires_at)
+
+    async def may_stay(self, identified: Sequence[Identified]) -> list[bool]:
+        """Whether users of tokens are still there, and not banned from the site. One round trip."""
+        reads = [self.read(each) for each in identified]
+        replies = await self._site.redis.pipeline([read.command for read in reads])
+        logins, now = [read.result(reply) for read, reply in zip(reads, replies, strict=True)], self._site.clock()
+        return [login is not None and bans.of_site(login.bans, now) is None for login in logins]
+
+    async def user_of(self, claims: Claims) -> str:
+        """
+        The name of the user whose claims these are. Somebody who is seen for the first time is made a user; a token
+        that is newer than those before changes profile and roles.
+
+        Two round trips; four or more for a new user.
+
+        Raises:
+            TokenRefused: the user was deleted.
+        """
+        digest = await self.digest(claims.subject)
+        name = await self._made(digest, claims.subject)
+        if name is None:
+            return await self._make(digest, claims)
+        if await self._update(digest, claims, name) == "missing":
+            raise TokenRefused(GONE)
+        return name
+
+    async def link(self, username: str, subject: Subject) -> str:
+        """
+        Make a subject that is nobody's yet that of an existing user, whose name is returned. Four round trips.
+
+        Raises:
+            NotFound: there is no such user.
+            Invalid: the subject is another user's, or was that of a deleted one.
+        """
+        site, digest = self._site, await self.digest(subject)
+        name = await site.redis.run(("HGET", keys.user(site.home_of_user(username), username), "name"))
+        if name is None:
+            raise NotFound(f"there is no user {username}")
+        state, _, owner = (await self._swap(digest, "", f"{MADE} {name}")).partition(" ")
+        if state == GONE:
+            raise Invalid(f"{subject.id} of {subject.issuer} was a user who is deleted")
+        if owner.lower() != name.lower():
+            raise Invalid(f"{subject.id} of {subject.issuer} is {owner} already")
+        if await self._update(digest, Claims(subject), name) == "missing":
+            await self._swap(digest, f"{MADE} {name}", "")
+            raise NotFound(f"there is no user {username}")
+        return str(name)
+
+    async def digest(self, subject: Subject) -> str:
+        """The digest of a subject. One round trip at first."""
+        if self._name_key is None:
+            self._name_key = await leaving.name_key(self._site)
+        return hmac.new(self._name_key.encode(), "\0".join(subject).encode(), sha256).hexdigest()
+
+    async def _made(self, digest: str, subject: Subject) -> str | None:
+        """The name of the user of a subject; None if there is none yet. One round trip."""
+        state, _, name = (await self._site.redis.run((*READ_IDENTITY.beginning(self._home(digest)), digest))).partition(
+            " "
+        )
+        if state == GONE:
+            raise TokenRefused(GONE)
+        return name if state == MADE else None
+
+    async def _make(self, digest: str, claims: Claims) -> str:
+        """Reserve a name for a subject, and make the user of this name; with the next name if it is taken meanwhile."""
+        known = ""
+        while True:
+            known = await self._swap(digest, known, f"{RESERVED} {await self._free(free_names(claims.name))}")
+            state, _, name = known.partition(" ")
+            if state == GONE:
+                raise TokenRefused(GONE)
+            if state == MADE:
+                return name
+            if await self._update(digest, claims, name, makes=True) != "taken":
+                await self._swap(digest, known, f"{MADE} {name}")
+                return name
+
+    async def _free(self, names: Iterator[str]) -> str:
+        """The first of some names that nobody has, had or may have. One round trip for each `NAMES_AT_ONCE`."""
+        while True:
+            some = [name for name in islice(names, NAMES_AT_ONCE) if name not in self._reserved_names]
+            taken = await self._taken(some)
+            if free := [name for name in some if name not in taken]:
+                return free[0]
+
+    async def _taken(self, names: Sequence[str]) -> set[str]:
+        site = self._site
+        assert self._name_key is not None
+        commands: list[Command] = []
+        for name in names:
+            p = site.home_of_user(name)
+            commands.append(("EXISTS", keys.user(p, name)))
+            commands.append(("HEXISTS", leaving.departed(p), leaving.digest(self._name_key, name)))
+        found = await site.redis.pipeline(commands)
+        return {name for place, name in enumerate(names) if any(found[2 * place : 2 * place + 2])}
+
+    async def _swap(self, digest: str, known: str, wanted: str) -> str:
+        """Change what is stored of a subject, if it is what is known of it, and return what is stored now."""
+        command = (*SWAP_IDENTITY.beginning(self._home(digest)), digest, known, wanted)
+        return str(await self._site.redis.run(command))
+
+    async def _update(self, digest: str, claims: Claims, name: str, *, makes: bool = False) -> str:
+        site = self._site
+        given = (name, keys.slot(name), digest, " ".join(claims.subject), claims.issued_at or 0, "1" if makes else "")
+        roles = "-" if claims.roles is None else " ".join(sorted(claims.roles))
+        profile = [part for pair in claims.profile.items() for part in pair]
+        command = site.command(UPDATE_IDENTIFIED, site.home_of_user(name), *given, roles, *profile)
+        return str(await site.redis.run(command))
+
+    def _home(self, digest: str) -> int:
+        return slot_of_digest(digest) % self._site.partitions
+
+
+def free_names(claimed: str) -> Iterator[str]:
+    """Names for a new user, the best first: what is claimed as far as it can be a name, then with -2, -3 and so on."""
+    name = usable_name(claimed)
+    yield name
+    for number in count(2):
+        suffix = f"-{number}"
+        yield name[: LONGEST_NAME - len(suffix)] + suffix
+
+
+def usable_name(claimed: str) -> str:
+    """What stands before any `@`, in ASCII, with `-` for what a name cannot have."""
+    text = unicodedata.normalize("NFKD", claimed.partition("@")[0])
+    ascii = "".join(each for each in text if not unicodedata.combining(each))
+    name = UNUSABLE.sub("-", ascii).strip("-")[:LONGEST_NAME].rstrip("-")
+    return name if len(name) >= 2 else NAMELESS
+
+
+async def digests_of(site: Site, username: str) -> list[str]:
+    """The digests of the subjects that are a user's. One round trip."""
+    listed = await site.redis.run(("HKEYS", identities(site.home_of_user(username), username)))
+    return sorted(name for name in listed if ":" not in name)
+
+
+async def refuse(site: Site, username: str) -> None:
+    """Let no token be that of a user who is being deleted. Two round trips."""
+    await refuse_subjects(site, await digests_of(site, username))
+
+
+async def refuse_subjects(site: Site, digests: Sequence[str]) -> None:
+    """Let these subjects be nobody's for ever. One round trip."""
+    commands: list[Command] = [
+        ("SET", identity(slot_of_digest(each) % site.partitions, each), GONE) for each in digests
+    ]
+    await site.redis.pipeline(commands)
+
+
+async def subjects_of(site: Site, username: str) -> list[Subject]:
+    """The subjects that are a user's. One round trip."""
+    stored = await site.redis.run(("HGETALL", identities(site.home_of_user(username), username)))
+    return [Subject(*text.split(" ", 1)) for name, text in sorted(stored.items()) if ":" not in name]
+
+
+@memo(800, microseconds=2)
+def _read(key: str, expires_at: int) -> Read[Login | None]:
+    return Read(encoded(("HMGET", key, "name", "bans")), _login, (expires_at,))
+
+
+def _login(expires_at: int, stored: Sequence[str | None]) -> Login | None:
+    name, bans = stored
+    return Login(name, expires_at, bans or "") if name else None

@@ -1,0 +1,99 @@
+"""Records of the identities of users: which subjects of issuers are theirs."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from store import identities, leaving
+from store.client import Command
+from store.kinds import Key
+from store.maintenance.records.accounts import NAME_KEY
+from store.maintenance.records.record import (
+    INSTANT,
+    Record,
+    Skipped,
+    check_text,
+    flat,
+    shown,
+    valid,
+    without_malformed,
+)
+from store.site import Site
+from store.validation import USERNAME
+
+STATE = re.compile(rf"(?:reserved|made) {USERNAME.pattern}|gone")
+DIGEST = re.compile(identities.IDENTITY.pattern)
+SUBJECT = re.compile(rf"{identities.ISSUER.pattern} .{{1,{identities.SUBJECT_LENGTH}}}")
+CLAIMED = re.compile(r"(?:admin|moderator(?::[a-z0-9_-]{1,50})?)(?: (?:admin|moderator(?::[a-z0-9_-]{1,50})?))*")
+BY_PREFIX = {"iat:": INSTANT, "claimed:": CLAIMED}  # what the fields of `identities` hold; without a prefix, a subject
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityRecord(Record):
+    """Whose the subject with a digest is, and the key of these digests."""
+
+    kind = "identity"
+
+    key: str
+    digest: str
+    state: str
+
+    def check(self) -> None:
+        check_text("identity", "key", self.key, NAME_KEY)
+        check_text("identity", "digest", self.digest, DIGEST)
+        check_text("identity", "state", self.state, STATE)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        yield ("SET", leaving.namekey(0), self.key)
+        p = identities.slot_of_digest(self.digest) % site.partitions
+        yield ("SET", identities.identity(p, self.digest), self.state)
+
+
+@dataclass(frozen=True, slots=True)
+class IdentitiesRecord(Record):
+    """The subjects that are a user's: the fields of `identities`."""
+
+    kind = "identities"
+
+    username: str
+    fields: dict[str, str]
+
+    def check(self) -> None:
+        where = f"identities of {shown(self.username)}"
+        check_text(where, "username", self.username, USERNAME)
+        for name, value in self.fields.items():
+            check_text(where, "field", name[-64:], DIGEST)
+            check_text(where, "value", value, _pattern(name))
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        if self.fields:
+            p = site.home_of_user(self.username)
+            yield ("HSET", identities.identities(p, self.username), *flat(self.fields))
+
+
+async def read_identity(site: Site, found: Sequence[Key], skipped: Skipped) -> list[IdentityRecord]:
+    """Those in some keys of the kind `identity`. One round trip."""
+    if not found:
+        return []
+    name_key, *states = await site.redis.pipeline([("GET", leaving.namekey(0)), *(("GET", key.text) for key in found)])
+    read = [
+        (key.text, IdentityRecord(name_key or "", key.suffix, state))
+        for key, state in zip(found, states, strict=True)
+        if state
+    ]
+    return valid(read, skipped)
+
+
+async def read_identities(site: Site, found: Sequence[Key], skipped: Skipped) -> list[IdentitiesRecord]:
+    """One round trip."""
+    replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
+    read = []
+    for key, fields in zip(found, replies, strict=True):
+        patterns = {name: _pattern(name) for name in fields}
+        usable = without_malformed(key.text, fields, patterns, skipped)
+        read.append((key.text, IdentitiesRecord(key.suffix, usable)))
+    return valid(read, skipped)
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    return BY_PREFIX.get(name[:-64], SUBJECT)

@@ -1,0 +1,61 @@
+-- Make the user of a subject of an issuer, if the username is free, and bring profile and roles up to what a token says, if it is
+-- newer than those before.
+-- requires: name_digests, role_words
+-- ARGV  1-6 see prelude.lua   7 username   8 slot of the user   9 digest of the subject   10 issuer and subject, separated by
+--       a space   11 when the token was issued (unix milliseconds), 0 if it does not say   12 "1" if the user is to be made, or ""
+--       13 words of the roles that the claims give, "-" if the issuer gives none   from 14 on: fields of the profile, each
+--       followed by its value, "" for none
+-- Reply "made" | "taken" | "missing" if there is no such user | "changed" | "same"
+--
+-- If the reply is lost, the script is sent again and finds the subject with the user.
+require_open()
+local subject, digest, issued_at = string.lower(ARGV[7]), ARGV[9], tonumber(ARGV[11])
+local account, subjects, status = KEY.user .. subject, KEY.identities .. subject, "same"
+local name, left = unpack(redis.call("HMGET", account, "name", "left"))
+if ARGV[12] == "1" and redis.call("HEXISTS", subjects, digest) == 0 then
+  if name or left or pseudonym_of(KEY.departed, KEY.namekey, subject) then return "taken" end
+  name, status = ARGV[7], "made"
+  redis.call("HSET", account, "name", name, "joined", ARGV[3], "karma", 0)
+  local id = append_log("registered", name, "user:" .. subject, "name", name, "joined", ARGV[3])
+  redis.call("PUBLISH", KEY.events, table.concat({"registered", 0, name, id}, " "))
+end
+if not name then return "missing" end
+redis.call("HSETNX", subjects, digest, ARGV[10])
+if status ~= "made" and issued_at <= tonumber(redis.call("HGET", subjects, "iat:" .. digest) or 0) then return status end
+if issued_at > 0 then redis.call("HSET", subjects, "iat:" .. digest, ARGV[11]) end
+
+for i = 14, #ARGV, 2 do
+  if ARGV[i + 1] ~= "" then
+    redis.call("HSET", account, ARGV[i], ARGV[i + 1])
+  else
+    redis.call("HDEL", account, ARGV[i])
+  end
+end
+
+-- Grants or revokes a role in the name of the operator, who has the file of issuers.
+local function change_role(kind, word)
+  local role, group = string.match(word, "^(%l+):?(.*)$")
+  local reason = "by the claims of " .. string.match(ARGV[10], "^%S+")
+  record_action(ARGV[8], kind, "user:" .. subject, OPERATOR, {role = role, group = group, reason = reason})
+  write_role(subject, name, role, group)
+end
+
+if ARGV[13] ~= "-" then
+  local held, given = redis.call("HGET", account, "roles") or "", {}
+  local claimed = " " .. (redis.call("HGET", subjects, "claimed:" .. digest) or "") .. " "
+  for word in string.gmatch(ARGV[13], "%S+") do
+    local has = has_role(held, word)
+    if not has then change_role("grant_role", word) end
+    if not has or string.find(claimed, " " .. word .. " ", 1, true) then given[#given + 1] = word end
+  end
+  for word in string.gmatch(claimed, "%S+") do
+    local stays = string.find(" " .. ARGV[13] .. " ", " " .. word .. " ", 1, true)
+    if not stays and has_role(held, word) then change_role("revoke_role", word) end
+  end
+  if given[1] then
+    redis.call("HSET", subjects, "claimed:" .. digest, table.concat(given, " "))
+  else
+    redis.call("HDEL", subjects, "claimed:" .. digest)
+  end
+end
+return status == "made" and status or "changed"

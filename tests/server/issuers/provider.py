@@ -1,0 +1,104 @@
+"""An identity provider on a loopback port, which tests change while servers ask it."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.server.issuers import issuing
+from tests.server.issuers.issuing import RSA, Tokens
+
+
+@dataclass
+class Asked:
+    method: str
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    form: dict[str, str]
+
+
+Answer = tuple[int, str, dict[str, str]]  # status, body, headers
+
+
+@dataclass
+class Provider:
+    """
+    Answers discovery and the set of its keys. `status` is that of all answers, and `pause` the seconds before each.
+    `asked_at` has when each path was asked. `routes` are further paths.
+    """
+
+    keys: list[Any] = field(default_factory=lambda: [RSA])
+    caching: str | None = None
+    status: int = 200
+    pause: float = 0
+    body: str | None = None
+    asked: Counter[str] = field(default_factory=Counter)
+    asked_at: list[tuple[str, float]] = field(default_factory=list)
+    routes: dict[str, Callable[[Asked], Answer]] = field(default_factory=dict)
+    port: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def table(self, **more: Any) -> dict[str, Any]:
+        """What the file of issuers has of it."""
+        discovery = f"{self.url}/.well-known/openid-configuration"
+        plain = {"name": "site", "issuer": self.url, "audience": "upvote", "algorithms": ["RS256"], "private": True}
+        return plain | {"discovery": discovery, "claims": {"name": "name"}} | more
+
+    def tokens(self, now: float, key: Any = None) -> Tokens:
+        return Tokens({"iss": self.url, "aud": "upvote"}, key or self.keys[0], now=now)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            asked = await _read(reader)
+            self.asked[asked.path] += 1
+            self.asked_at.append((asked.path, monotonic()))
+            await asyncio.sleep(self.pause)
+            status, body, headers = self._answer(asked)
+            lines = [f"HTTP/1.1 {status} OK", *(f"{name}: {value}" for name, value in headers.items())]
+            head = "\r\n".join([*lines, f"Content-Length: {len(body.encode())}", "Connection: close", "", ""])
+            writer.write(head.encode() + body.encode())
+            await writer.drain()
+        finally:
+            writer.close()
+
+    def _answer(self, asked: Asked) -> Answer:
+        headers = {"Cache-Control": self.caching} if self.caching else {}
+        if self.status != 200:
+            return self.status, "away", headers
+        if asked.path == "/.well-known/openid-configuration":
+            ends = {f"{name}_endpoint": f"{self.url}/{name}" for name in ("authorization", "token")}
+            return 200, json.dumps({"issuer": self.url, "jwks_uri": f"{self.url}/keys", **ends}), headers
+        if asked.path == "/keys":
+            return 200, self.body or issuing.key_set(*self.keys), headers
+        if asked.path in self.routes:
+            return self.routes[asked.path](asked)
+        return 404, "", headers
+
+
+async def _read(reader: asyncio.StreamReader) -> Asked:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    first, *lines = head.rstrip().split("\r\n")
+    method, target, _ = first.split(" ")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+    body = (await reader.readexactly(int(headers.get("content-length", 0)))).decode()
+    parts = urlsplit(target)
+    query, form = ({name: values[0] for name, values in parse_qs(text).items()} for text in (parts.query, body))
+    return Asked(method, parts.path, query, headers, form)
+
+
+@asynccontextmanager
+async def running(**options: Any) -> AsyncIterator[Provider]:
+    provider = Provider(**options)
+    server = await asyncio.start_server(provider.serve, "127.0.0.1", provider.port)
+    provider.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield provider

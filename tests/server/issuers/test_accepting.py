@@ -1,0 +1,233 @@
+"""Tokens of issuers in place of sessions: whose they are, and which are refused."""
+
+import asyncio
+import hmac
+import json
+import timeit
+
+import pytest
+
+from tests.server import in_process
+from tests.server.issuers import issuing
+from tests.server.issuers.issuing import EC, ED, ISSUER, NOW, OTHER_RSA, RSA, Tokens
+from tests.store.reading import everything
+
+VIEWER = "{ viewer { username } }"
+POST = """mutation { post(input: {title: "A title", content: "text"}) {
+  article { poster { username } } userErrors { code } } }"""
+TOKENS = Tokens()
+
+
+async def sent(http, token, query=VIEWER):
+    return await http.post("/graphql", json={"query": query}, headers={"authorization": f"Bearer {token}"})
+
+
+async def viewer_of(http, token):
+    response = await sent(http, token)
+    assert response.status_code == 200, response.text
+    found = response.json()["data"]["viewer"]
+    return found and found["username"]
+
+
+async def reason_of(http, token, query=VIEWER):
+    response = await sent(http, token, query)
+    (error,) = response.json()["errors"]
+    assert (response.status_code, error["extensions"]["code"]) == (401, "UNAUTHENTICATED")
+    return error["extensions"]["reason"]
+
+
+@pytest.mark.parametrize(("key", "algorithm"), [(RSA, "RS256"), (EC, "ES256"), (ED, "EdDSA")])
+async def test_token_is_its_user_who_is_made_at_first_sight(http, key, algorithm):  # U1
+    tokens = Tokens(key=key, algorithm=algorithm)
+
+    assert await viewer_of(http, tokens.token("1", name="Alice")) == "Alice"
+    assert await viewer_of(http, tokens.token("1", name="Bob", iat=NOW + 9)) == "Alice"
+    assert await viewer_of(http, tokens.token("2", name="alice")) == "alice-2"
+    posted = (await sent(http, tokens.token("1"), POST)).json()["data"]["post"]
+    assert posted == {"article": {"poster": {"username": "Alice"}}, "userErrors": []}
+
+
+async def test_fifty_first_requests_at_once_make_one_user(http, redis):  # U1
+    tokens = [TOKENS.token("1", name="Alice", jti=str(number)) for number in range(50)]
+
+    assert set(await asyncio.gather(*(viewer_of(http, token) for token in tokens))) == {"Alice"}
+    assert [key for key in redis.keys("user:*")] == ["user:{0}:alice"]
+
+
+@pytest.mark.parametrize(
+    ("claims", "reason"),
+    [
+        ({"iss": "https://other.example/"}, "issuer"),
+        ({"iss": None}, "issuer"),
+        ({"iss": [ISSUER]}, "issuer"),
+        ({"aud": "other"}, "audience"),
+        ({"aud": None}, "audience"),
+        ({"aud": ["other", 3]}, "audience"),
+        ({"exp": None}, "exp"),
+        ({"exp": "tomorrow"}, "exp"),
+        ({"exp": True}, "exp"),
+        ({"exp": 1e300}, "exp"),
+        ({"iat": NOW + 61}, "iat"),
+        ({"nbf": NOW + 61}, "nbf"),
+        ({"sub": None}, "subject"),
+        ({"sub": ""}, "subject"),
+        ({"sub": "a" * 256}, "subject"),
+        ({"sub": "line\nbreak"}, "subject"),
+        ({"sub": {"id": 1}}, "subject"),
+    ],
+    ids=str,
+)
+async def test_claims_that_are_not_as_the_file_says_are_refused(http, redis, claims, reason):  # U2
+    before = everything(redis)
+
+    for query in (VIEWER, POST, "{ __typename }"):
+        assert await reason_of(http, TOKENS.token(**claims), query) == reason
+    assert everything(redis) == before
+
+
+def confused(algorithm, secret):
+    """A token that is signed with a shared secret, which is what everybody knows of the issuer's own key."""
+    payload = {"iss": ISSUER, "aud": "upvote", "sub": "1", "exp": NOW + 60}
+    content = ".".join(
+        issuing.part(json.dumps(each).encode()) for each in ({"alg": algorithm, "kid": "rsa-1"}, payload)
+    )
+    return f"{content}.{issuing.part(hmac.digest(secret, content.encode(), 'sha256'))}"
+
+
+HEADERS = {
+    "none": (lambda: unsigned("none"), "algorithm"),
+    "None": (lambda: unsigned("None"), "algorithm"),
+    "the public key as a secret": (lambda: confused("HS256", RSA.as_pem(private=False)), "algorithm"),
+    "its set as a secret": (lambda: confused("HS256", issuing.key_set(RSA).encode()), "algorithm"),
+    "an algorithm of the key's type": (
+        lambda: issuing.signed({"alg": "PS256", "kid": "rsa-1"}, {"iss": ISSUER}, RSA),
+        "algorithm",
+    ),
+    "another key of the algorithm": (lambda: TOKENS.token(key=OTHER_RSA, header={"kid": "rsa-1"}), "key"),
+    "the id of a key of another type": (lambda: TOKENS.token(header={"kid": "ec-1"}), "key"),
+    "an unknown key": (lambda: TOKENS.token(header={"kid": "rsa-9"}), "key"),
+    "a path": (lambda: TOKENS.token(header={"kid": "../../../../etc/passwd"}), "key"),
+    "a path to the keys": (lambda: TOKENS.token(key=OTHER_RSA, header={"kid": "keys.json"}), "key"),
+    "a number": (lambda: TOKENS.token(header={"kid": 1}), "key"),
+    "crit": (lambda: TOKENS.token(header={"crit": ["exp"]}), "crit"),
+    "crit of what is known": (lambda: TOKENS.token(header={"crit": ["b64"], "b64": True}), "crit"),
+    "crit that is empty": (lambda: TOKENS.token(header={"crit": []}), "crit"),
+    "size": (lambda: TOKENS.token(padding="a" * 8_000), "size"),
+    "cut": (lambda: TOKENS.token()[:-4], "key"),
+    "two parts": (lambda: TOKENS.token().rpartition(".")[0], "form"),
+    "five parts": (lambda: "a.b.c.d.e", "form"),
+    "no signature": (lambda: TOKENS.token().rpartition(".")[0] + ".", "form"),
+    "no JSON": (lambda: "e30.e3.e30", "form"),
+    "a list": (lambda: "W10.W10.W10", "form"),
+    "NaN": (lambda: f"{issuing.part(b'{}')}.{issuing.part(b'{1: NaN}')}.e30", "form"),
+    "deep": (lambda: f"{issuing.part(b'[' * 3_000)}.e30.e30", "form"),
+}
+
+
+def unsigned(algorithm):
+    parts = ({"alg": algorithm}, {"iss": ISSUER, "aud": "upvote", "sub": "1", "exp": NOW + 60})
+    return ".".join(issuing.part(json.dumps(each).encode()) for each in parts) + ".e30"
+
+
+@pytest.mark.parametrize("attack", HEADERS)
+async def test_forged_token_is_refused(http, redis, attack):  # U2
+    await viewer_of(http, TOKENS.token())
+    make, reason = HEADERS[attack]
+    before = everything(redis)
+
+    assert await reason_of(http, make()) == reason
+    assert everything(redis) == before
+
+
+@pytest.mark.parametrize("name", ["jku", "x5u", "jwk", "x5c"])
+async def test_keys_that_a_token_names_are_not_read(http, name):  # U2
+    """Neither is a URL in the header fetched, nor a key in it used."""
+    fetched = []
+
+    async def answer(reader, writer):
+        fetched.append(await reader.readline())
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/keys.json"
+    values = {"jku": url, "x5u": url, "jwk": OTHER_RSA.as_dict(private=False), "x5c": ["MIIB"]}
+    async with server:
+        assert await reason_of(http, TOKENS.token(key=OTHER_RSA, header={name: values[name]})) == "key"
+        assert await reason_of(http, TOKENS.token(key=OTHER_RSA, header={name: values[name], "kid": "rsa-1"})) == "key"
+
+    assert await viewer_of(http, TOKENS.token(header={name: values[name]}, name="Alice")) == "Alice"
+    assert fetched == []
+
+
+async def test_without_an_id_the_only_key_of_the_algorithm_is_tried(serve, tmp_path):
+    async with serve(issuing.written(tmp_path)) as http:
+        assert await viewer_of(http, TOKENS.token(header={"kid": None}, name="Alice")) == "Alice"
+    file = issuing.written(tmp_path, keys=issuing.key_set(RSA, OTHER_RSA))
+    async with serve(file) as http:
+        assert await reason_of(http, TOKENS.token(header={"kid": None})) == "key"
+
+
+async def test_expired_token_counts_as_none_also_from_memory(http, clock):  # U2
+    token = TOKENS.token(name="Alice", exp=NOW + 100)
+    assert await viewer_of(http, token) == "Alice"
+    clock.advance(159)
+    assert await viewer_of(http, token) == "Alice"  # within the leeway
+
+    clock.advance(1)
+
+    for _ in range(2):
+        response = await sent(http, token)
+        assert response.status_code == 200
+        assert response.json() == {"data": {"viewer": None}, "extensions": {"session": "ended"}}
+    refused = (await sent(http, token, POST)).json()["data"]["post"]
+    assert refused == {"article": None, "userErrors": [{"code": "UNAUTHENTICATED"}]}
+    forged = TOKENS.token(key=OTHER_RSA, header={"kid": "rsa-1"}, exp=NOW)
+    assert await reason_of(http, forged) == "key"  # it has not only expired
+
+
+async def test_other_texts_are_ended_sessions_and_no_tokens_of_issuers(http):
+    for text in ("x", "a" * 46):
+        response = await sent(http, text)
+        assert response.json() == {"data": {"viewer": None}, "extensions": {"session": "ended"}}
+
+
+async def test_without_issuers_their_tokens_are_ended_sessions(redis_url):
+    async with in_process.serving(redis_url) as http:
+        response = await sent(http, TOKENS.token())
+
+    assert response.json() == {"data": {"viewer": None}, "extensions": {"session": "ended"}}
+
+
+async def test_second_check_is_a_look_into_memory(http, monkeypatch):
+    accepted, token = http.app.state.tokens, TOKENS.token(name="Alice")
+    await viewer_of(http, token)
+    checked = []
+    monkeypatch.setattr(accepted, "_check", lambda *given: checked.append(given))
+
+    assert await viewer_of(http, token) == "Alice"
+    assert checked == []
+    assert token not in str(list(accepted._remembered.entries))
+    seconds = min(timeit.repeat(lambda: accepted.remembered(token), number=1_000, repeat=20)) / 1_000
+    assert seconds < 5e-6
+
+
+async def test_tokens_are_forgotten_with_their_key(serve, tmp_path):  # U3
+    async with serve(issuing.written(tmp_path)) as http:
+        rsa, ec = TOKENS.token(name="Alice"), Tokens(key=EC, algorithm="ES256").token()
+        assert [await viewer_of(http, token) for token in (rsa, ec)] == ["Alice", "Alice"]
+
+        (tmp_path / "keys.json").write_text(issuing.key_set(EC, OTHER_RSA))
+        await until(lambda: http.app.state.tokens.remembered(rsa) is None)
+
+        assert await reason_of(http, rsa) == "key"
+        assert await viewer_of(http, ec) == "Alice"
+        assert await viewer_of(http, TOKENS.token(key=OTHER_RSA)) == "Alice"
+        (tmp_path / "keys.json").write_text("no set")
+        await asyncio.sleep(1.5)
+        assert await viewer_of(http, Tokens(key=EC, algorithm="ES256").token(jti="new")) == "Alice"
+
+
+async def until(holds):
+    async with asyncio.timeout(20):
+        while not holds():  # noqa: ASYNC110 - nothing says when a file was read
+            await asyncio.sleep(0.02)

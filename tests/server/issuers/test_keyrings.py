@@ -1,0 +1,188 @@
+"""Keys that a provider publishes: fetched in the background, by one process for all, and rotated without a refusal."""
+
+import asyncio
+import itertools
+import time
+from contextlib import AsyncExitStack
+
+import httpx
+import pytest
+
+from server.guarded_client import Answer
+from server.issuers import file, keyrings
+from server.issuers.keyrings import Keyring, KeysUnavailable, Waiting, freshness
+from store.key_sets import KeySets
+from tests.server.issuers import issuing, provider
+from tests.server.issuers.issuing import EC, OTHER_RSA, RSA
+
+HOUR = 3_600_000
+
+
+class Ticking:
+    """A clock that runs, in unix milliseconds, and can be set forward."""
+
+    ahead = 0
+
+    def __call__(self):
+        return round(time.time() * 1000) + self.ahead
+
+
+@pytest.fixture
+def ticking():
+    return Ticking()
+
+
+@pytest.fixture
+async def asked():
+    async with provider.running() as asked:
+        yield asked
+
+
+def keyring_of(asked, tmp_path, clock, waiting=None, **more):
+    found = file.read(issuing.written(tmp_path, asked.table(**more)))
+    return Keyring(found.issuers[0], 24, 72, waiting or Waiting(), lambda: None, clock)
+
+
+@pytest.fixture
+async def running(store, asked, tmp_path, ticking):
+    """A function that makes a keyring, as a process has it, and keeps it current."""
+    async with AsyncExitStack() as stack:
+
+        async def make(**more):
+            made = keyring_of(asked, tmp_path, ticking, **more)
+            await stack.enter_async_context(keyrings.kept_current([made], KeySets(store.site)))
+            return made
+
+        yield make
+
+
+async def until(holds, seconds=15):
+    async with asyncio.timeout(seconds):
+        while not holds():  # noqa: ASYNC110 - it is another process that changes it
+            await asyncio.sleep(0.02)
+
+
+async def test_keys_are_fetched_once_for_all_processes(running, asked):  # U3
+    rings = [await running() for _ in range(3)]
+
+    found = await asyncio.gather(*(ring.find("rsa-1", "RS256") for ring in rings))
+
+    assert [key.id for key in found] == ["rsa-1"] * 3
+    assert asked.asked == {"/.well-known/openid-configuration": 1, "/keys": 1}
+
+
+async def test_keys_survive_a_restart_while_their_provider_is_away(running, asked):  # U3
+    await (await running()).find("rsa-1", "RS256")
+    asked.status = 503
+
+    restarted = await running()
+
+    await until(lambda: len(restarted.current) == 1)
+    assert (await restarted.find("rsa-1", "RS256")).id == "rsa-1"
+
+
+async def test_unknown_key_waits_for_the_next_fetch_and_throws_no_good_one_out(running, asked):  # U3
+    ring = await running()
+    await ring.find("rsa-1", "RS256")
+    asked.keys = [RSA, OTHER_RSA]
+    started = time.monotonic()
+
+    found = await asyncio.gather(*(ring.find("rsa-2", "RS256") for _ in range(50)), ring.find("rsa-1", "RS256"))
+
+    assert [key.id for key in found] == ["rsa-2"] * 50 + ["rsa-1"]
+    first, second = [at for path, at in asked.asked_at if path == "/keys"]
+    assert 4.9 < second - first < 7
+    assert time.monotonic() - started < 7
+    assert await ring.find("nobody's", "RS256") is None
+    assert await ring.find("rsa-1", "ES256") is None
+    fetches = [at for path, at in asked.asked_at if path == "/keys"]
+    assert all(later - earlier > 4.9 for earlier, later in itertools.pairwise(fetches))
+
+
+async def test_revoked_key_is_refused_in_all_processes_soon_after_the_answer(running, asked, ticking):  # U3
+    asked.caching = "max-age=60"
+    rings = [await running() for _ in range(2)]
+    kept = [await ring.find("rsa-1", "RS256") for ring in rings]
+    asked.keys = [EC]
+
+    ticking.ahead += 48_500  # four fifths of a minute
+    await until(lambda: not any(key.is_current for key in kept))
+
+    assert all(ring.current.find("rsa-1", "RS256") is None for ring in rings)
+
+
+async def test_too_many_waiting_requests_are_unavailable_and_so_is_an_absent_provider(running, asked, ticking):  # U3
+    ring = await running()
+    await ring.find("rsa-1", "RS256")
+    asked.status = 500
+    started = time.monotonic()
+
+    results = await asyncio.gather(*(ring.find(f"unknown-{n}", "RS256") for n in range(120)), return_exceptions=True)
+
+    assert {type(each) for each in results} == {KeysUnavailable}
+    assert [str(each) for each in results].count("too many requests wait for keys") == 20
+    assert time.monotonic() - started < 7
+    assert (await ring.find("rsa-1", "RS256")).is_current
+
+
+async def test_last_keys_are_used_for_three_days_without_their_provider(running, asked, ticking):  # U3
+    ring = await running()
+    key = await ring.find("rsa-1", "RS256")
+    asked.status = 500
+
+    ticking.ahead += 71 * HOUR
+    await asyncio.sleep(1.5)
+    assert key.is_current
+
+    ticking.ahead += HOUR
+    await until(lambda: not key.is_current)
+    assert len(ring.current) == 0
+
+
+async def test_keys_are_fetched_again_every_day_at_least(running, asked, ticking):  # U3
+    asked.caching = "public, max-age=31536000, immutable"
+    ring = await running()
+    await ring.find("rsa-1", "RS256")
+
+    ticking.ahead += round(19.5 * HOUR)
+    await until(lambda: asked.asked["/keys"] == 2, 20)
+
+
+@pytest.mark.parametrize("answer", ["", "[]", '{"keys": {}}', '{"keys": ["x"]}', '{"keys": [' + "{}," * 100 + "{}]}"])
+async def test_answer_that_is_no_key_set_changes_nothing(running, asked, ticking, answer):
+    ring = await running()
+    key = await ring.find("rsa-1", "RS256")
+    asked.body = answer or " "
+
+    ticking.ahead += 24 * HOUR
+    await until(lambda: asked.asked["/keys"] > 1)
+    await asyncio.sleep(0.2)
+
+    assert key.is_current and len(ring.current) == 1
+
+
+async def test_discovery_of_another_issuer_is_not_used(running, asked):
+    ring = await running(issuer="https://other.example/")
+    await until(lambda: asked.asked["/.well-known/openid-configuration"] > 0)
+    await asyncio.sleep(0.2)
+
+    assert len(ring.current) == 0
+    assert asked.asked["/keys"] == 0
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, 300),
+        ({"cache-control": "max-age=1000"}, 1000),
+        ({"cache-control": "public, MAX-AGE=1000, must-revalidate"}, 1000),
+        ({"cache-control": "s-maxage=9, max-age=1000", "age": "400"}, 600),
+        ({"cache-control": "max-age=1000", "age": "2000"}, 60),
+        ({"cache-control": "max-age=1000, no-cache"}, 60),
+        ({"cache-control": "no-store"}, 60),
+        ({"cache-control": "max-age=x", "age": "-1"}, 300),
+    ],
+    ids=str,
+)
+def test_answers_are_fresh_as_they_say(headers, seconds):
+    assert freshness(Answer(200, httpx.Headers(headers), b"")) == seconds
