@@ -17,8 +17,8 @@ redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KE
 forget_annulled(article.number)
 end_appeals("article:" .. article.number)
 move_pending(article.number, nil, article.groups)
-for _, place in ipairs(all_places_of(article.number, article.groups)) do
-  relist(newest_comments(article.number, most_recent(place)), place, false, math.huge)
+for _, place in ipairs(recent.all_places_of(article.number, article.groups)) do
+  recent.relist(newest_comments(article.number, recent.most_in(place)), place, false, math.huge)
 end
 redis.call("UNLINK", KEY.latest .. article.number)
 drop_flags(article.number)

@@ -60,5 +60,5 @@ if #changed > 0 then
   )
   publish_event("regrouped", article, changed, id)
 end
-local has_comments = note_relisting(article.number, changed_places)
+local has_comments = recent.note(article.number, changed_places)
 return {"regrouped", article_hash(article.number), has_comments and 1 or 0}

@@ -9,11 +9,11 @@ local home = find_home(article)
 
 local function is_listed()
   if home.state then return false end
-  for _, each in ipairs(places_of(home.groups)) do if each == place then return true end end
+  for _, each in ipairs(recent.places_of(home.groups)) do if each == place then return true end end
   return false
 end
 
-local wanted = most_recent(place) + 1 -- with one too many, `floors` tells that there are more
-if home and relist(newest_comments(article, wanted), place, is_listed(), RELISTED_AT_ONCE) then return 1 end
+local wanted = recent.most_in(place) + 1 -- with one too many, `floors` tells that there are more
+if home and recent.relist(newest_comments(article, wanted), place, is_listed(), recent.AT_ONCE) then return 1 end
 redis.call("ZREM", KEY.relisting, article .. " " .. place)
 return 0

@@ -44,7 +44,7 @@ local function set_state(article, state, actor)
   if redis.call("EXISTS", KEY.tree .. article.number) == 1 or article.notified then -- they leave lists or come back
     redis.call("ZADD", KEY.removing, now, article.number)
   end
-  note_relisting(article.number, places_of(article.groups))
+  recent.note(article.number, recent.places_of(article.groups))
   local id = log_state(article, actor)
   if not state then announce_article(article, id) end
 end
@@ -69,7 +69,7 @@ local function set_groups(article, groups, changed, actor)
   set_pending(article, article.time)
   local names = table.concat(groups, " ")
   redis.call("HSET", KEY.article .. article.number, "groups", names)
-  note_relisting(article.number, {"group:" .. changed})
+  recent.note(article.number, {"group:" .. changed})
   local id = append_log(
     "regrouped", actor, "article:" .. article.number, "groups", names, "changed", changed, "poster", article.poster
   )

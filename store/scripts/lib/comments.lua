@@ -179,9 +179,9 @@ local function count_comment(comment, change)
     index_activity(article)
   end
   if change < 0 then
-    remove_recent(comment, article.groups)
+    recent.remove(comment, article.groups)
   elseif not article.state then
-    add_recent(comment, article.groups)
+    recent.add(comment, article.groups)
   end
   return article.groups
 end

@@ -99,7 +99,7 @@ end
 -- Whether the comment is among the recent ones where it belongs, unless those of its article are being moved.
 local function verify_recent()
   local groups, state = unpack(redis.call("HMGET", article, "groups", "state"))
-  for _, place in ipairs(places_of(split(groups or ""))) do
+  for _, place in ipairs(recent.places_of(split(groups or ""))) do
     local is_recent = comment.time > (tonumber(redis.call("HGET", KEY.floors, place)) or 0)
     local is_listed = is_recent and not comment.state and not state
     if not redis.call("ZSCORE", KEY.relisting, comment.article .. " " .. place) then

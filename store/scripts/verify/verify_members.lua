@@ -39,7 +39,7 @@ local function is_recent(number)
   if not article or state then return false end
   if redis.call("ZSCORE", KEY.relisting, article .. " " .. name) then return true end
   local home = find_home(article)
-  return home and not home.state and has(places_of(home.groups), name)
+  return home and not home.state and has(recent.places_of(home.groups), name)
 end
 
 -- Whether an article of the user is held.
