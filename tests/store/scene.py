@@ -154,7 +154,8 @@ async def fill_other_kinds(scene: Scene) -> None:
     Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, a long thread with a
     removed comment, rate limits, a consumer of the log, an admin and a moderator, flags, of which one counts toward
     hiding, what somebody has saved, a ban and an appeal, an article that was flagged and removed with an appeal that is
-    answered, and a comment that is held; an annulled vote; a token that is good once; and a user who is being deleted.
+    answered, and a comment and two edits that are held; an annulled vote; a token that is good once; and a user who is
+    being deleted.
     """
     await scene.store.follows.follow("bob", "alice")
     await scene.store.follows.follow_group("bob", "show")
@@ -194,13 +195,21 @@ async def fill_other_kinds(scene: Scene) -> None:
     await appeals.submit(site, "carol", removal.action.number, "It is news")
     await appeals.answer(site, "bob", removal.action.number, "It has a price")
     with holding(scene.store):
-        await scene.store.comments.post(scene.open.number, None, "dave", "@bob, this is held")
+        await scene.store.comments.post(scene.open.number, None, "carol", "@bob, this is held")
+        await scene.store.articles.edit(
+            scene.open.number, scene.open.poster, {"link": "https://new.example/", "content": "@bob"}
+        )
+        await scene.store.comments.edit(moved.number, "carol", "@dave, so is this edit")
 
     await scene.store.identities.user_of(Claims(Subject("site", "1"), "frank", 1, {}, frozenset({"moderator:video"})))
     await KeySets(site).write("site", FetchedKeys("https://id.example/keys", '{"keys": []}', 1, 2, "{}"))
     annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
     assert annulled.action
     await annul_some(site, scene.p, annulled.action.number, "carol", 0, [(scene.open.number, 0)])
+    await scene.store.mailboxes.set_first("bob", "bob@example.com")
+    token = await issue(site, "bob", Purpose.CONFIRM, "bob@example.com")
+    await scene.store.mailboxes.confirm(token.text)
+    await scene.store.mailboxes.set_first("bob", "new@example.com")
     await begin_to_leave(site, await registered(scene.store, "erin"), "", removes_texts=False)
 
 

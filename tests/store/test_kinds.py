@@ -1,6 +1,18 @@
 import pytest
 
-from store import annulments, flags, identities, key_sets, keys, kinds, leases, recent_comments, threads
+from store import (
+    annulments,
+    flags,
+    identities,
+    key_sets,
+    keys,
+    kinds,
+    leases,
+    mailboxes,
+    mails,
+    recent_comments,
+    threads,
+)
 from store.ranking.formulas import Policy
 from tests.store import scene as scenes
 
@@ -31,6 +43,9 @@ EXAMPLES: dict[kinds.Text, int | str] = {
     key_sets.NAME: "site",
     annulments.CASE: 1541,
     recent_comments.PLACE_NAME: "group:show",
+    mailboxes.ADDRESS_DIGEST: DIGEST[:40],
+    mails.SUBJECT: "Alice",
+    mails.WHAT: "reset",
 }
 
 
@@ -61,7 +76,11 @@ NEVER_EXPIRING = (
     "refused",
     "moderators",
     "flags",
+    "heldedit",
     "queue",
+    "addressed",
+    "mailing",
+    "mail",
     "saved",
     "recent",
     "floors",

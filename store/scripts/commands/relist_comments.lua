@@ -14,6 +14,6 @@ local function is_listed()
 end
 
 local wanted = recent.most_in(place) + 1 -- with one too many, `floors` tells that there are more
-if home and recent.relist(newest_comments(article, wanted), place, is_listed(), recent.AT_ONCE) then return 1 end
+if home and recent.relist(recent.newest(article, wanted), place, is_listed(), recent.AT_ONCE) then return 1 end
 redis.call("ZREM", KEY.relisting, article .. " " .. place)
 return 0

@@ -93,7 +93,7 @@ local function visible_comments(article)
 end
 
 -- The newest visible comments of an article, each as {member, time}: at most `count` where it has many.
-local function newest_comments(article, count)
+function recent.newest(article, count)
   local found = {}
   if redis.call("EXISTS", KEY.latest .. article) == 1 then
     local flat = redis.call("ZRANGE", KEY.latest .. article, 0, count - 1, "REV", "WITHSCORES")
