@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "v0014_rings"
-down_revision = "v0013_profiles"
+revision = "v0015_rings"
+down_revision = "v0014_comments_by_time"
 
 NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
