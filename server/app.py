@@ -50,6 +50,7 @@ from server.compression import Compression
 from server.ended_sessions import EndedSessions
 from server.http.connections import ConnectionLimiter
 from server.issuers import file as issuers_file
+from server.issuers import front_door
 from server.issuers.accepting import AcceptedTokens
 from server.issuers.file import Issuers, WrongIssuers
 from server.issuers.keyrings import KeysUnavailable
@@ -255,6 +256,7 @@ def _add_routes(app: Application, settings: Settings) -> None:
         *health.routes(),
         *explorer.routes(PATH),
         *export.routes(),
+        *(front_door.routes() if app.state.tokens else []),
         *reader.routes(settings.reader == "on", PATH),
     ]
     if settings.reader == "on" or settings.public_url:  # there are pages that feeds can link to

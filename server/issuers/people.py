@@ -14,14 +14,22 @@ FIELDS = {"display_name": "display_name", "about": "about", "avatar_url": "avata
 MOST_GROUPS = 100  # that the claims of a token may name
 
 
-def claims_of(token: Token) -> Claims:
+def claims_of(token: Token, *, is_whole: bool = True) -> Claims:
+    """
+    What a token says. One that is not whole, such as an ID token, says nothing of a field or of roles by lacking the
+    claim.
+    """
     issuer, claims = token.issuer, token.claims
+    says_roles = is_whole or any(
+        claim(claims, path) is not None for path in (issuer.claims.roles, issuer.claims.moderates)
+    )
+    said = {field: claim(claims, getattr(issuer.claims, path)) for field, path in mapped(issuer).items()}
     return Claims(
         subject=Subject(issuer.name, token.subject),
         name=_text(claim(claims, issuer.claims.name)),
         issued_at=None if token.issued_at is None else round(token.issued_at * 1000),
-        profile={field: _text(claim(claims, getattr(issuer.claims, path))) for field, path in mapped(issuer).items()},
-        roles=roles_of(issuer, claims) if issuer.maps_roles else None,
+        profile={field: _text(value) for field, value in said.items() if is_whole or value is not None},
+        roles=roles_of(issuer, claims) if issuer.maps_roles and says_roles else None,
     )
 
 

@@ -97,7 +97,8 @@ async def test_only_the_issuer_ends_its_tokens(http):
 async def test_fields_that_the_issuer_says_are_not_edited(serve, tmp_path):  # U1
     table = {**issuing.TABLE, "claims": {"name": "name", "display_name": "nick", "avatar": "picture"}}
     edit = """mutation($d: String, $u: URL, $a: String) {
-      editProfile(input: {displayName: $d, avatarUrl: $u, about: $a}) { user { displayName about avatarUrl } userErrors { code field } } }"""
+      editProfile(input: {displayName: $d, avatarUrl: $u, about: $a}) {
+        user { displayName about avatarUrl } userErrors { code field } } }"""
     only_about = """mutation { editProfile(input: {about: "me"}) {
       user { displayName about avatarUrl } userErrors { code field } } }"""
     async with serve(issuing.written(tmp_path, table)) as http:
