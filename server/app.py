@@ -238,6 +238,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     limiter.on_change = observer.metrics.connections_of(worker)
     app.state.endpoint = endpoint = _endpoint(settings, app)
     app.state.site_name = settings.site_name
+    app.state.front_doors, app.state.login_url = tokens.front_doors if tokens else [], settings.login_url
     app.state.sitemaps = Sitemaps()
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint

@@ -78,6 +78,11 @@ class AcceptedTokens:
         """
         return self.remembered(token) or await self._checked(token)
 
+    @property
+    def front_doors(self) -> list[str]:
+        """The names of the issuers at which browsers can log in."""
+        return [each.name for each in self.file.issuers if each.client_id is not None]
+
     def mapped_fields(self, issuer: str) -> Collection[str]:
         """The fields of users that are an issuer's, by its name."""
         found = self.file.named(issuer)

@@ -1,11 +1,6 @@
 """The front door: a browser logs in at a small provider on loopback, and comes back with the cookie of a session."""
 
-import json
-import secrets
-import time
-from base64 import b64encode, urlsafe_b64encode
-from hashlib import sha256
-from urllib.parse import parse_qs, quote, urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 import pytest
@@ -13,36 +8,10 @@ import pytest
 from tests.server.conftest import serving
 from tests.server.issuers import issuing, provider
 from tests.server.issuers.issuing import OTHER_RSA
+from tests.server.issuers.provider import Users
 
 VIEWER = "{ viewer { username displayName } account { sessions { agent isCurrent } } }"
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
-
-
-class Users:
-    """The pages of a provider: it logs in whoever comes as `subject`, and gives an ID token for a code, once."""
-
-    def __init__(self, asked, secret=None):
-        self.provider, self.secret, self.codes, self.claims, self.key = asked, secret, {}, {}, None
-        asked.routes = {"/authorization": self.authorize, "/token": self.exchange}
-
-    def authorize(self, asked):
-        code = secrets.token_urlsafe(8)
-        self.codes[code] = asked.query
-        back = urlencode({"code": code, "state": asked.query["state"], "iss": self.provider.url})
-        return 302, "", {"Location": f"{asked.query['redirect_uri']}?{back}"}
-
-    def exchange(self, asked):
-        form = asked.form
-        given = self.codes.pop(form.get("code"), None)
-        challenge = urlsafe_b64encode(sha256(form.get("code_verifier", "").encode()).digest()).decode().rstrip("=")
-        pair = b64encode(f"door:{quote(self.secret or '', '')}".encode()).decode()  # as RFC 6749 asks for
-        is_known = self.secret is None or asked.headers.get("authorization") == f"Basic {pair}"
-        is_same = given and given["redirect_uri"] == form["redirect_uri"] and given["client_id"] == form["client_id"]
-        if not is_same or given["code_challenge"] != challenge or not is_known or asked.method != "POST":
-            return 400, '{"error": "invalid_grant"}', {}
-        claims = {"aud": "door", "name": "Ada", "nick": "Countess", "nonce": given["nonce"]} | self.claims
-        token = self.provider.tokens(time.time(), self.key).token("ada", **claims)
-        return 200, json.dumps({"id_token": token, "access_token": "opaque"}), {}
 
 
 @pytest.fixture
