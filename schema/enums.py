@@ -124,6 +124,7 @@ describe(
     REVOKE_ROLE="Took a role from a user.",
     REVERT="Reverted an earlier action.",
     PURGE="Deleted a text for good.",
+    REJECT_EDIT="Rejected an edit that a rule of the site held. The text stayed as it was.",
 )
 describe(
     AnnulmentState,

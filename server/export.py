@@ -45,9 +45,10 @@ ACCOUNT = """{ viewer { id username displayName about avatarUrl joinedAt karma b
   roles { role group { name } grantedAt } } }"""
 SESSIONS = "{ account { sessions { id openedAt usedAt agent } } }"
 ARTICLES = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Article {
-  id title link content groups { name } state isLocked postedAt editedAt upvotes downvotes } } }"""
+  id title link content groups { name } state isLocked postedAt editedAt upvotes downvotes
+  heldEdit { title link content heldBy at } } } }"""
 COMMENTS = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Comment {
-  id parent { id } depth content state postedAt editedAt upvotes downvotes } } }"""
+  id parent { id } depth content state postedAt editedAt upvotes downvotes heldEdit { content heldBy at } } } }"""
 ACTIONS = f"query($ids: [ID!]!) {{ nodes(ids: $ids) {{ ... on ModerationAction {{ id subjectId {ACTION} }} }} }}"
 OWN_ARTICLES = "viewer { articles(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"
 OWN_COMMENTS = "viewer { comments(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"

@@ -46,6 +46,7 @@ class Check(Enum):
     ACTIONS = auto()  # by the actions that it has
     MODERATORS = auto()  # by the roles of the users that it has
     FLAGS = auto()  # and its entries in the queues
+    HELD_EDIT = auto()  # and its entries in the queues
     APPEAL = auto()  # and its entries in the queues
     QUEUE = auto()  # by the flags of what it has
     COMMENT = auto()  # and its entries in the indexes of its siblings and the tree

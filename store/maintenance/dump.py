@@ -5,7 +5,7 @@ Dumps a store, while it is in use, as records (see `records`) from which `restor
     articles and follows, also of groups
     comments: after their articles and their parents
     users, deleted ones, identities, what is written about groups, idempotency keys, lists of users, sessions, tokens,
-    actions of moderators, appeals, flags, annulled votes
+    actions of moderators, appeals, flags, edits that wait, annulled votes
     sequences: of each partition the last one given to a post
 
 Kinds of keys say which keys these have, which are derived from them, and which are left out. Each record is read
@@ -32,6 +32,7 @@ from store.maintenance.records.actions import read_actions, read_appeals
 from store.maintenance.records.annulments import read_annulled
 from store.maintenance.records.content import read_articles, read_comments
 from store.maintenance.records.flags import read_flags
+from store.maintenance.records.held_edits import read_held_edits
 from store.maintenance.records.identities import read_identities, read_identity
 from store.maintenance.records.lists import kinds_of_lists, read_lists
 from store.maintenance.records.places import read_places
@@ -63,6 +64,7 @@ LAST: dict[str, Reader] = {
     "action": read_actions,
     "appeal": read_appeals,
     "flags": read_flags,
+    "heldedit": read_held_edits,
     "annulled": read_annulled,
 }
 PASSES = 3  # over all keys

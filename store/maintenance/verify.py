@@ -44,6 +44,7 @@ from store.maintenance import (
     comment_karma,
     dangling_follows,
     flags,
+    held_edits,
     inboxes,
     lists,
     moderation,
@@ -220,6 +221,7 @@ class _Verification:
             listing = [key for key in found if key.kind.check is Check.LIST]
             await self._report_wrong(await lists.find(self._site, listing))
             await self._moderation(found)
+            await self._report_wrong(await held_edits.find(self._site, found))
             await self._report_wrong(await flags.find(self._site, found))
             await self._report_wrong(await annulments.find(self._site, found))
             await self._appeals(found)

@@ -17,7 +17,7 @@ async def test_front_door_leads_back_to_where_it_was_asked_for(browser, tmp_path
         file = issuing.written(tmp_path, asked.table(client_id="door"))
         with serving(tmp_path / "data", issuers=file, login_url="https://own.example/enter") as live:
             async with httpx.AsyncClient() as http, asyncio.timeout(20):
-                while (await http.get(f"{live.url}/log-in/site")).status_code != 303:
+                while (await http.get(f"{live.url}/log-in/site")).status_code != 303:  # noqa: ASYNC110 - keys are fetched
                     await asyncio.sleep(0.1)
             context = await browser.new_context(base_url=f"{live.url}/")
             page = await context.new_page()

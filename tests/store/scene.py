@@ -153,7 +153,8 @@ async def fill_other_kinds(scene: Scene) -> None:
     Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, a long thread with a
     removed comment, rate limits, a consumer of the log, an admin and a moderator, flags, of which one counts toward
     hiding, what somebody has saved, a ban and an appeal, an article that was flagged and removed with an appeal that is
-    answered, and a comment that is held; an annulled vote; a token that is good once; and a user who is being deleted.
+    answered, and a comment and two edits that are held; an annulled vote; a token that is good once; and a user who is
+    being deleted.
     """
     await scene.store.follows.follow("bob", "alice")
     await scene.store.follows.follow_group("bob", "show")
@@ -193,7 +194,11 @@ async def fill_other_kinds(scene: Scene) -> None:
     await appeals.submit(site, "carol", removal.action.number, "It is news")
     await appeals.answer(site, "bob", removal.action.number, "It has a price")
     with holding(scene.store):
-        await scene.store.comments.post(scene.open.number, None, "dave", "@bob, this is held")
+        await scene.store.comments.post(scene.open.number, None, "carol", "@bob, this is held")
+        await scene.store.articles.edit(
+            scene.open.number, scene.open.poster, {"link": "https://new.example/", "content": "@bob"}
+        )
+        await scene.store.comments.edit(moved.number, "carol", "@dave, so is this edit")
 
     await scene.store.identities.user_of(Claims(Subject("site", "1"), "frank", 1, {}, frozenset({"moderator:video"})))
     await entrances.begin(site, "site", "/")

@@ -60,6 +60,7 @@ NEVER_EXPIRING = (
     "refused",
     "moderators",
     "flags",
+    "heldedit",
     "queue",
     "saved",
 )

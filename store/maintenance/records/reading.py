@@ -19,6 +19,7 @@ from store.maintenance.records.actions import ActionRecord, AppealRecord
 from store.maintenance.records.annulments import AnnulledRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord
 from store.maintenance.records.flags import FlagsRecord
+from store.maintenance.records.held_edits import HeldEditRecord
 from store.maintenance.records.identities import IdentitiesRecord, IdentityRecord
 from store.maintenance.records.lists import ListRecord, kinds_of_lists
 from store.maintenance.records.places import PlaceRecord
@@ -60,6 +61,7 @@ def formats() -> dict[str, Format]:
         ActionRecord,
         AppealRecord,
         FlagsRecord,
+        HeldEditRecord,
         AnnulledRecord,
         SequencesRecord,
     ]
