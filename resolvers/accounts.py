@@ -37,6 +37,10 @@ async def is_email_refused(accounts: Sequence[OwnAccount], context: Context) -> 
     return [each.is_refused for each in await _mailboxes(accounts, context)]
 
 
+def is_mail_offered(accounts: Sequence[OwnAccount], context: Context) -> list[bool]:
+    return [context.store.site.offers_mail for _ in accounts]
+
+
 async def mail_replies(accounts: Sequence[OwnAccount], context: Context) -> list[MailFrequency]:
     return [each.replies for each in await _mailboxes(accounts, context)]
 

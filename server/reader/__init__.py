@@ -43,6 +43,8 @@ PATHS = [
     "/moderation/{id}",
     "/log-in",
     "/register",
+    "/forgot",
+    "/confirm",
     "/post",
     "/settings",
 ]
