@@ -247,6 +247,7 @@ def head(request: Request, page: PageMetadata) -> Head:
         orders=" ".join(kept_orders(request)),
         front_doors=" ".join(request.app.state.front_doors),
         login_url=request.app.state.login_url,
+        offers=request.app.state.store.users.offers,
         public_url=request.app.state.public_url.setting,
     )
     return Head(html, page.content, page.noscript, page.status)
