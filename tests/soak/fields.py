@@ -368,6 +368,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "groups": lambda request, parent, **given: request.listings.groups(request.paging(given)),
         "rateLimit": lambda request, parent: None,  # the soak runs without rate limits
         "changes": _changes,
+        "site": lambda request, parent: True,  # which has nothing but settings
         "moderationLog": moderation_fields.log,
         "held": moderation_fields.held,
         "moderationQueue": moderation_fields.queue,
@@ -441,6 +442,11 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "Account": {
         "sessions": _account_sessions,
         **mails.ACCOUNT_FIELDS,
+    },
+    "Site": {
+        "avatarHosts": lambda request, site: [],
+        "hasPasswords": lambda request, site: True,
+        "registration": lambda request, site: "OPEN",
     },
     "AccountSession": {
         "id": lambda request, token: ANY_TEXT,
