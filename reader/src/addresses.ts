@@ -13,6 +13,15 @@ const ORDERS = meta("upvote-orders")?.split(" ");
 /** Whether the site keeps an order. The server puts their names into the page; Vite's page has none. */
 export const isKept = (order: string): boolean => ORDERS?.includes(order) ?? true;
 
+/** Who may register. The server says so in the page unless everybody may. */
+export const REGISTRATION = meta("upvote-registration") ?? "open";
+
+/** Whether the site has passwords of its own. */
+export const HAS_PASSWORDS = meta("upvote-passwords") !== "off";
+
+/** The hosts whose pictures of users are shown. */
+export const AVATAR_HOSTS: readonly string[] = meta("upvote-avatar-hosts")?.split(" ") ?? [];
+
 export const ENDPOINT = new URL("graphql", BASE);
 
 /** The number of a node's id, which its address has: 12 of `article:12`. */
