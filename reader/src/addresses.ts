@@ -22,6 +22,14 @@ export const HAS_PASSWORDS = meta("upvote-passwords") !== "off";
 /** The hosts whose pictures of users are shown. */
 export const AVATAR_HOSTS: readonly string[] = meta("upvote-avatar-hosts")?.split(" ") ?? [];
 
+/** The issuers at which the server lets browsers log in, and the site's own page to log in, if there is one. */
+export const FRONT_DOORS = meta("upvote-front-doors")?.split(" ") ?? [];
+export const LOGIN_URL = meta("upvote-login-url");
+
+/** The address at which a log-in at an issuer begins. It ends at a path of the site. */
+export const frontDoor = (issuer: string, end: string): string =>
+  new URL(`log-in/${issuer}?${new URLSearchParams({ next: end })}`, BASE).href;
+
 export const ENDPOINT = new URL("graphql", BASE);
 
 /** The number of a node's id, which its address has: 12 of `article:12`. */
