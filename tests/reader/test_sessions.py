@@ -89,7 +89,7 @@ async def test_password_managers_know_the_fields(visit, page, scene):
     assert await purposes(page) == ["username", "new-password"]
     page = await visit(scene.bob)
     await opened(page, "/settings")
-    assert await purposes(page) == ["username", "current-password", "new-password"]
+    assert await purposes(page) == ["name", "username", "current-password", "new-password"]
 
 
 async def test_changed_password_ends_other_sessions(visit, site):
@@ -124,7 +124,8 @@ async def test_wrong_current_password_changes_nothing(visit, site):
     current = page.get_by_label("Current password")
     await expect(current).to_have_accessible_description("This is not your current password.")
     await expect(current).to_be_focused()
-    await expect(page.get_by_role("alert")).to_have_text("")
+    section = page.get_by_role("region", name="Change the password")
+    await expect(section.get_by_role("alert")).to_have_text("")
     assert log_in(site, member, PASSWORD)
 
 
