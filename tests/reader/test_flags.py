@@ -126,7 +126,7 @@ async def test_menu_is_for_those_who_may(visit, page, site):
 
     own, theirs = await visit(writer), await visit(moderator)
     await opened(own, path)
-    assert await items(own, "With a menu") == ["What moderators did"]
+    assert await items(own, "With a menu") == ["Save", "What moderators did"]
     await opened(theirs, path)
     assert await items(theirs, "With a menu") == ["Flag…", "What moderators did", "Moderate"]
     assert await items(theirs, "Elsewhere") == ["Flag…", "What moderators did"]
