@@ -12,9 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from store.words import FOLDED, WORD_LENGTH, composed, folded_words, words
 
-Phrase: TypeAlias = tuple[
-    str, ...
-]  # words that follow one another; the last may be a prefix, and then ends in `PREFIX`
+Phrase: TypeAlias = tuple[str, ...]  # words that follow one another; the last is a prefix if it ends in `PREFIX`
 
 PREFIX = "*"  # no word has it
 PREFIX_LENGTH = 3  # characters that a prefix has at least
