@@ -60,6 +60,7 @@ from server.mails import unsubscribing
 from server.mails.running import sending_mails
 from server.observability import health
 from server.observability.logs import Counting, Logs, install_stream
+from server.observability.memory import StoreMemory
 from server.observability.metrics import Metrics
 from server.public_url import PublicURL
 from server.settings import DELETIONS_FILE, Settings, WrongSetting
@@ -351,6 +352,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
     check = app.state.text_check = text_check_of(settings, app.state.observer.metrics.text_checked)
     app.state.store = store = await open_store(settings, check=check)
     app.state.database = database = Database(settings.database) if settings.database else None
+    app.state.memory = memory = StoreMemory(store.site, settings.redis_url or "")
     async with (
         event_connection.connect(settings.redis_url or "", store.site) as received,
         config.keep_current(store.site.rankings, store.site.redis, received),
@@ -365,6 +367,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.removable),
         shared_rates.synchronized(app.state.rates, store),
         app.state.observer.metrics.measuring_caches(),
+        memory.watched(),
         mirroring(database, store.site),
         archiving_old(database, store.site, HotLimits(settings.hot_articles, settings.hot_articles_per_user)),
         sending(store.site, database if settings.webhooks == "on" else None, app.state.observer.metrics.webhook_tried),

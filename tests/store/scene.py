@@ -9,7 +9,7 @@ from itertools import count
 
 from redis import Redis
 
-from store import appeals, article_moderation, bans, flags, keys, links, listings, log, roles, saved, threads
+from store import appeals, article_moderation, bans, flags, keys, links, listings, log, memory, roles, saved, threads
 from store.annulments import annul, annul_some, restoring
 from store.articles import Draft
 from store.entrances import begin as begin_to_enter
@@ -180,6 +180,7 @@ async def fill_other_kinds(scene: Scene) -> None:
     await scene.store.server_keys.create("shop")
     await TokenBuckets(site, capacity=100, refill=1).take({"alice": 90})  # it is full in 90 s, and gone then
     await log.advance(site, "reader", scene.p, log.START)
+    await memory.note(site, memory.MemoryUse(1, 2), is_high=True)
     await roles.grant(site, roles.OPERATOR, "bob", Role.ADMIN, None, "the first of them")
     await roles.grant(site, "bob", "dave", Role.MODERATOR, "show", "a good memory")
     await flags.flag(site, "bob", "article", scene.open.number, FlagReason.SPAM, "it sells shoes")

@@ -1,6 +1,7 @@
 -- Replace the name of a user who is being deleted by the pseudonym, in some keys of this partition. What follows from an
 -- article or a comment, such as its place in the user's list, moves with it.
 -- requires: article_indexes
+-- flags: allow-oom
 -- ARGV  1-6 see prelude.lua   7 username, as written   8 pseudonym   9 "1" to remove the entries of the log with texts of the
 --       user, too, else ""   from 10 on: keys; of archived articles of the user, `logged:{p}:N`
 -- Reply {"replaced", 1 if anything has changed, else 0}
