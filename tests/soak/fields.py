@@ -219,6 +219,8 @@ class NotOffered(BadInput):
 
 
 def _link_title(request: Request, parent: Any, link: str) -> None:
+    if not is_link(link):
+        raise BadInput
     request.model.reached.count("titles of links that are not offered")
     raise NotOffered
 
