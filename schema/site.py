@@ -4,7 +4,7 @@ from typing import Self
 
 import strawberry
 
-from resolvers import site
+from resolvers import link_titles, site
 from schema.enums import Registration
 from schema.fields import root_field
 from schema.mutations import Payload, mutation, nullable
@@ -24,6 +24,11 @@ class SiteOffers:
 @strawberry.type
 class SiteQueries:
     site: SiteOffers | None = root_field(site.offers, "What the site offers to those who come to it.")
+    link_title: str | None = root_field(
+        link_titles.link_title,
+        "What the page behind a link calls itself, to suggest a title; null if it does not say, or cannot be read. For "
+        "users who are logged in, 20 an hour, and NOT_OFFERED unless the site looks up titles.",
+    )
 
 
 @strawberry.type(description="An invitation to register.")

@@ -161,7 +161,7 @@ class DocumentGenerator:
             "articles": 10, "feed": 9, "user": 7, "article": 26, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
             "comments": 4, "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "inbox": 8,
             "rateLimit": 1, "search": 6, "moderationLog": 5, "held": 3, "home": 4, "moderationQueue": 4, "appeals": 3,
-            "siteModerators": 2,
+            "siteModerators": 2, "linkTitle": 1,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
 
@@ -215,7 +215,9 @@ class DocumentGenerator:
     def _object(self, type_name: str, depth: int, times: float, within: Mapping[str, Any]) -> list[str]:
         type_ = SCHEMA.type_map[type_name]
         assert isinstance(type_, GraphQLObjectType)
-        leaves = [name for name, each in type_.fields.items() if is_leaf_type(get_named_type(each.type))]
+        leaves = [
+            name for name, each in type_.fields.items() if is_leaf_type(get_named_type(each.type)) and not each.args
+        ]
         others = [name for name in type_.fields if name not in (*leaves, *NOT_IN_PAYLOADS)]
         names = self.random.sample(leaves, self.random.randint(min(1, len(leaves)), min(len(leaves), 6)))
         parts = [self._leaf(type_name, name) for name in names] or ["__typename"]
@@ -286,7 +288,11 @@ class DocumentGenerator:
         definition = type_.fields[name]
         below: dict[str, Any] = {}
         if is_leaf_type(get_named_type(definition.type)):
-            return name
+            if definition.args and self.aliases >= MOST_ALIASES:
+                return "__typename"
+            self.aliases += bool(definition.args)
+            alias = f"a{self.aliases}: " if definition.args else ""
+            return alias + name + (self._arguments(parent, name, definition, times, below) if definition.args else "")
         is_other_type = (parent, name) == ("Comment", "poster")  # of Article it is not null: they cannot be merged
         if (definition.args or is_other_type) and self.aliases >= MOST_ALIASES:
             return "__typename"

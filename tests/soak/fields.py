@@ -212,6 +212,19 @@ def _viewer_vote(request: Request, subject: Article | Comment) -> str | None:
     return vote_of(subject, viewer)
 
 
+class NotOffered(BadInput):
+    """What is off by default: the soak reads no pages of other servers."""
+
+    code = "NOT_OFFERED"
+
+
+def _link_title(request: Request, parent: Any, link: str) -> None:
+    if not is_link(link):
+        raise BadInput
+    request.model.reached.count("titles of links that are not offered")
+    raise NotOffered
+
+
 def _voters(request: Request, article: Article, **given: Any) -> Page | None:
     readers, viewer = request.model.policy.voters, request.viewer()
     is_moderator = viewer is not None and viewer.moderates(article.groups)
@@ -371,6 +384,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "groups": lambda request, parent, **given: request.listings.groups(request.paging(given)),
         "rateLimit": lambda request, parent: None,  # the soak runs without rate limits
         "changes": _changes,
+        "linkTitle": _link_title,
         "site": lambda request, parent: True,  # which has nothing but settings
         "moderationLog": moderation_fields.log,
         "held": moderation_fields.held,
