@@ -82,6 +82,8 @@ NAMED = (
     "following",
     "followers",
     "groupfollowers",
+    "blocked",
+    "unblocked",
     "moderators",
     "archived",
     "actions",

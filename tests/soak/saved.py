@@ -61,7 +61,7 @@ def page(request: Request, of: Home, **given: Any) -> Page:
     found = cut("Votable", listing, entries, paging, paging.position(listing))
     found.total = Between(len(shown), len(user.saved))
     if len(shown) < len(user.saved):
-        _doubt_flag(found, paging)
+        doubt_flag(found, paging)
     model.reached.count("pages of what is saved", bool(shown))
     model.reached.count("pages of saved things of which some are not shown", len(shown) < len(user.saved))
     return found
@@ -74,7 +74,7 @@ def viewer_has_saved(request: Request, subject: Article | Comment | Reading) -> 
     return has_saved
 
 
-def _doubt_flag(found: Page, paging: PageArguments) -> None:
+def doubt_flag(found: Page, paging: PageArguments) -> None:
     if paging.last is None:
         found.has_previous = found.has_previous or ANY_FLAG
     else:
@@ -103,6 +103,7 @@ def _is_shown(subject: Article | Comment) -> bool:
 
 
 VOTABLE_FIELDS: Mapping[str, Callable[..., Any]] = {"viewerHasSaved": viewer_has_saved}
-FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
-    "Home": {"id": lambda request, home: f"home:{home.user.lower}", "saved": page},
+HOME_FIELDS: Mapping[str, Callable[..., Any]] = {
+    "id": lambda request, home: f"home:{home.user.lower}",
+    "saved": page,
 }

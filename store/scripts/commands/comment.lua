@@ -58,7 +58,7 @@ local id = append_text("commented", poster, "comment", number,
 )
 local noted, change = note_effects(id, slots_of(told, ARGV[11])), {}
 if ARGV[17] == "" then
-  notify_here(notified, "comment", number)
+  notify_here(notified, "comment", number, poster)
   publish_comment("commented", comment, id, groups)
 else
   redis.call("HSET", KEY.comment .. number, "unannounced", "1")

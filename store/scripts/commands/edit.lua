@@ -42,6 +42,6 @@ end
 local values = {with_notified(notified, "edited", ARGV[3], unpack(ARGV, 13, last))}
 if told ~= notified then values = {"told", told, unpack(values)} end
 local id = append_text("edited", editor, "article", article.number, unpack(values))
-notify_here(told, "article", article.number)
+notify_here(told, "article", article.number, editor)
 publish_event("edited", article, article.groups, id)
 return {"edited", article_hash(article.number), id, note_effects(id, slots_of(told)), told}

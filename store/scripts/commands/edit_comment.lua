@@ -23,6 +23,6 @@ forget_cleared_flags(comment.number)
 local id = append_text("comment_edited", editor, "comment", comment.number,
   "article", comment.article, "content", ARGV[9], "edited", now, "notified", notified, "told", told
 )
-notify_here(told, "comment", comment.number)
+notify_here(told, "comment", comment.number, editor)
 publish_comment("comment_edited", comment, id)
 return {"edited", comment_hash(comment.number), id, note_effects(id, slots_of(told)), told}

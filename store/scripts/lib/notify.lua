@@ -10,6 +10,12 @@ local function add_notification(account, inbox, member, at)
   end
 end
 
+-- Whether a user, whose `blocked` list this is, has blocked an actor by the time `at` (unix milliseconds).
+local function has_blocked(blocked, actor, at)
+  local since = actor and redis.call("ZSCORE", blocked, actor)
+  return since and tonumber(since) <= tonumber(at)
+end
+
 local function notify(account, inbox, events, member, at)
   local name, mark = unpack(redis.call("HMGET", account, "name", "inbox_seen"))
   if not name then return end
