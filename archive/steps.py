@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from store import keys, leases, log
 from store.flags import FLAGS
+from store.held_edits import HELD_EDIT
 from store.leases import Lease
 from store.ranking.config import ARCHIVE_FIELD
 from store.ranking.formulas import Order
@@ -76,7 +77,7 @@ async def archivable(site: Site, p: int, numbers: Sequence[int]) -> list[Archiva
     are not shown, have notified users, are locked, are not visible or have flags. One round trip.
     """
     replies = await site.redis.run(
-        ARCHIVABLE_ARTICLES.command([keys.article(p, ""), FLAGS(p, ""), keys.tree(p, "")], *numbers)
+        ARCHIVABLE_ARTICLES.command([keys.article(p, ""), FLAGS(p, ""), keys.tree(p, ""), HELD_EDIT(p, "")], *numbers)
     )
     found = []
     for number, reply in zip(numbers, replies, strict=True):

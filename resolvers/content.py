@@ -46,6 +46,12 @@ async def approve(context: Context, subject_id: str, reason: str | None = None, 
     return await context.write(_moderated(context, number, command))
 
 
+async def reject_edit(context: Context, subject_id: str, reason: str, note: str | None = None) -> Moderated:
+    (kind, number), actor = subjects.kind_and_number(subject_id), context.actor()
+    command = partial(COMMANDS[kind].reject_edit, context.store.site, actor, number, reason, note)
+    return await context.write(_moderated(context, number, command))
+
+
 async def lock(
     context: Context, article_id: str, reason: str, group: str | None = None, note: str | None = None
 ) -> Moderated:

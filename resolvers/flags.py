@@ -1,8 +1,10 @@
 """Flags on articles and comments, and the queues of what is flagged or pending."""
 
+from asyncio import gather
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from archive import write_back
@@ -12,7 +14,7 @@ from resolvers.context import Context
 from resolvers.moderation import viewer_roles
 from resolvers.pagination import Edge, PageInfo, connection_by_time, total_count
 from resolvers.subjects import SUBJECTS
-from store import flags, records, roles
+from store import flags, held_edits, records, roles
 from store.flags import Flag, Flagged, FlagReason, Queue
 from store.records import Article, Comment, User
 from store.roles import Authority
@@ -34,6 +36,7 @@ class QueueEdge:
     edge: Edge[Article | Comment]
     flags: Sequence[ShownFlag]
     flag_reasons: Sequence[FlagReason]
+    held_by: str | None
 
     @property
     def cursor(self) -> str:
@@ -109,7 +112,7 @@ async def queue(
 ) -> QueueConnection | None:
     """
     None if the viewer does not moderate there. Four round trips: for the roles as they are stored, the places, what is
-    there, and the flags on it.
+    there, and the flags on it with the rules that hold it.
     """
     authority = await queues.viewer_authority(context)
     groups = queues.moderated_groups(authority, group) if authority else ()
@@ -118,20 +121,29 @@ async def queue(
     listing = flags.listing(context.store.site, kind or Queue.FLAGGED, groups)
     connection = await connection_by_time(context, listing, paging, SUBJECTS)
     reads = [flags.standing(context.store.site, each.node.number) for each in connection.edges]
-    found = zip(connection.edges, await context.reads.load_all(reads), strict=True)
-    edges = [_edge_for(authority, groups, edge, standing) for edge, standing in found]
+    held = connection.edges if kind is Queue.PENDING else ()
+    standing, rules = await gather(
+        context.reads.load_all(reads),
+        context.reads.load_all([held_edits.rule(context.store.site, each.node) for each in held]),
+    )
+    found = zip_longest(connection.edges, standing, rules)
+    edges = [_edge_for(authority, groups, *each) for each in found]
     (total,) = await total_count([connection], context)
     return QueueConnection(edges, connection.page_info, total)
 
 
 def _edge_for(
-    authority: Authority, groups: Sequence[str] | None, edge: Edge[Article | Comment], standing: Sequence[Flag]
+    authority: Authority,
+    groups: Sequence[str] | None,
+    edge: Edge[Article | Comment],
+    standing: Sequence[Flag],
+    held_by: str | None,
 ) -> QueueEdge:
     """Moderators of groups see why flags were set there; those of the site also by whom."""
     if roles.moderates_site(authority.grants):
-        return QueueEdge(edge, _shown(standing), [flag.reason for flag in standing])
+        return QueueEdge(edge, _shown(standing), [flag.reason for flag in standing], held_by)
     own = set(groups or ())
-    return QueueEdge(edge, (), [flag.reason for flag in standing if own.intersection(flag.groups)])
+    return QueueEdge(edge, (), [flag.reason for flag in standing if own.intersection(flag.groups)], held_by)
 
 
 async def _standing_on(things: Sequence[Article | Comment], context: Context) -> Sequence[Sequence[Flag]]:

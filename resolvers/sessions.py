@@ -24,12 +24,20 @@ async def viewer(context: Context) -> User | None:
     return records.user(username) if username else None
 
 
-async def register(context: Context, username: str, password: str, cookie: bool | None = False) -> Opened:
+async def register(
+    context: Context, username: str, password: str, email: str | None = None, cookie: bool | None = False
+) -> Opened:
+    """With an e-mail address one more round trip."""
     if cookie:
         context.require_cookie()
     address, users = context.address, context.store.users
-    rates = context.rates.of_registrations(address) if address is not None else ()
-    return _logged_in(context, await users.register(username, password, rates, address, context.agent()), cookie)
+    email = context.store.mailboxes.checked(email) if email is not None else None
+    rates = [*context.rates.of_registrations(address)] if address is not None else []
+    rates += context.rates.of_mails(address) if email and address is not None else []
+    opened = await users.register(username, password, rates, address, context.agent())
+    if email:
+        await context.store.mailboxes.set_first(opened.login.username, email)
+    return _logged_in(context, opened, cookie)
 
 
 async def log_in(context: Context, username: str, password: str, cookie: bool | None = False) -> Opened:
@@ -56,10 +64,21 @@ async def change_password(context: Context, current_password: str, new_password:
     return records.user(username)
 
 
+async def reset_password(context: Context, token: str, new_password: str, cookie: bool | None = False) -> Opened:
+    if cookie:
+        context.require_cookie()
+    opened = await context.write(context.store.users.reset_password(token, new_password, context.agent()))
+    return _logged_in(context, opened, cookie)
+
+
 async def delete_user(context: Context, current_password: str | None = None, texts: DeletedTexts | None = None) -> str:
     """The id that is left of the viewer. Beside the round trips of `Users.delete` those of `archive.leaving.begin`."""
     command = context.store.users.delete(
-        context.actor(), current_password, removes_texts=texts is DeletedTexts.REMOVE, address=context.address
+        context.actor(),
+        current_password,
+        removes_texts=texts is DeletedTexts.REMOVE,
+        address=context.address,
+        authenticated_at=context.identified.authenticated_at if context.identified else 0,
     )
     leaver = await context.write(command)
     await context.write(leaving.begin(context.store, context.database, leaver))

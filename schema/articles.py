@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import strawberry
 
-from resolvers import articles, comments, decisions, flags, hidden, saved, threads
+from resolvers import articles, comments, decisions, flags, held_edits, hidden, saved, threads
 from schema.connections import Connection
 from schema.enums import ContentState, FlagReason, Order, Vote
 from schema.fields import ARGUMENTS, field_of, root_field
@@ -20,6 +20,7 @@ from store.articles import Edited, Posted, Voted
 if TYPE_CHECKING:
     from schema.comments import Comment, ThreadConnection
     from schema.flags import Flag
+    from schema.held_edits import HeldEdit
     from schema.moderation import ModerationAction
 
 TITLE = "1 to 300 characters."
@@ -83,6 +84,11 @@ class Votable(Node):
         description="Whether voting is open: by default for a week after posting, unless the article is locked."
     )
     voting_closes_at: DateTime = field_of(articles.voting_closes_at, "When voting closes.", is_pure=True)
+    held_edit: Annotated["HeldEdit", strawberry.lazy("schema.held_edits")] | None = field_of(
+        held_edits.on_subjects,
+        "The poster's edit that a rule of the site holds until a moderator approves or rejects it; null if none waits, "
+        "and for others than the poster and moderators of the place.",
+    )
     removal: Annotated["ModerationAction", strawberry.lazy("schema.moderation")] | None = field_of(
         decisions.removal, "What a moderator did to remove it, and why; null if it is not removed."
     )

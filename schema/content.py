@@ -38,6 +38,13 @@ class ApproveContentInput:
     note: str | None = optional(NOTE)
 
 
+@strawberry.input(description="The edit to reject: that which waits for an article or a comment.")
+class RejectEditInput:
+    subject_id: strawberry.ID = strawberry.field(description=SUBJECT_ID)
+    reason: str = strawberry.field(description=REASON)
+    note: str | None = optional(NOTE)
+
+
 @strawberry.input(description="The article to lock.")
 class LockArticleInput:
     article_id: strawberry.ID = strawberry.field(description=ARTICLE_ID)
@@ -60,7 +67,15 @@ class ContentMutations:
         content.approve,
         ModerationPayload,
         ApproveContentInput,
-        "Show an article or a comment at the places that it would have had. Only for moderators of the place.",
+        "Show an article or a comment at the places that it would have had, and put the edit in place that waits for "
+        "it. Only for moderators of the place.",
+    )
+    reject_edit: ModerationPayload | None = mutation(
+        content.reject_edit,
+        ModerationPayload,
+        RejectEditInput,
+        "Drop the edit that waits for an article or a comment, which stays as it is. Only for moderators of the place. "
+        "It cannot be reverted; the poster may edit again.",
     )
     lock_article: ModerationPayload | None = mutation(
         content.lock,

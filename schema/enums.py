@@ -7,6 +7,7 @@ import strawberry
 from resolvers.search import SearchKind, SearchOrder
 from store.flags import FlagReason, Queue
 from store.leaving import DeletedTexts
+from store.mailboxes import MailFrequency
 from store.moderation_records import AnnulmentState, ModerationKind, Role
 from store.ranking.formulas import Order
 from store.records import ContentState, NotificationKind, Vote
@@ -18,6 +19,7 @@ __all__ = [
     "ContentState",
     "DeletedTexts",
     "FlagReason",
+    "MailFrequency",
     "ModerationKind",
     "NotificationKind",
     "Order",
@@ -45,6 +47,7 @@ class UserErrorCode(Enum):
     NOT_A_MODERATOR = "not a moderator"
     ALREADY_REVERTED = "already reverted"
     RULE = "rule"
+    NOT_OFFERED = "not offered"
     BAD_TOKEN = "bad token"
 
 
@@ -123,6 +126,7 @@ describe(
     REVOKE_ROLE="Took a role from a user.",
     REVERT="Reverted an earlier action.",
     PURGE="Deleted a text for good.",
+    REJECT_EDIT="Rejected an edit that a rule of the site held. The text stayed as it was.",
 )
 describe(
     AnnulmentState,
@@ -149,6 +153,15 @@ describe(
     "What becomes of the articles and comments of a user who is deleted.",
     KEEP="They stay, without a name.",
     REMOVE="They are deleted.",
+)
+describe(
+    MailFrequency,
+    "MailFrequency",
+    "How often what arrives in the inbox is mailed.",
+    NEVER="Not at all.",
+    AT_ONCE="After two minutes, without what was seen meanwhile.",
+    DAILY="Once a day.",
+    WEEKLY="On Mondays.",
 )
 describe(
     Queue,
@@ -193,5 +206,6 @@ describe(
     "content, and for somebody of the same or a higher role.",
     ALREADY_REVERTED="The action was reverted before.",
     RULE="A rule of the site does not allow it; `rule` names it.",
+    NOT_OFFERED="It is switched off on this site.",
     BAD_TOKEN="The token was used before, has expired, is unknown, or is not accepted.",
 )

@@ -44,7 +44,14 @@ class QueueEdge:
         description="The reason of each flag on it, oldest first. Moderators of groups see those of flags that were "
         "set while the article was in one of their groups."
     )
-    since: DateTime = strawberry.field(description="Since when it waits: the time of the first flag.")
+    held_by: str | None = strawberry.field(
+        description="In the queue PENDING the rule of the site that holds the text, or the edit of a visible one; null "
+        "if none does, as when flags have hidden it."
+    )
+    since: DateTime = strawberry.field(
+        description="Since when it waits: the time of the first flag; in the queue PENDING that of the posting, or of "
+        "the edit."
+    )
 
 
 @strawberry.type(description="A page of what waits for moderators.")

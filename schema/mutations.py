@@ -18,10 +18,7 @@ IDEMPOTENCY_KEY = (
     "A unique text chosen by the client. The same key within a day does not post again. Without a key the same input "
     "within 10 seconds does not."
 )
-HELD_BY = (
-    "The rule of the site that holds the text, until a moderator approves it; null if none does, or if it was posted "
-    "before."
-)
+HELD_BY = "The rule of the site that holds the text until a moderator approves it; null if none does."
 REPLAYED = (
     "Whether the viewer posted this before: with the same idempotency key, or without one in the last 10 seconds."
 )

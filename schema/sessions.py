@@ -38,6 +38,7 @@ class SessionQueries:
 class RegisterInput:
     username: str = strawberry.field(description="2 to 20 letters, digits, `_` and `-`.")
     password: str = strawberry.field(description=PASSWORD)
+    email: str | None = optional("An address, which a mail to it confirms. INVALID where the site sends no mail.")
     cookie: bool | None = strawberry.field(default=False, description=COOKIE)
 
 
@@ -58,6 +59,15 @@ class LogInWithTokenInput:
 class ChangePasswordInput:
     current_password: str = strawberry.field(description="The current password.")
     new_password: str = strawberry.field(description=PASSWORD)
+
+
+@strawberry.input(description="A new password for the user to whom a token was given.")
+class ResetPasswordInput:
+    token: str = strawberry.field(
+        description="What follows `#` in the link of a mail or of the operator. It is good once, for an hour."
+    )
+    new_password: str = strawberry.field(description=PASSWORD)
+    cookie: bool | None = strawberry.field(default=False, description=COOKIE)
 
 
 @strawberry.input(description="The password of the viewer, and what becomes of their articles and comments.")
@@ -126,6 +136,12 @@ class SessionMutations:
         ChangePasswordPayload,
         ChangePasswordInput,
         "Change the viewer's password and end all their other sessions.",
+    )
+    reset_password: SessionPayload | None = mutation(
+        sessions.reset_password,
+        SessionPayload,
+        ResetPasswordInput,
+        "Set a password by a token, and log in. The token is used up, and all other sessions of the user end.",
     )
     delete_user: DeleteUserPayload | None = mutation(
         sessions.delete_user,

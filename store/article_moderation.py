@@ -6,6 +6,7 @@ atomic script in the partition of the article. The state of an article is what t
 from typing import NoReturn
 
 from store import moderation, removals, roles, validation
+from store.articles import apply_edit
 from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
 from store.moderation import Moderated
 from store.moderation_records import ModerationAction
@@ -42,7 +43,8 @@ async def approve(
     site: Site, moderator: Moderator, number: int, reason: str | None = None, note: str | None = None
 ) -> Moderated:
     """
-    Make an article visible, at the places that it would have had if it had always been. Two round trips.
+    Make an article visible, at the places that it would have had if it had always been, with the edit that waits for
+    it. Two round trips; one more if that notifies users of other partitions.
 
     Raises as `remove`, and Invalid for one whose text was purged.
     """
@@ -59,6 +61,15 @@ async def lock(
     Raises as `remove`.
     """
     return await _act(site, moderator, number, "lock", group, validation.reason(reason), note)
+
+
+async def reject_edit(site: Site, moderator: Moderator, number: int, reason: str, note: str | None = None) -> Moderated:
+    """
+    Drop the edit that waits for an article, which stays as it is. Two round trips.
+
+    Raises as `remove`.
+    """
+    return await _act(site, moderator, number, "reject_edit", None, validation.reason(reason), note)
 
 
 async def revert(
@@ -93,9 +104,12 @@ async def _act(
     reply = await roles.run(site, MODERATE_ARTICLE, p, authority, *given)
     if len(reply) == 1:
         _refuse(reply[0], kind, number, name, reverts)
-    if reply[0] == "changed" and kind != "lock":
+    *result, edited = reply
+    if edited:
+        await apply_edit(site, "", number, *edited)
+    if result[0] == "changed" and kind != "lock":
         await removals.list_comments(site, number)
-    return moderation.moderated(reply)
+    return moderation.moderated(result)
 
 
 def _refuse(status: str, kind: str, number: int, group: str, reverts: int | None) -> NoReturn:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from store import effects, idempotency, links, mentions, records, removals, validation, verdicts
+from store import effects, held_edits, idempotency, links, mentions, records, removals, validation, verdicts
 from store.breaches import Candidate
 from store.errors import (
     Forbidden,
@@ -60,7 +60,7 @@ class Posted:
     """
     What `Articles.post` returns. `replayed` says that an earlier post with the same input was found and nothing posted.
     Then `article` is None if Redis no longer has the article: it was deleted, or is archived. `held_by` is the rule of
-    the site that holds it, None for what is posted as it is and for what is replayed.
+    the site that holds it; None if none does, or if a moderator has approved it since.
     """
 
     article: Article | None
@@ -72,7 +72,10 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """`held_by` is the rule that would hold the new text; it waits already."""
+    """
+    `held_by` is the rule that holds the new text: it waits for a moderator, and so does an article that was pending;
+    any other is as it was.
+    """
 
     article: Article
     held_by: str | None
@@ -112,7 +115,7 @@ class Articles:
         texts = {"title": draft.title, "link": draft.link, "content": draft.content}
         text = Candidate("article", texts, {"groups": draft.groups}, is_new=True)
         async with verdicts.on_text(self._site, poster, text) as verdict:
-            status, *reply = await self._run_post(poster, draft, idempotency_key, verdict.action)
+            status, *reply = await self._run_post(poster, draft, idempotency_key, verdict.words)
             if status == "broken":
                 verdict.refuse()
             verdict.is_posted = status == "posted"
@@ -123,9 +126,8 @@ class Articles:
         number, flat, username, *new_entry = reply
         article = _article(int(number), flat) if flat else None
         if new_entry:
-            await self._apply("posted", username, int(number), *new_entry)
-        held_by = verdict.held_by if verdict.is_posted else None
-        return Posted(article, status == "replayed", username, int(number), held_by)
+            await _apply(self._site, "posted", username, int(number), *new_entry)
+        return Posted(article, status == "replayed", username, int(number), held_edits.rule_of(records.pairs(flat)))
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> Voted:
         """
@@ -158,7 +160,8 @@ class Articles:
     async def edit(self, number: int, editor: Actor, changes: Mapping[str, str]) -> Edited:
         """
         Change the title, link or content of the editor's own article. An empty link or content is removed. Those whom
-        it did not mention before are notified.
+        it did not mention before are notified. If a rule of the site holds the new text, that waits until a moderator
+        approves it, and the article stays as it is, unless it is pending already. An edit that waits is replaced.
 
         One round trip; one more before it if the session is stored in another partition, and one after it if users of
         other partitions are notified.
@@ -166,7 +169,7 @@ class Articles:
         Raises:
             Invalid: values break rules (see `checked_changes`), or neither link nor content would remain.
             NotFound, Forbidden: there is no such article, it has another poster, or it was removed.
-            RuleBroken: a rule of the site refuses the new text, or holds it while the article is visible.
+            RuleBroken: a rule of the site refuses the new text.
             Unauthenticated: the session has ended.
         """
         checked = checked_changes(changes)
@@ -175,15 +178,15 @@ class Articles:
         flat = [text for change in checked.items() for text in change]
         limit, *mentioned = mentions.arguments(checked.get("content", ""), self._site.max_mentions)
         digest = links.digest(checked.get("link", ""))
-        arguments = (self._site.partitions, number, digest, limit, verdict.action, len(checked))
+        arguments = (self._site.partitions, number, digest, limit, verdict.words, len(checked))
         p = self._site.home_of_article(number)
         status, *reply = await self._site.run(EDIT, p, editor, *arguments, *flat, *mentioned)
         if status == "broken":
             verdict.refuse()
-        if status != "edited":
+        if status not in ("edited", "held"):
             _refuse(status, number)
         article = _article(number, reply[0])
-        await self._apply("edited", article.poster, number, *reply[1:])
+        await apply_edit(self._site, article.poster, number, *reply[1:])
         return Edited(article, verdict.held_by)
 
     async def regroup(self, number: int, regrouper: Actor, add: Iterable[str], remove: Iterable[str]) -> Article:
@@ -230,7 +233,7 @@ class Articles:
         if status != "deleted":
             _refuse(status, number)
         has_comments, *new_entry = reply
-        await self._apply("deleted", "", number, *new_entry)
+        await _apply(self._site, "deleted", "", number, *new_entry)
         if has_comments:
             await removals.remove_thread(self._site, number)
 
@@ -254,17 +257,23 @@ class Articles:
         )
         return reply
 
-    async def _apply(
-        self, kind: str, actor: str, number: int, id: str, noted: Sequence[int | str], notified: str
-    ) -> None:
-        """
-        Apply the effects that a new entry about an article has in other partitions: those on inboxes.
 
-        `id` is the entry's, `noted` the effects as `note_effects` in Lua returns them, `notified` the users whose
-        inboxes change.
-        """
-        p, now, values = self._site.home_of_article(number), self._site.clock(), {"notified": notified}
-        await effects.apply_noted(self._site, Entry(p, id, kind, now, actor, f"article:{number}", values), noted)
+async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Sequence[int | str], notified: str) -> None:
+    """Notify users of other partitions of the new text of an article, given what `change_article` in Lua returned."""
+    await _apply(site, "edited", poster, number, id, noted, notified)
+
+
+async def _apply(
+    site: Site, kind: str, actor: str, number: int, id: str, noted: Sequence[int | str], notified: str
+) -> None:
+    """
+    Apply the effects that a new entry about an article has in other partitions: those on inboxes.
+
+    `id` is the entry's, `noted` the effects as `note_effects` in Lua returns them, `notified` the users whose inboxes
+    change.
+    """
+    p, now, values = site.home_of_article(number), site.clock(), {"notified": notified}
+    await effects.apply_noted(site, Entry(p, id, kind, now, actor, f"article:{number}", values), noted)
 
 
 def checked_changes(changes: Mapping[str, str]) -> dict[str, str]:

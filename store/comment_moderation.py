@@ -47,11 +47,21 @@ async def approve(
     site: Site, moderator: Moderator, number: int, reason: str | None = None, note: str | None = None
 ) -> Moderated:
     """
-    Make a comment visible, at the places that it would have had if it had always been. The cost is that of `remove`.
+    Make a comment visible, at the places that it would have had if it had always been, with the edit that waits for it.
+    The cost is that of `remove`.
 
     Raises as `remove`, and Invalid for one whose text was purged.
     """
     return await _act(site, moderator, number, "approve", None, validation.reason(reason) if reason else "", note)
+
+
+async def reject_edit(site: Site, moderator: Moderator, number: int, reason: str, note: str | None = None) -> Moderated:
+    """
+    Drop the edit that waits for a comment, which stays as it is. The cost is that of `remove`.
+
+    Raises as `remove`.
+    """
+    return await _act(site, moderator, number, "reject_edit", None, validation.reason(reason), note)
 
 
 async def revert(
@@ -105,11 +115,13 @@ async def _act(
     status, *reply = await roles.run(site, MODERATE_COMMENT, p, authority, *given)
     if not reply:
         _refuse(status, kind, number, name, reverts)
-    *result, change, entry = reply
+    *result, change, entry, edited = reply
     if entry:
         await notify(site, authority.username, number, f"action:{result[0]}", entry)
     if change:
         await comments.apply_state(site, authority.username, number, change)
+    if edited:
+        await comments.apply_edit(site, poster.username, number, *edited)
     return moderation.moderated((status, *result))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from store import effects, idempotency, mentions, records, removals, validation, verdicts
+from store import effects, held_edits, idempotency, mentions, records, removals, validation, verdicts
 from store.breaches import Candidate
 from store.client import Argument
 from store.errors import (
@@ -32,8 +32,8 @@ STUBS_AT_ONCE = 500  # that one deletion removes above a comment
 @dataclass(frozen=True, slots=True)
 class Commented:
     """
-    `comment` is None if a replayed comment has been deleted. `held_by` is the rule of the site that holds it, None for
-    what is posted as it is and for what is replayed.
+    `comment` is None if a replayed comment has been deleted. `held_by` is the rule of the site that holds it; None if
+    none does, or if a moderator has approved it since.
     """
 
     comment: Comment | None
@@ -44,7 +44,10 @@ class Commented:
 
 @dataclass(frozen=True, slots=True)
 class EditedComment:
-    """`held_by` is the rule that would hold the new text; the comment waits already."""
+    """
+    `held_by` is the rule that holds the new text: it waits for a moderator, and so does a comment that was pending; any
+    other is as it was.
+    """
 
     comment: Comment
     held_by: str | None
@@ -91,7 +94,7 @@ class Comments:
         given = {"articleId": f"article:{article}", "parentId": f"comment:{parent}" if parent else None}
         text = Candidate("comment", {"content": content}, given, is_new=True)
         async with verdicts.on_text(self._site, poster, text) as verdict:
-            status, *reply = await self._run_post(article, parent, poster, content, idempotency_key, verdict.action)
+            status, *reply = await self._run_post(article, parent, poster, content, idempotency_key, verdict.words)
             if status == "broken":
                 verdict.refuse()
             verdict.is_posted = status == "commented"
@@ -103,7 +106,7 @@ class Comments:
         comment = _comment(int(number), flat) if flat else None
         if comment and new_entry:
             await self._apply_post(username, comment, *new_entry)
-        return Commented(comment, status == "replayed", username, verdict.held_by if verdict.is_posted else None)
+        return Commented(comment, status == "replayed", username, held_edits.rule_of(records.pairs(flat)))
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> VotedOnComment:
         """
@@ -138,7 +141,9 @@ class Comments:
 
     async def edit(self, number: int, editor: Actor, content: str) -> EditedComment:
         """
-        Change the content of the editor's own comment. Those whom it did not mention before are notified.
+        Change the content of the editor's own comment. Those whom it did not mention before are notified. If a rule of
+        the site holds the new text, that waits until a moderator approves it, and the comment stays as it is, unless it
+        is pending already. An edit that waits is replaced.
 
         One round trip; one more before it if the session is stored in another partition, and one after it if users of
         other partitions are notified.
@@ -147,21 +152,21 @@ class Comments:
             Invalid: the content breaks a rule.
             NotFound: there is no such comment, or it was deleted.
             Forbidden: it has another poster, or it or its article was removed.
-            RuleBroken: a rule of the site refuses the new text, or holds it while the comment is visible.
+            RuleBroken: a rule of the site refuses the new text.
             Unauthenticated: the session has ended.
         """
         content = validation.comment(content)
         text = Candidate("comment", {"content": content}, {"subjectId": f"comment:{number}"}, is_new=False)
         verdict = await verdicts.on_edit(self._site, editor, text)
         mentioned = mentions.arguments(content, self._site.max_mentions)
-        status, *reply = await self._run(EDIT_COMMENT, number, editor, content, verdict.action, *mentioned)
+        status, *reply = await self._run(EDIT_COMMENT, number, editor, content, verdict.words, *mentioned)
         if status == "broken":
             verdict.refuse()
-        if status != "edited":
+        if status not in ("edited", "held"):
             refuse(status, "comment", number)
         flat, entry, noted, notified = reply
         comment = _comment(number, flat)
-        await self._apply("comment_edited", comment.poster or "", number, {"notified": notified}, entry, noted)
+        await apply_edit(self._site, comment.poster or "", number, entry, noted, notified)
         return EditedComment(comment, verdict.held_by)
 
     async def delete(self, number: int, deleter: Actor) -> None:
@@ -281,6 +286,11 @@ async def apply_state(site: Site, actor: str, number: int, change: Sequence[Any]
     await _apply(site, "comment_state_changed", actor, number, values, id, noted)
     if next_comment:
         await removals.settle(site, site.home_of_article(number), next_comment)
+
+
+async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Sequence[int | str], notified: str) -> None:
+    """Notify users of other partitions of the new text of a comment, given what `change_comment` in Lua returned."""
+    await _apply(site, "comment_edited", poster, number, {"notified": notified}, id, noted)
 
 
 async def _apply(

@@ -42,6 +42,7 @@ class EventKind(Enum):
     SEEN = "seen"
     INBOX_SEEN = "inbox_seen"
     NOTIFIED = "notified"
+    PROFILE_EDITED = "profile_edited"
     PASSWORD_CHANGED = "password_changed"  # and all other sessions of the user have ended
     SESSION_ENDED = "session_ended"  # sessions of a user have ended: logged out, or taken away by the user
     USER_DELETED = "user_deleted"  # with a number, the slot of the user: the sessions have ended
@@ -51,6 +52,8 @@ class EventKind(Enum):
     PURGED = "purged"
     FLAGGED = "flagged"
     UNFLAGGED = "unflagged"
+    EDIT_HELD = "edit_held"  # a rule of the site holds it, until a moderator approves or rejects it
+    EDIT_DROPPED = "edit_dropped"  # another edit of the poster has replaced it
     FLAGS_DECIDED = "flags_decided"  # what became of flags, for users of other partitions. It is in the log only
     APPEALED = "appealed"
     APPEAL_ANSWERED = "appeal_answered"
@@ -98,6 +101,8 @@ CHANGES_QUEUES = frozenset(
     {
         EventKind.FLAGGED,
         EventKind.UNFLAGGED,
+        EventKind.EDIT_HELD,
+        EventKind.EDIT_DROPPED,
         EventKind.APPEALED,
         EventKind.APPEAL_ANSWERED,
         EventKind.MODERATED,
@@ -111,6 +116,8 @@ PRIVATE = frozenset(
     {
         EventKind.FLAGGED,
         EventKind.UNFLAGGED,
+        EventKind.EDIT_HELD,
+        EventKind.EDIT_DROPPED,
         EventKind.FLAGS_DECIDED,
         EventKind.APPEALED,
         EventKind.APPEAL_ANSWERED,
@@ -132,7 +139,8 @@ class Event:
     Only events about articles and comments have a number and a poster, and only those about comments an `article`.
     MODERATED and REDACTED have the number of the action, and the name of the moderator as their `poster`.
     PASSWORD_CHANGED and SESSION_ENDED have the name of the user as their `poster`.
-    FLAGGED and UNFLAGGED, and APPEALED and APPEAL_ANSWERED, which have the number of the action, do not say by whom.
+    FLAGGED and UNFLAGGED, EDIT_HELD and EDIT_DROPPED, and APPEALED and APPEAL_ANSWERED, which have the number of the
+    action, do not say by whom.
     """
 
     kind: EventKind

@@ -80,7 +80,7 @@ article = Kind(
     "hash",
     (NUMBER,),
     "title, link, link_digest, content, poster, time, up, down, imported, groups, edited, comments, active, "
-    "state, locked, notified, away (1: not in inboxes, as it is not visible)",
+    "state, locked, notified, away (1: not in inboxes, as it is not visible), held_by (the rule that holds it)",
     written_by="post, edit, regroup, vote, delete, comment, import, archive, unarchive",
     backup=Backup.COPIED,
     record="article",
@@ -127,7 +127,7 @@ comment = Kind(
     (NUMBER,),
     "article, parent, depth, poster, slot (of the poster), content, time, up, down, imported, edited, state, "
     "replies, path, moves, notified, bare (1: hidden and without visible descendants, so in no thread), away (1: not "
-    "in lists and inboxes, as its article is not visible)",
+    "in lists and inboxes, as its article is not visible), held_by (the rule that holds it)",
     written_by="comment, and all commands on comments",
     backup=Backup.COPIED,
     record="comment",
@@ -352,8 +352,8 @@ user = Kind(
     "name (as written), password (argon2id), joined, karma (of articles), comment_karma, seen, inbox_seen, "
     "inbox_dropped (the time of the newest notification that left a full inbox), roles, bans, upvoters (ten of those "
     "who have upvoted the user), flag_outcomes (of the last ten flags: the number of the thing, + upheld or - "
-    "overruled)",
-    written_by="register, seen, and all commands that change karma, notify or moderate",
+    "overruled), display_name, about, avatar_url",
+    written_by="register, seen, editProfile, and all commands that change karma, notify or moderate",
     backup=Backup.COPIED,
     record="user",
     check=Check.USER,
@@ -550,9 +550,9 @@ logged = Kind(
     "logged",
     "hash",
     (),
-    "ids of the entries of the log with texts of an article or a comment, by its number",
+    "ids of the entries of the log with texts of an article or a comment, by its number, or of a user, by user:NAME",
     lifetime="as long as these entries",
-    written_by="post, comment, edit, delete, import",
+    written_by="post, comment, edit, delete, import, editProfile",
     rebuilt_from=NEW_LOG,
 )
 consumers = Kind(

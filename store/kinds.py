@@ -46,12 +46,15 @@ class Check(Enum):
     ACTIONS = auto()  # by the actions that it has
     MODERATORS = auto()  # by the roles of the users that it has
     FLAGS = auto()  # and its entries in the queues
+    HELD_EDIT = auto()  # and its entries in the queues
     APPEAL = auto()  # and its entries in the queues
     QUEUE = auto()  # by the flags of what it has
     COMMENT = auto()  # and its entries in the indexes of its siblings and the tree
     COMMENTS = auto()  # by the comments, which are in other partitions, and with the karma of the user
     LIST = auto()  # each member of a list, and its mirror
     INBOX = auto()  # by the articles and comments that notify, which are in other partitions
+    MAILBOX = auto()  # by its value, and the names by address by the addresses of users
+    MAIL = auto()  # by its entry in the queue
     PARTITION = auto()  # once for each partition, after all other keys
     TYPE = auto()  # by its type only
 

@@ -76,6 +76,7 @@ NAMED = (
     "downvoted",
     "annulled",
     "flags",
+    "heldedit",
     "action",
     "appeal",
     "user",

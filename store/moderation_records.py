@@ -40,6 +40,7 @@ class ModerationKind(Enum):
     REVOKE_ROLE = "revoke_role"
     REVERT = "revert"
     PURGE = "purge"
+    REJECT_EDIT = "reject_edit"
 
 
 class AnnulmentState(Enum):

@@ -16,7 +16,11 @@ COMMENT_LENGTH = 10_000
 REASON_LENGTH = 1_000
 NOTE_LENGTH = 5_000
 APPEAL_LENGTH = 5_000
+DISPLAY_NAME_LENGTH = 50
+ABOUT_LENGTH = 1_000
 IDEMPOTENCY_KEY_LENGTH = 200
+EMAIL_LENGTH = 254  # what a path of RFC 5321 has room for
+MAILBOX_LENGTH = 64  # of an address, before its @
 GROUP_LENGTH = 50
 GROUP_TITLE_LENGTH = 100
 GROUP_ABOUT_LENGTH = 5_000
@@ -26,6 +30,10 @@ MAX_SHOWN = 60  # characters of an invalid name in a message
 
 USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
 GROUP = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{GROUP_LENGTH - 1}}}")
+EMAIL = re.compile(  # dot-atom of RFC 5322 in ASCII, and a domain of at least two labels
+    r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*"
+    r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+)
 WHITESPACE = {"\n", "\r", "\t"}
 UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # control characters, lone surrogates, line and paragraph separators
 # Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt), which unicodedata lacks
@@ -71,31 +79,48 @@ class Faults:
 
 
 def title(text: str, most: int = TITLE_LENGTH) -> str:
+    return _line(text, most, "title", "title")
+
+
+def display_name(text: str) -> str:
+    """The name of a user as people read it."""
+    return _line(text, DISPLAY_NAME_LENGTH, "displayName", "display name")
+
+
+def _line(text: str, most: int, field: str, named: str) -> str:
     text = text.strip()
-    text = text and _visible(text, "title").strip(TRIMMED)
+    text = text and _visible(text, field).strip(TRIMMED)
     if not 1 <= len(text) <= most:
-        raise Invalid(f"a title has 1 to {most} characters, this one {len(text)}", "title")
+        raise Invalid(f"a {named} has 1 to {most} characters, this one {len(text)}", field)
     if found := BIDI_CONTROL.search(text):
         code = f"U+{ord(found[0]):04X}"
-        raise Invalid(f"a title does not change the direction of text: {code} at place {found.start() + 1}", "title")
-    return _printable(text, "title")
+        raise Invalid(f"a {named} does not change the direction of text: {code} at place {found.start() + 1}", field)
+    return _printable(text, field)
 
 
 def link(text: str) -> str:
+    return _url(text, "link")
+
+
+def avatar_url(text: str) -> str:
+    return _url(text, "avatarUrl")
+
+
+def _url(text: str, field: str) -> str:
     """An absolute http or https URL, checked by a WHATWG parser and stored as written."""
     text = text.strip(TRIMMED)
     if len(text) > LINK_LENGTH:
-        raise Invalid(f"a link has at most {LINK_LENGTH} characters, this one {len(text)}", "link")
+        raise Invalid(f"a link has at most {LINK_LENGTH} characters, this one {len(text)}", field)
     if any(unicodedata.category(character) == "Cf" for character in text):
-        raise Invalid("a link has no invisible characters", "link")
-    if re.search(r"[\s\\]", _printable(text, "link")) or not re.match(r"https?://[^/]", text, re.IGNORECASE):
-        raise Invalid("a link is an absolute http or https URL", "link")
+        raise Invalid("a link has no invisible characters", field)
+    if re.search(r"[\s\\]", _printable(text, field)) or not re.match(r"https?://[^/]", text, re.IGNORECASE):
+        raise Invalid("a link is an absolute http or https URL", field)
     try:
         URL(text)
     except ValueError as error:
-        raise Invalid("a link is an absolute http or https URL", "link") from error
+        raise Invalid("a link is an absolute http or https URL", field) from error
     if re.match(r"https?://[^/?#]*@", text, re.IGNORECASE):
-        raise Invalid("a link has no username and no password", "link")
+        raise Invalid("a link has no username and no password", field)
     return text
 
 
@@ -157,10 +182,17 @@ def group_title(text: str) -> str:
 
 
 def group_about(text: str) -> str:
-    if len(text) > GROUP_ABOUT_LENGTH:
-        raise Invalid(
-            f"a text about a group has at most {GROUP_ABOUT_LENGTH} characters, this one {len(text)}", "about"
-        )
+    return _about(text, GROUP_ABOUT_LENGTH, "a text about a group")
+
+
+def about(text: str) -> str:
+    """What a user writes about themselves."""
+    return _about(text, ABOUT_LENGTH, "a text about you")
+
+
+def _about(text: str, most: int, named: str) -> str:
+    if len(text) > most:
+        raise Invalid(f"{named} has at most {most} characters, this one {len(text)}", "about")
     return _visible(_printable(text, "about", allowed=WHITESPACE | {"\u2028", "\u2029"}), "about")
 
 
@@ -175,6 +207,16 @@ def username(text: str) -> str:
     if not USERNAME.fullmatch(text):
         raise Invalid("a username is 2 to 20 of A-Z, a-z, 0-9, _ and -", "username")
     return text
+
+
+def email(text: str) -> str:
+    """An address as it is stored, its domain in lower case. A domain with other letters than ASCII is as `xn--`."""
+    mailbox, _, domain = text.rpartition("@")
+    if len(text) > EMAIL_LENGTH or len(mailbox) > MAILBOX_LENGTH or not EMAIL.fullmatch(text):
+        raise Invalid(
+            f"an address looks like name@example.com, in ASCII, of at most {EMAIL_LENGTH} characters", "email"
+        )
+    return f"{mailbox}@{domain.lower()}"
 
 
 def password(text: str, field: str = "password") -> str:

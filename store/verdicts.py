@@ -30,7 +30,6 @@ STOOD_TEXTS = Script("stood_texts")
 
 HOUR = 3600
 MOST_LOOKED_AT = 100  # articles, and as many comments, of which first texts are counted
-HELD_EDIT = "the new text would wait for a moderator, and the old one is shown"
 STANDS_FOR = DAY  # seconds until a text without a flag counts as one that nobody objects to
 
 
@@ -51,17 +50,23 @@ class Verdict:
         return self.breach.broken.rule if self.breach and self.breach.action == HOLD else None
 
     @property
-    def action(self) -> str:
-        """`refuse`, `hold` or "", for the script, which replays what was posted before, whatever the rules say."""
-        return self.breach.action if self.breach else ""
+    def words(self) -> str:
+        """
+        `refuse`, `hold` and the name of the rule, or "", for the script, which replays what was posted before, whatever
+        the rules say.
+        """
+        if self.breach is None:
+            return ""
+        return f"{HOLD} {self.breach.broken.rule}" if self.breach.action == HOLD else self.breach.action
+
+    @property
+    def is_refused(self) -> bool:
+        return self.breach is not None and self.breach.action == REFUSE
 
     def refuse(self) -> NoReturn:
-        """Raise the refusal, after the script has confirmed it: also of an edit that would be held."""
+        """Raise the refusal, after the script has confirmed it."""
         assert self.breach
-        action, broken = self.breach
-        if action == REFUSE:
-            raise broken
-        raise RuleBroken(broken.rule, HELD_EDIT, broken.params, *broken.field)
+        raise self.breach.broken
 
 
 async def check_vote(site: Site, actor: Actor, vote: Vote) -> None:
@@ -155,7 +160,7 @@ async def _judge(site: Site, actor: Actor, text: Candidate, verdict: Verdict) ->
     if (first := rules.first_texts) and await _stood(site, account, first.hold) < first.hold:
         found.append(breaches.first_text(first))
     verdict.breach = breaches.decisive(found)
-    if site.check and verdict.action != REFUSE and (opinion := await site.check(account, text)):
+    if site.check and not verdict.is_refused and (opinion := await site.check(account, text)):
         verdict.breach = breaches.decisive([*found, breaches.by_service(opinion)])
 
 

@@ -28,6 +28,7 @@ const SENTENCES: Record<Exclude<ModerationKind, "REVERT">, (action: Action, now:
     isRoleKnown(action) ? `You are now ${roleOf(action)}` : "You were given a role on this site",
   LOCK: (action) => `A moderator locked ${thingOf(action)}`,
   PURGE: (action) => `A moderator deleted ${thingOf(action)} for good`,
+  REJECT_EDIT: (action) => `A moderator rejected your edit: ${thingOf(action)} stays as it was`,
   REMOVE: (action) =>
     isOutOfGroup(action)
       ? `A moderator took your article out of ${placeOf(action)}`
@@ -104,6 +105,7 @@ const WORDS: Record<Exclude<ModerationKind, "REVERT">, (action: Action) => [stri
   GRANT_ROLE: (action) => (isRoleKnown(action) ? ["made", roleOf(action)] : ["gave", "a role on this site"]),
   LOCK: () => ["locked", ""],
   PURGE: () => ["deleted", "for good"],
+  REJECT_EDIT: () => ["rejected an edit of", ""],
   REMOVE: (action) => (isOutOfGroup(action) ? ["took", `out of ${placeOf(action)}`] : ["removed", ""]),
   REVOKE_ROLE: (action) => ["took from", isRoleKnown(action) ? `the role of ${roleOf(action)}` : "a role on this site"],
 };
@@ -145,7 +147,15 @@ export function banIn<A extends Action>(actions: readonly A[], now: number): A |
   return standing.reduce<A | undefined>((last, each) => (last && endOf(last) >= endOf(each) ? last : each), undefined);
 }
 
-const AGAINST: ReadonlySet<ModerationKind> = new Set(["ANNUL_VOTES", "BAN", "LOCK", "PURGE", "REMOVE", "REVOKE_ROLE"]);
+const AGAINST: ReadonlySet<ModerationKind> = new Set([
+  "ANNUL_VOTES",
+  "BAN",
+  "LOCK",
+  "PURGE",
+  "REJECT_EDIT",
+  "REMOVE",
+  "REVOKE_ROLE",
+]);
 
 /** Whether the user whom an action is about would want to answer it: it is against them, and stands. */
 export const mayAppeal = ({ kind, revertedBy }: Action): boolean => AGAINST.has(kind) && !revertedBy;

@@ -23,15 +23,18 @@ LOG = f"""query LogPage($group: String, $subject: ID, $after: String) {{
   }}
 }}"""
 WORDS = {  # what stands before and after the name of what an action is about
+    "ANNUL_VOTES": ("annulled votes of", ""),
     "APPROVE": ("approved", ""),
     "BAN": ("banned", "from {place} {end}"),
     "GRANT_ROLE": ("made", "{role}"),
     "LOCK": ("locked", ""),
     "PURGE": ("deleted", "for good"),
+    "REJECT_EDIT": ("rejected an edit of", ""),
     "REMOVE": ("removed", ""),
     "REVOKE_ROLE": ("took from", "the role of {role}"),
 }
 REVERTS = {
+    "ANNUL_VOTES": ("restored votes of", ""),
     "APPROVE": ("took back the approval of", ""),
     "BAN": ("took back the ban of", "from {place}"),
     "GRANT_ROLE": WORDS["REVOKE_ROLE"],

@@ -8,6 +8,7 @@ from functools import partial
 
 from store import flags, keys
 from store.flags import FLAGS, Flag, Queue
+from store.held_edits import HELD_EDIT
 from store.kinds import Check, Key
 from store.maintenance import appeals
 from store.maintenance.wrong import Wrong, confirmed, missing
@@ -71,7 +72,12 @@ async def _belongs(site: Site, key: Key, member: str) -> bool:
         groups = await site.redis.run(("HGET", keys.article(key.p, article or ""), "groups"))
     if groups is None:
         return False
-    return state == Queue.PENDING.value and (scope == flags.ALL or scope.removeprefix("group:") in groups.split())
+    waits = state == Queue.PENDING.value or (not state and await _has_edit(site, key.p, int(member)))
+    return waits and (scope == flags.ALL or scope.removeprefix("group:") in groups.split())
+
+
+async def _has_edit(site: Site, p: int, number: int) -> bool:
+    return bool(await site.redis.run(("EXISTS", HELD_EDIT(p, number))))
 
 
 async def _queues_of(site: Site, p: int, member: str) -> dict[str, int]:

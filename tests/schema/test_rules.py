@@ -61,6 +61,12 @@ def without_counts(redis):
     return {key: value for key, value in everything(redis).items() if not key.startswith("tried:")}
 
 
+def assert_unchanged(before, after):
+    """Nothing was added or changed. What a double click is known by expires after a minute, as on a busy machine."""
+    assert {key: value for key, value in after.items() if before.get(key) != value} == {}
+    assert {key for key in before.keys() - after.keys() if not key.startswith(("posted:", "commented:"))} == set()
+
+
 async def payload(ask, query, token, **variables):
     answer = await ask(query, token, **variables)
     assert "errors" not in answer
@@ -109,7 +115,7 @@ class TestTexts:
         ]
 
         assert {name for name, *_ in refused} == {rule}
-        assert without_counts(redis) == before
+        assert_unchanged(before, without_counts(redis))
         if rule == "links":
             assert refused[0][1:] == (
                 ["input", "content"], {"least_age_days": "2", "least_karma": "3", "age_days": "0", "karma": "0"},
@@ -138,7 +144,7 @@ class TestTexts:
         seen = [await ask(node, each, id=held["comment"]["id"]) for each in (None, token, moderator)]
         assert [each["data"]["node"] for each in seen] == [None, *[{"id": held["comment"]["id"]}] * 2]
         again = await payload(ask, COMMENT, token, id=article.id, content=content, key="second")
-        assert (again["replayed"], again["comment"], again["heldBy"]) == (True, held["comment"], None)
+        assert (again["replayed"], again["comment"], again["heldBy"]) == (True, held["comment"], rule)
         assert await verified(store) == []
 
 
@@ -296,15 +302,11 @@ async def test_registrations_from_an_address_have_a_limit(store, ruled, clock): 
 async def test_edit_that_breaks_a_rule_changes_nothing(store, ask, token, redis, ruled, moderator):  # M10
     article = await post(store, "vera")
     comment = (await store.comments.post(article.number, None, "vera", "a text")).comment
-    ruled('[words]\nhold = ["maybe"]\nrefuse = ["spam"]\n[[texts_a_day]]\nyounger_than_days = 9\nmost = 1')
+    ruled('[words]\nrefuse = ["spam"]\n[[texts_a_day]]\nyounger_than_days = 9\nmost = 1')
     before = everything(redis)
 
     assert await refusal(ask, EDIT, token, id=article.id, title="spam") == ("words", ["input", "title"], {})
-    assert (await refusal(ask, EDIT, token, id=article.id, content="maybe"))[0] == "words"
-    (error,) = (await payload(ask, EDIT, token, id=article.id, content="maybe"))["userErrors"]
-    assert error["message"] == "the new text would wait for a moderator, and the old one is shown"
     assert (await refusal(ask, EDIT_COMMENT, token, id=comment.id, content="spam"))[0] == "words"
-    assert (await refusal(ask, EDIT_COMMENT, token, id=comment.id, content="maybe"))[0] == "words"
     assert everything(redis) == before
     await assert_accepted(ask, EDIT, token, id=article.id, title="a better title")
     await assert_accepted(ask, EDIT_COMMENT, token, id=comment.id, content="a better text")

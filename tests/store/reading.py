@@ -70,12 +70,16 @@ async def post(store: Store, poster: str, title: str = "a title", groups: Sequen
 
 
 def everything(redis: "Redis") -> dict[str, Any]:
-    """All keys of the store with their serialized values, to compare."""
-    return {key: redis.dump(key) for key in redis.scan_iter()}
+    """
+    All keys of the store with their values, to compare. They are not serialized: a server rearranges a large hash while
+    it is only read.
+    """
+    logs = {key: (redis.xrange(key), redis.xinfo_stream(key)["last-generated-id"]) for key in _keys_of(redis, "stream")}
+    return contents(redis) | logs
 
 
 def contents(redis: "Redis") -> dict[str, Any]:
-    """All keys but the log, to which repairs add, with their values; unlike `everything`, independent of encodings."""
+    """All keys but the log, to which repairs add, with their values."""
     reads = {
         "hash": redis.hgetall,
         "set": redis.smembers,
@@ -83,9 +87,11 @@ def contents(redis: "Redis") -> dict[str, Any]:
         "string": redis.get,
         "zset": lambda key: redis.zrange(key, 0, -1, withscores=True),
     }
-    types = {key: redis.type(key) for key in redis.scan_iter()}
-    left_out = ("stream", "none")  # the log, and what has expired meanwhile
-    return {key: reads[type](key) for key, type in types.items() if type not in left_out}
+    return {key: read(key) for type, read in reads.items() for key in _keys_of(redis, type)}
+
+
+def _keys_of(redis: "Redis", type: str) -> list[str]:
+    return [*redis.scan_iter(_type=type)]
 
 
 async def verified(store: Store, *, repair: bool = False) -> list[Finding]:

@@ -13,6 +13,7 @@ import { Appeal } from "./Appeal";
 import { hostOf, menuSubjectOf } from "./ArticleLine";
 import { Confirm } from "./Confirm";
 import { GroupLink } from "./GroupLink";
+import { HeldEdit } from "./HeldEdit";
 import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
 import { Time } from "./Time";
@@ -43,6 +44,9 @@ export const ARTICLE_VIEW = graphql(`
     isVotingOpen
     postedAt
     editedAt
+    heldEdit {
+      ...HeldEditText
+    }
     poster {
       id
       username
@@ -115,6 +119,7 @@ export function ArticleView({ article: masked }: { article: FragmentType<typeof 
         <p className="notice">Voting on this article has closed.</p>
       )}
       {article.content && <Markdown text={article.content} />}
+      <HeldEdit edit={article.heldEdit} isOwn={isOwn} />
     </>
   );
 }

@@ -13,6 +13,7 @@ import { VoteButtons } from "../votes";
 import { CommentForm, EditCommentForm, commentDraft } from "./CommentForm";
 import { Appeal } from "./Appeal";
 import { Confirm } from "./Confirm";
+import { HeldEdit } from "./HeldEdit";
 import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
 import { Time } from "./Time";
@@ -32,6 +33,9 @@ export const COMMENT_ROW = graphql(`
     }
     postedAt
     editedAt
+    heldEdit {
+      ...HeldEditText
+    }
     votes
     viewerVote
     isVotingOpen
@@ -230,6 +234,7 @@ function Body({ comment }: { comment: Content }) {
         <Markdown text={comment.content} />
       )}
       {comment.state !== "VISIBLE" && <Hidden comment={comment} />}
+      <HeldEdit edit={comment.heldEdit} isOwn={writer !== null && writer === comment.poster?.username} />
       <div className="actions" ref={actions}>
         <VoteButtons subject={comment} name={nameOf(comment)} closed={isLocked ? "The article is locked" : undefined} />
         <Actions {...{ comment, doing, setDoing }} />

@@ -5,6 +5,7 @@ import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment } from "../gql";
 import { say } from "../status";
 import { MARKDOWN_HINT } from "./ArticleForm";
+import { EDIT_WAITS } from "./HeldEdit";
 import { Field, Form } from "./Form";
 
 const POST_COMMENT = graphql(`
@@ -33,7 +34,11 @@ const EDIT_COMMENT = graphql(`
         id
         content
         editedAt
+        heldEdit {
+          ...HeldEditText
+        }
       }
+      heldBy
       userErrors {
         code
         field
@@ -107,7 +112,7 @@ export function EditCommentForm({ draft: name, comment, onDone }: EditFormProps)
     setRefusals(data?.editComment?.userErrors ?? []);
     if (error || data?.editComment?.userErrors.length !== 0) return;
     draft.clear();
-    say("Your comment is changed.");
+    say(data.editComment.heldBy ? EDIT_WAITS : "Your comment is changed.");
     onDone();
   }
 

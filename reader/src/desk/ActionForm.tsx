@@ -3,7 +3,7 @@ import { Choice, Field, Form } from "../components/Form";
 import type { Refusal } from "../errors";
 import { moderates, useRoles, type Roles } from "../roles";
 import { say } from "../status";
-import { ANNUL, APPROVE, BAN, LOCK, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./mutations";
+import { ANNUL, APPROVE, BAN, LOCK, REJECT_EDIT, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./mutations";
 
 /** An article or a comment that moderators act on. Only articles are in groups, and have a lock. */
 export interface Subject {
@@ -15,7 +15,7 @@ export interface Subject {
 
 /** What a moderator is about to do. */
 export type Task =
-  | { act: "approve" | "remove" | "lock"; subject: Subject }
+  | { act: "approve" | "reject" | "remove" | "lock"; subject: Subject }
   | { act: "ban" | "annul"; user: { id: string; username: string } }
   | { act: "revert" | "answer"; action: { id: string; said: string; isBanWithVotes: boolean } };
 
@@ -104,6 +104,7 @@ export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
 
 const WORDS: Record<Task["act"], { submit: string; label: string; done: string }> = {
   approve: { submit: "Approve", label: "Approve", done: "Approved." },
+  reject: { submit: "Reject", label: "Reject the edit", done: "Rejected: the old text stays." },
   remove: { submit: "Remove", label: "Remove", done: "Removed." },
   lock: { submit: "Lock", label: "Lock", done: "Locked." },
   annul: { submit: "Annul", label: "Annul votes", done: "Their votes do not count any more." },
@@ -138,6 +139,8 @@ function usePerform(task: Task): (form: FormData) => Promise<Outcome> {
     switch (task.act) {
       case "approve":
         return send(APPROVE, { ...texts, reason: value("reason"), subjectId: task.subject.id });
+      case "reject":
+        return send(REJECT_EDIT, { ...texts, subjectId: task.subject.id });
       case "remove":
         return send(REMOVE, { ...texts, group, subjectId: task.subject.id });
       case "lock":

@@ -3,6 +3,7 @@ import { articlePath } from "../addresses";
 import { useRenewal } from "../changes";
 import { ArticleTitle } from "../components/ArticleView";
 import { GroupLink } from "../components/GroupLink";
+import { HeldEdit } from "../components/HeldEdit";
 import { Markdown } from "../components/Markdown";
 import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
@@ -26,6 +27,9 @@ const ARTICLE_CASE = graphql(`
       state
       isLocked
       postedAt
+      heldEdit {
+        ...HeldEditText
+      }
       flagReasons
       flags {
         ...FlagLine
@@ -79,7 +83,8 @@ interface LoadedProps {
 }
 
 function Loaded({ article, actions }: LoadedProps) {
-  const { id, title, content, state, isLocked, postedAt, poster, groups, flags, flagReasons, thread } = article;
+  const { id, title, content, heldEdit, state, isLocked, postedAt, poster, groups, flags, flagReasons, thread } =
+    article;
   const names = groups.map(({ name }) => name);
   return (
     <Case
@@ -98,7 +103,13 @@ function Loaded({ article, actions }: LoadedProps) {
       </p>
       <State state={state} isLocked={isLocked} />
       {content && <Markdown text={content} />}
-      <Buttons subject={{ id, name: title, groups: names }} state={state} isLocked={isLocked} />
+      <HeldEdit edit={heldEdit} />
+      <Buttons
+        subject={{ id, name: title, groups: names }}
+        state={state}
+        isLocked={isLocked}
+        hasEdit={heldEdit != null}
+      />
     </Case>
   );
 }

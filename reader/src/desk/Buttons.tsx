@@ -12,12 +12,14 @@ interface ButtonsProps {
   poster?: { id: string; username: string } | null | undefined;
   state: string;
   isLocked?: boolean | undefined;
+  /** Whether an edit waits. */
+  hasEdit?: boolean;
   /** Whether a thing is approved at once, without a form. */
   isQuick?: boolean;
 }
 
 /** What a moderator may do with an article or a comment, and with its poster. Keys: a, r and l. */
-export function Buttons({ subject, poster, state, isLocked = true, isQuick = false }: ButtonsProps) {
+export function Buttons({ subject, poster, state, isLocked = true, hasEdit = false, isQuick = false }: ButtonsProps) {
   const [task, setTask] = useState<Task | null>(null);
   const session = useSession();
   const approve = useApprove(subject);
@@ -32,6 +34,9 @@ export function Buttons({ subject, poster, state, isLocked = true, isQuick = fal
         shortcut="a"
         onClick={() => (isQuick ? void approve() : setTask({ act: "approve", subject }))}
       />
+      {hasEdit && (
+        <ActionButton name="Reject the edit" about={subject.name} onClick={() => setTask({ act: "reject", subject })} />
+      )}
       {state !== "REMOVED" && (
         <ActionButton
           name="Remove"

@@ -1,6 +1,7 @@
 import { Link } from "wouter";
 import { commentPath } from "../addresses";
 import { useRenewal } from "../changes";
+import { HeldEdit } from "../components/HeldEdit";
 import { Markdown } from "../components/Markdown";
 import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
@@ -22,6 +23,9 @@ const COMMENT_CASE = graphql(`
       content
       state
       postedAt
+      heldEdit {
+        ...HeldEditText
+      }
       flagReasons
       flags {
         ...FlagLine
@@ -78,7 +82,7 @@ interface LoadedProps {
 }
 
 function Loaded({ comment, actions }: LoadedProps) {
-  const { id, content, state, postedAt, author, article, ancestors, flags, flagReasons } = comment;
+  const { id, content, heldEdit, state, postedAt, author, article, ancestors, flags, flagReasons } = comment;
   const groups = article.groups.map(({ name }) => name);
   return (
     <Case
@@ -100,7 +104,8 @@ function Loaded({ comment, actions }: LoadedProps) {
       </p>
       <State state={state} isLocked={false} />
       {content && <Markdown text={content} />}
-      <Buttons subject={{ id, name: nameOf(comment), groups }} state={state} />
+      <HeldEdit edit={heldEdit} />
+      <Buttons subject={{ id, name: nameOf(comment), groups }} state={state} hasEdit={heldEdit != null} />
     </Case>
   );
 }

@@ -1,6 +1,7 @@
 import { Link } from "wouter";
 import { withQuery } from "../addresses";
 import { Time } from "../components/Time";
+import { HeldEdit, heldWords } from "../components/HeldEdit";
 import { UserLink } from "../components/UserLink";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { QueueLineFragment } from "../gql/graphql";
@@ -12,6 +13,7 @@ import { subjectPath } from "./subjects";
 const QUEUE_LINE = graphql(`
   fragment QueueLine on QueueEdge {
     since
+    heldBy
     flagReasons
     flags {
       ...FlagLine
@@ -19,6 +21,9 @@ const QUEUE_LINE = graphql(`
     node {
       __typename
       id
+      heldEdit {
+        ...HeldEditText
+      }
       ... on Article {
         title
         content
@@ -55,7 +60,7 @@ const QUEUE_LINE = graphql(`
 
 /** A thing that waits for moderators: what it says, by whom, why and since when it waits, and what may be done. */
 export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LINE> }) {
-  const { node, since, flags, flagReasons } = readFragment(QUEUE_LINE, masked);
+  const { node, since, heldBy, flags, flagReasons } = readFragment(QUEUE_LINE, masked);
   const kept = useKeptNode(node.__typename, node.id);
   const { name, groups, poster, title, on } = partsOf(node);
   return (
@@ -73,8 +78,9 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
       <div className="details">
         {poster && <UserLink username={poster.username} />}
         <span>
-          {node.state === "PENDING" ? "posted" : "flagged"} <Time at={since} />
+          {verbOf(node, flagReasons.length > 0)} <Time at={since} />
         </span>
+        {heldBy && <span>{heldWords(heldBy)}</span>}
         {on && (
           <span className="on">
             on <bdi>{on}</bdi>
@@ -91,6 +97,7 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
           </Link>
         ))}
       </div>
+      <HeldEdit edit={node.heldEdit} />
       <Flags flags={flags} reasons={flagReasons} />
       {kept !== undefined && <p className="settled">This no longer waits.</p>}
       <Buttons
@@ -98,10 +105,17 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
         poster={poster}
         state={node.state}
         isLocked={node.__typename === "Article" ? node.isLocked : undefined}
+        hasEdit={node.heldEdit != null}
         isQuick
       />
     </article>
   );
+}
+
+/** What was done to it when it began to wait. */
+function verbOf({ state, heldEdit }: QueueLineFragment["node"], isFlagged: boolean): string {
+  if (state === "PENDING") return "posted";
+  return heldEdit && !isFlagged ? "edited" : "flagged";
 }
 
 function partsOf(node: QueueLineFragment["node"]) {

@@ -19,6 +19,9 @@ const MODERATED = graphql(`
         __typename
         id
         ... on Article {
+          title
+          link
+          content
           state
           isLocked
           groups {
@@ -27,7 +30,13 @@ const MODERATED = graphql(`
           }
         }
         ... on Comment {
+          content
           state
+        }
+        ... on Votable {
+          heldEdit {
+            ...HeldEditText
+          }
         }
         ... on User {
           isBanned
@@ -52,6 +61,14 @@ export const APPROVE = graphql(`
 export const REMOVE = graphql(`
   mutation Remove($input: RemoveContentInput!) {
     moderated: removeContent(input: $input) {
+      ...Moderated
+    }
+  }
+`);
+
+export const REJECT_EDIT = graphql(`
+  mutation RejectEdit($input: RejectEditInput!) {
+    moderated: rejectEdit(input: $input) {
       ...Moderated
     }
   }

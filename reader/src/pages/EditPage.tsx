@@ -4,6 +4,7 @@ import { Link, useLocation, useParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { articlePath } from "../addresses";
 import { ArticleForm, groupsOf, type ArticleText } from "../components/ArticleForm";
+import { EDIT_WAITS } from "../components/HeldEdit";
 import { Content, Page } from "../components/Page";
 import { useDraft } from "../drafts";
 import { explain, type Refusal } from "../errors";
@@ -45,7 +46,11 @@ const EDIT = graphql(`
         link
         content
         editedAt
+        heldEdit {
+          ...HeldEditText
+        }
       }
+      heldBy
       userErrors {
         code
         field
@@ -113,7 +118,7 @@ function EditForm({ article, writer }: { article: NonNullable<EditPageQuery["art
     setRefusals(refused);
     if (error || refused.length > 0) return;
     leave();
-    say("Your article is changed.");
+    say(data?.editArticle?.heldBy ? EDIT_WAITS : "Your article is changed.");
   }
 
   function leave() {

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from store import keys, links, records, threads
+from store import held_edits, keys, links, records, threads
 from store.client import Argument, Command
 from store.kinds import Key, Kind
 from store.maintenance.records.record import (
@@ -44,6 +44,7 @@ OPTIONAL_ARTICLE_FIELDS = {
     "notified": NOTIFIED,
     "state": re.compile("pending|removed"),
     "locked": re.compile("1"),
+    held_edits.HELD_BY: held_edits.RULE_NAME,
 }
 DERIVED_ARTICLE_FIELDS = {links.FIELD, "comments", "active", "away"}
 COMMENT_FIELDS = {"article": NUMBER, "time": INSTANT, "up": COUNT, "down": COUNT}
@@ -55,9 +56,10 @@ OPTIONAL_COMMENT_FIELDS = {
     "edited": INSTANT,
     "state": re.compile("pending|removed|deleted"),
     "notified": NOTIFIED,
+    held_edits.HELD_BY: held_edits.RULE_NAME,
 }
 DERIVED_COMMENT_FIELDS = {"path", "moves", "replies", "depth", "slot", "bare", "away"}
-DROPPABLE = {"edited": INSTANT}  # left out if it is malformed
+DROPPABLE = {"edited": INSTANT, held_edits.HELD_BY: held_edits.RULE_NAME}  # left out if it is malformed
 
 DUMP_ARTICLE = Script("dump_article")
 RESTORE_ARTICLE = Script("restore_article")

@@ -19,11 +19,14 @@ from store.maintenance.records.actions import ActionRecord, AppealRecord
 from store.maintenance.records.annulments import AnnulledRecord
 from store.maintenance.records.content import ArticleRecord, CommentRecord
 from store.maintenance.records.flags import FlagsRecord
+from store.maintenance.records.held_edits import HeldEditRecord
 from store.maintenance.records.identities import IdentitiesRecord, IdentityRecord
 from store.maintenance.records.lists import ListRecord, kinds_of_lists
+from store.maintenance.records.mailboxes import MailboxRecord, MailingRecord
 from store.maintenance.records.places import PlaceRecord
 from store.maintenance.records.record import MalformedRecord, Record, shown
 from store.maintenance.records.settings import ImportedRecord, RankingRecord, SequencesRecord, ServerKeysRecord
+from store.maintenance.records.tokens import TokenRecord
 
 TYPES: dict[type, str] = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 
@@ -55,9 +58,13 @@ def formats() -> dict[str, Format]:
         PostedRecord,
         CommentedRecord,
         SessionRecord,
+        MailboxRecord,
+        MailingRecord,
+        TokenRecord,
         ActionRecord,
         AppealRecord,
         FlagsRecord,
+        HeldEditRecord,
         AnnulledRecord,
         SequencesRecord,
     ]

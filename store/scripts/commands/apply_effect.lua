@@ -1,7 +1,8 @@
 -- Apply the effect of an entry of another partition's log, once and in the order of that log.
 -- requires: flag_outcomes, notify, upvoters
--- KEYS  1 applied:{q}   2 closed:{q}   3 user:{q}:   4 channel events:{q}   5 blocked:{q}:
---       6 from here on: the key that each command of the effect changes
+-- KEYS  1 applied:{q}   2 closed:{q}   3 user:{q}:   4 channel events:{q}
+--       5 mailbox:{q}:   6 mailing:{q}   7 mail:{q}:   8 blocked:{q}:
+--       9 from here on: the key that each command of the effect changes
 -- ARGV  1 partition of the log   2 id of the entry before with an effect here, or ""   3 id of the entry
 --       4 from here on, for each command of the effect: its name, the number of its arguments after the key, and these;
 --       NOTIFY and PUTBACK, of an inbox, have as arguments the username in lower case, the member, the time, and who
@@ -26,18 +27,19 @@ if not is_before(applied, ARGV[3]) then return {"already"} end
 if applied ~= ARGV[2] then return {"behind"} end
 if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
 
+local mail_keys = {mailbox = KEYS[5], mailing = KEYS[6], mail = KEYS[7]}
 local place = 4
--- The user whom a command notifies, in lower case; nil if that user blocks who notifies.
+-- The user whom a command notifies, in lower case; false if that user blocks who notifies.
 local function notified_user(first)
   local name, actor = ARGV[first], ARGV[first + 3]
-  return not (actor ~= "" and has_blocked(KEYS[5] .. name, actor, ARGV[first + 2])) and name
+  return not (actor ~= "" and has_blocked(KEYS[8] .. name, actor, ARGV[first + 2])) and name
 end
 
-for i = 6, #KEYS do
+for i = 9, #KEYS do
   local last = place + 1 + tonumber(ARGV[place + 1])
   if ARGV[place] == "NOTIFY" then
     local name = notified_user(place + 2)
-    if name then notify(KEYS[3] .. name, KEYS[i], KEYS[4], ARGV[place + 3], ARGV[place + 4]) end
+    if name then notify(KEYS[3] .. name, KEYS[i], KEYS[4], mail_keys, ARGV[place + 3], ARGV[place + 4]) end
   elseif ARGV[place] == "PUTBACK" then
     local name = notified_user(place + 2)
     if name then put_back_in_inbox(KEYS[3] .. name, KEYS[i], ARGV[place + 3], ARGV[place + 4]) end

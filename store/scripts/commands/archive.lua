@@ -10,8 +10,9 @@ if redis.call("GET", KEY.lease .. "archiver") ~= ARGV[9] then return {"overtaken
 local article = find_article(ARGV[7])
 if not article then return {"missing"} end
 if now <= article.time + window + GRACE then return {"open"} end
--- It stays while it has flags, or comments, also ones that are not shown: these are not in its hash.
-if redis.call("EXISTS", KEY.flags .. article.number, KEY.tree .. article.number) > 0 then return {"changed"} end
+-- It stays while it has flags, or an edit that waits, or comments, also ones that are not shown: these are not in its hash.
+local others = {KEY.flags .. article.number, KEY.heldedit .. article.number, KEY.tree .. article.number}
+if redis.call("EXISTS", unpack(others)) > 0 then return {"changed"} end
 local digest = redis.sha1hex(table.concat(article.flat, "\0"))
 if digest ~= ARGV[8] or redis.call("SISMEMBER", KEY.moving, article.number) == 0 then return {"changed"} end
 

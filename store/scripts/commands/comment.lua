@@ -1,8 +1,8 @@
 -- Post a comment: hash, indexes of its siblings, tree, counts and the poster's own vote, in one step.
 -- requires: article_indexes, comment_states, comment_tree, idempotency, log_text
 -- ARGV  1-7 see comments.lua   8 number of the article   9 number of the parent comment, or ""   10 content
---       11 slot of the poster   12-16 see idempotency.lua   17 what the rules of the site say: "hold" if it is
---       pending until a moderator approves it, which announces it, "refuse", or ""
+--       11 slot of the poster   12-16 see idempotency.lua   17 what the rules of the site say: "hold" and the
+--       name of the rule if it is pending until a moderator approves it, which announces it, "refuse", or ""
 --       18 how many comments above one that is held lose their places in the thread at most
 --       19 how many mentions notify at most   20 from here on: each user whom the content mentions, as username in lower
 --       case, then slot
@@ -35,7 +35,7 @@ if ARGV[17] == "refuse" then return {"broken"} end
 
 local number = next_number(article_number % 1024)
 local answered = parent or {poster = home.poster, slot = article_number % 1024}
-local notified = newly_notified(poster, "", answered, ARGV[19], 20)
+local notified = newly_notified(poster, "", answered, ARGV[19], {unpack(ARGV, 20)})
 local comment = {
   number = number, member = string.format("%016.0f", tonumber(number)), article = article_number,
   parent = parent and parent.number, poster = poster, time = now, up = 1, down = 0,
@@ -51,17 +51,18 @@ local groups = count_comment(comment, 1)
 add_voters(comment, {poster})
 if is_here(ARGV[11]) then redis.call("ZADD", KEY.comments .. string.lower(poster), now, comment.member) end
 note_posted(commented, 12, number)
-local told = ARGV[17] == "" and notified or ""
+local held_by = string.match(ARGV[17], "^hold (.+)$")
+local told = held_by and "" or notified
 local id = append_text("commented", poster, "comment", number,
   "article", article_number, "parent", comment.parent or "", "depth", depth, "content", ARGV[10], "time", now,
-  "up", 1, "down", 0, "notified", notified, unpack(ARGV[17] ~= "" and {"told", ""} or {})
+  "up", 1, "down", 0, "notified", notified, unpack(held_by and {"told", ""} or {})
 )
 local noted, change = note_effects(id, slots_of(told, ARGV[11])), {}
-if ARGV[17] == "" then
+if held_by then
+  redis.call("HSET", KEY.comment .. number, "unannounced", "1", "held_by", held_by)
+  change = set_comment_state(find_comment(number), "pending", poster, tonumber(ARGV[18]))
+else
   notify_here(notified, "comment", number, poster)
   publish_comment("commented", comment, id, groups)
-else
-  redis.call("HSET", KEY.comment .. number, "unannounced", "1")
-  change = set_comment_state(find_comment(number), "pending", poster, tonumber(ARGV[18]))
 end
 return {"commented", number, comment_hash(number), poster, id, noted, told, change}

@@ -17,6 +17,8 @@ redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KE
 forget_annulled(article.number)
 end_appeals("article:" .. article.number)
 move_pending(article.number, nil, article.groups)
+drop_edit(article.number, article.state, article.groups)
+move_edits(article, {}, article.groups)
 redis.call("UNLINK", KEY.latest .. article.number)
 drop_flags(article.number)
 

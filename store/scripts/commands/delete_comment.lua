@@ -14,7 +14,7 @@ if comment.poster ~= deleter then return {"forbidden"} end
 local function leave_stub()
   redis.call("HSET", comment.hash, "state", "deleted")
   redis.call("HDEL", comment.hash, "poster", "slot", "content", "edited", "notified", "imported", "away",
-    "unannounced")
+    "unannounced", "held_by")
   redis.call("DEL", KEY.voted .. comment.number, KEY.downvoted .. comment.number)
   forget_annulled(comment.number)
   redis.call("ZADD", KEY.stubs .. comment.article, 0, tree_member(comment.path, comment.number))

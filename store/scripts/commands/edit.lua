@@ -1,11 +1,12 @@
--- Change the title, link or content of an article, if the actor is its poster.
--- requires: article_indexes, flags, log_text, notifications
+-- Change the title, link or content of an article, if the actor is its poster. What a rule of the site holds waits, and the
+-- article stays as it is, unless it is pending already.
+-- requires: article_edits
 -- ARGV  1-7 see notifications.lua   8 number   9 digest of the new link, or ""   10 how many mentions notify at most
---       11 what the rules of the site say of the new texts: "hold" if they may stand only in an article that is pending
---       already, "refuse", or ""   12 number of changes   then for each change: field, new value ("" removes a link or content)
+--       11 what the rules of the site say of the new texts: "hold" and the name of the rule, "refuse", or ""
+--       12 number of changes   then for each change: field, new value ("" removes a link or content)
 --       then for each user whom the new content mentions: username in lower case, slot
--- Reply {"edited", {field, value, ...}, id of the entry, what `note_effects` returns, users whom this edit notifies}
---       | {"missing"} | {"forbidden"} | {"hidden"} if the article is removed | {"unauthenticated"}
+-- Reply {"edited" | "held", {field, value, ...}, id of the entry or "", what `note_effects` returns, users whom this edit
+--       notifies} | {"missing"} | {"forbidden"} | {"hidden"} if the article is removed | {"unauthenticated"}
 --       | {"broken"} if the rules refuse it | {"bare"} if neither link nor content would remain
 local editor = actor()
 if not editor then return {"unauthenticated"} end
@@ -14,34 +15,21 @@ local article = find_article(ARGV[8])
 if not article then return {"missing"} end
 if article.poster ~= editor then return {"forbidden"} end
 if article.state == "removed" then return {"hidden"} end
-if ARGV[11] == "refuse" or ARGV[11] == "hold" and article.state ~= "pending" then return {"broken"} end
+if ARGV[11] == "refuse" then return {"broken"} end
 
-local hash, last = KEY.article .. article.number, 12 + 2 * tonumber(ARGV[12])
-local after = {link = redis.call("HGET", hash, "link"), content = redis.call("HGET", hash, "content")}
-for i = 13, last, 2 do after[ARGV[i]] = ARGV[i + 1] ~= "" and ARGV[i + 1] end
-if last == 12 then return {"edited", article_hash(article.number), "", {}, ""} end
+local last = 12 + 2 * tonumber(ARGV[12])
+local changes, mentioned = {unpack(ARGV, 13, last)}, {unpack(ARGV, last + 1)}
+local after = {link = article.link, content = article.content}
+for i = 1, #changes, 2 do after[changes[i]] = changes[i + 1] ~= "" and changes[i + 1] end
+if not changes[1] then return {"edited", article.flat, "", {}, ""} end
 if not (after.link or after.content) then return {"bare"} end
 
-for i = 13, last, 2 do
-  if ARGV[i] == "link" then set_link_digest(article, ARGV[9]) end
-  if ARGV[i + 1] == "" then
-    redis.call("HDEL", hash, ARGV[i])
-  else
-    redis.call("HSET", hash, ARGV[i], ARGV[i + 1])
-  end
+local held_by = string.match(ARGV[11], "^hold (.+)$")
+if held_by and article.state ~= "pending" then
+  hold_edit(article, "article", held_by, changes, ARGV[9], ARGV[10], mentioned)
+  return {"held", article.flat, "", {}, ""}
 end
-redis.call("HSET", hash, "edited", now)
-forget_cleared_flags(article.number)
-local notified = newly_notified(editor, article.notified, nil, ARGV[10], last + 1)
-add_notified(hash, article.notified, notified)
-local told = notified
-if article.state and notified ~= "" then -- they have it in their inboxes when it is shown again
-  redis.call("HSET", hash, "away", "1")
-  told = ""
-end
-local values = {with_notified(notified, "edited", ARGV[3], unpack(ARGV, 13, last))}
-if told ~= notified then values = {"told", told, unpack(values)} end
-local id = append_text("edited", editor, "article", article.number, unpack(values))
-notify_here(told, "article", article.number, editor)
-publish_event("edited", article, article.groups, id)
-return {"edited", article_hash(article.number), id, note_effects(id, slots_of(told)), told}
+if held_by then redis.call("HSET", KEY.article .. article.number, "held_by", held_by) end
+replace_edit(article, "article")
+local id, noted, told = change_article(article, changes, ARGV[9], ARGV[10], mentioned)
+return {"edited", article_hash(article.number), id, noted, told}

@@ -1,10 +1,12 @@
--- Change the content of a comment, if the actor is its poster.
--- requires: comments, flags, log_text
--- ARGV  1-7 see comments.lua   8 number   9 content   10 what the rules of the site say of it: "hold" if it may stand only in
---       a comment that is pending already, "refuse", or ""   11 how many mentions of a comment notify at most
+-- Change the content of a comment, if the actor is its poster. What a rule of the site holds waits, and the comment stays as
+-- it is, unless it is pending already.
+-- requires: comment_edits
+-- ARGV  1-7 see comments.lua   8 number   9 content   10 what the rules of the site say of it: "hold" and the name of the
+--       rule, "refuse", or ""   11 how many mentions of a comment notify at most
 --       12 from here on: each user whom the content mentions, as username in lower case, then slot
--- Reply {"edited", {field, value, ...}, id of the entry, what `note_effects` returns, `notified` of this edit}
---       | {"missing"} | {"forbidden"} | {"broken"} if the rules refuse it | {"hidden"} if it or its article was removed | {"unauthenticated"}
+-- Reply {"edited" | "held", {field, value, ...}, id of the entry or "", what `note_effects` returns, `notified` of this edit}
+--       | {"missing"} | {"forbidden"} | {"broken"} if the rules refuse it | {"hidden"} if it or its article was removed
+--       | {"unauthenticated"}
 local editor = actor()
 if not editor then return {"unauthenticated"} end
 
@@ -13,16 +15,15 @@ local home = comment and comment.state ~= "deleted" and find_home(comment.articl
 if not home then return {"missing"} end
 if comment.poster ~= editor then return {"forbidden"} end
 if comment.state == "removed" or home.state == "removed" then return {"hidden"} end
-if ARGV[10] == "refuse" or ARGV[10] == "hold" and comment.state ~= "pending" then return {"broken"} end
+if ARGV[10] == "refuse" then return {"broken"} end
 
-local notified = newly_notified(editor, comment.notified, nil, ARGV[11], 12)
-redis.call("HSET", comment.hash, "content", ARGV[9], "edited", now)
-add_notified(comment.hash, comment.notified, notified)
-local told = is_listed(comment) and notified or "" -- others have it in their inboxes when it is shown again
-forget_cleared_flags(comment.number)
-local id = append_text("comment_edited", editor, "comment", comment.number,
-  "article", comment.article, "content", ARGV[9], "edited", now, "notified", notified, "told", told
-)
-notify_here(told, "comment", comment.number, editor)
-publish_comment("comment_edited", comment, id)
-return {"edited", comment_hash(comment.number), id, note_effects(id, slots_of(told)), told}
+comment.groups = home.groups
+local held_by, mentioned = string.match(ARGV[10], "^hold (.+)$"), {unpack(ARGV, 12)}
+if held_by and comment.state ~= "pending" then
+  hold_edit(comment, "comment", held_by, {"content", ARGV[9]}, "", ARGV[11], mentioned)
+  return {"held", comment_hash(comment.number), "", {}, ""}
+end
+if held_by then redis.call("HSET", comment.hash, "held_by", held_by) end
+replace_edit(comment, "comment")
+local id, noted, told = change_comment(comment, ARGV[9], ARGV[11], mentioned)
+return {"edited", comment_hash(comment.number), id, noted, told}

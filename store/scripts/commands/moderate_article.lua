@@ -1,10 +1,11 @@
--- Remove, approve or lock an article, take it out of one of its groups, or revert such an action, if the actor is a
--- moderator of the place.
--- requires: actions, article_states, decisions, flag_clearing, roles
--- ARGV  1-7 see roles.lua   8 number of partitions   9 number   10 remove, approve, lock or revert   11 group, or "": with
---       remove, the article is taken out of it   12 reason   13 note, or ""   14 number of the action to revert, or ""
---       15 highest number of groups of an article
--- Reply {"changed" | "same", number of the action or "", {field, value, ...}} | {"missing"} | {"refused"} | {"reverted"}
+-- Remove, approve or lock an article, take it out of one of its groups, reject the edit that waits for it, or revert such an
+-- action, if the actor is a moderator of the place. An approval also puts the edit in place.
+-- requires: actions, article_edits, article_states, decisions, flag_clearing, roles
+-- ARGV  1-7 see roles.lua   8 number of partitions   9 number   10 remove, approve, lock, reject_edit or revert
+--       11 group, or "": with remove, the article is taken out of it   12 reason   13 note, or ""
+--       14 number of the action to revert, or ""   15 highest number of groups of an article
+-- Reply {"changed" | "same", number of the action or "", {field, value, ...}, what `apply_edit` returns, or {}}
+--       | {"missing"} | {"refused"} | {"reverted"}
 --       | {"elsewhere"} if the article is not in the group
 --       | {"crowded"} if an article that comes back to a group would be in too many | {"purged"}
 local moderator, roles = authority()
@@ -27,7 +28,8 @@ end
 
 local function record(fields)
   fields.group, fields.reason, fields.note = group, ARGV[12], ARGV[13]
-  if kind == "approve" and article.state then fields.notified = notified_of_action(subject, slot, moderator) end
+  local shows = kind == "approve" and (article.state or find_edit(number))
+  if shows then fields.notified = notified_of_action(subject, slot, moderator) end
   return record_action(slot, kind, subject, moderator, fields)
 end
 
@@ -35,7 +37,7 @@ local function revert()
   return record_revert(slot, ARGV[14], done, moderator, ARGV[12], ARGV[13])
 end
 
-local WHOLE = {group = ""}
+local WHOLE, edited = {group = ""}, {} -- `edited` is what `apply_edit` has returned
 -- Each returns the status and the number of the action of its kind.
 local DO, UNDO = {}, {}
 
@@ -49,11 +51,12 @@ end
 function DO.approve()
   if is_purged(subject) then return "purged" end
   local _, decided = state_of(subject)
-  if not article.state and decided == "approve" and not is_flagged(number) then
+  if not article.state and decided == "approve" and not is_flagged(number) and not find_edit(number) then
     return "same", standing_action(subject, "approve") or nil
   end
   local action = record({before = article.state or ""})
   if article.state then set_state(article, nil, moderator) end
+  edited = {apply_edit(article)}
   clear_flags(number, action)
   return "changed", action
 end
@@ -85,6 +88,13 @@ function UNDO.lock()
   return "changed", action
 end
 
+function DO.reject_edit()
+  if not find_edit(number) then return "same", standing_action(subject, "reject_edit") or nil end
+  local action = record({})
+  drop_edit(number, article.state, article.groups)
+  return "changed", action
+end
+
 local function take_out()
   if not is_in(article.groups, group) then
     local standing = standing_action(subject, "remove", {group = group})
@@ -107,4 +117,6 @@ if not may_moderate_article(moderator, roles, article, is_of_group and group or 
 local act = is_of_group and (done and return_to_group or take_out) or (done and UNDO or DO)[kind]
 local status, action = act()
 if status ~= "changed" and status ~= "same" then return {status} end
-return action_reply(status, action)
+local reply = action_reply(status, action)
+reply[4] = edited
+return reply

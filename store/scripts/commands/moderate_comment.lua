@@ -1,11 +1,12 @@
--- Remove or approve a comment, or revert such an action, if the actor is a moderator of the site or of a group of its article.
--- requires: actions, comment_states, decisions, flag_clearing, roles
--- ARGV  1-7 see roles.lua   8 number of partitions   9 number   10 remove, approve or revert
+-- Remove or approve a comment, reject the edit that waits for it, or revert such an action, if the actor is a moderator of the
+-- site or of a group of its article. An approval also puts the edit in place.
+-- requires: actions, comment_edits, comment_states, decisions, flag_clearing, roles
+-- ARGV  1-7 see roles.lua   8 number of partitions   9 number   10 remove, approve, reject_edit or revert
 --       11 group in whose name it is removed, or ""   12 reason   13 note, or ""   14 number of the action to revert, or ""
 --       15 words of the poster's roles as the caller read them   16 the poster whom it read
 --       17 how many comments above it get or lose their places in the thread at most
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...}, what `set_comment_state` returns, or {},
---       {id of the action's entry, what `note_effects` returns, `notified`}, or {}}
+--       {id of the action's entry, what `note_effects` returns, `notified`}, or {}, what `apply_comment_edit` returns, or {}}
 --       | {"missing"} | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group | {"purged"}
 local moderator, roles = authority()
 local kind, group, limit = ARGV[10], ARGV[11], tonumber(ARGV[17])
@@ -16,6 +17,7 @@ if not groups then return {"missing"} end
 groups = split(groups)
 
 local subject, slot, done = "comment:" .. comment.number, comment.number % 1024, nil -- `done` is to be reverted
+local has_edit = find_edit(comment.number) ~= nil
 if kind == "revert" then
   done = revertible(ARGV[14])
   if not done then return {"reverted"} end
@@ -34,7 +36,7 @@ end
 
 -- Whom the action notifies: the poster, who may have another home. An approval of what was shown concerns nobody.
 local function notified()
-  if comment.poster == moderator or kind == "approve" and not comment.state then return "" end
+  if comment.poster == moderator or kind == "approve" and not comment.state and not has_edit then return "" end
   return string.format("moderation:%s:%s:%.0f", string.lower(comment.poster), comment.slot, now)
 end
 
@@ -54,11 +56,11 @@ local function act()
   local state, _, decided = kind == "remove" and "removed" or "visible", state_of(subject)
   if decided == "purge" then return kind == "remove" and "same" or "purged", standing_action(subject, "purge"), state end
   local has_flags = kind == "approve" and is_flagged(comment.number)
-  local is_same = state == (comment.state or "visible") and decided == kind and not has_flags
+  local is_same = state == (comment.state or "visible") and decided == kind and not has_flags and not has_edit
+  if kind == "reject_edit" then state, is_same = comment.state or "visible", not has_edit end
   if is_same then return "same", standing_action(subject, kind) or nil, state end
-  local fields = {
-    group = group, reason = ARGV[12], note = ARGV[13], before = comment.state or "", notified = notified(),
-  }
+  local before = kind ~= "reject_edit" and comment.state or ""
+  local fields = {group = group, reason = ARGV[12], note = ARGV[13], before = before, notified = notified()}
   return "changed", noted(record_action(slot, kind, subject, moderator, fields)), state
 end
 
@@ -67,11 +69,15 @@ if group ~= "" and not done and not is_in_group() then return {"elsewhere"} end
 local status, action, state = act()
 if status == "purged" then return {status} end
 local reply = action_reply(status, action)
-reply[4], reply[5] = {}, entry
+reply[4], reply[5], reply[6] = {}, entry, {}
 if state ~= (comment.state or "visible") then
   reply[4] = set_comment_state(comment, state ~= "visible" and state or nil, moderator, limit)
 end
-if status == "changed" and kind == "approve" then clear_flags(comment.number, action) end
+if status == "changed" and kind == "reject_edit" then drop_edit(comment.number, comment.state, groups) end
+if status == "changed" and kind == "approve" then
+  reply[6] = {apply_comment_edit(comment, groups)}
+  clear_flags(comment.number, action)
+end
 if done and done.kind == "approve" then
   local number, decided = standing_action(subject, "remove approve")
   local is_shown = state == "visible" and not comment.away

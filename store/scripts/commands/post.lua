@@ -3,8 +3,8 @@
 -- ARGV  1-7 see notifications.lua   8 title   9 link or ""   10 content or ""   11 groups, separated by spaces
 --       12 slot of the poster   13-17 see idempotency.lua   18 digest of the link, or ""
 --       19 groups to check, separated by spaces   20 their condition (see group_rules.lua)
---       21 what the rules of the site say: "hold" if it is pending until a moderator approves it, which announces it,
---       "refuse", or ""
+--       21 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves it,
+--       which announces it, "refuse", or ""
 --       22 how many mentions notify at most   23 from here on: each user whom the content mentions, as username in lower
 --       case, then slot
 -- Reply {"posted", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns, `notified`}
@@ -24,20 +24,20 @@ local refused = refused_groups(groups, ARGV[19], ARGV[20])
 if refused then return {"refused", refused} end
 if ARGV[21] == "refuse" then return {"broken"} end
 
-local number = next_number(tonumber(ARGV[12]))
+local number, held_by = next_number(tonumber(ARGV[12])), string.match(ARGV[21], "^hold (.+)$")
 local article = {
   number = number, member = string.format("%016.0f", tonumber(number)),
   poster = poster, time = now, up = 1, down = 0, groups = groups,
-  link_digest = ARGV[18], state = ARGV[21] == "hold" and "pending" or nil,
+  link_digest = ARGV[18], state = held_by and "pending" or nil,
 }
 write_article(article, ARGV[8], ARGV[9], ARGV[10], 0)
 add_voters(article, {poster})
-local notified = newly_notified(poster, "", nil, ARGV[22], 23)
+local notified = newly_notified(poster, "", nil, ARGV[22], {unpack(ARGV, 23)})
 add_notified(KEY.article .. number, nil, notified)
 note_posted(posted, 13, number)
 local values = {with_notified(notified, entry_of(article, ARGV[8], ARGV[9], ARGV[10]))}
 if article.state then
-  redis.call("HSET", KEY.article .. number, "state", article.state, "unannounced", "all")
+  redis.call("HSET", KEY.article .. number, "state", article.state, "unannounced", "all", "held_by", held_by)
   if notified ~= "" then redis.call("HSET", KEY.article .. number, "away", "1") end
   local id = append_text("posted", poster, "article", number, "told", "", unpack(values))
   log_state(article, poster)

@@ -53,7 +53,7 @@ local function purge()
   end
 
   if article then
-    if article.state ~= "removed" then set_state(article, "removed", admin) end
+    if article.state ~= "removed" then set_state(article, "removed", admin) end -- an edit that waits is dropped, too
     redis.call("HSET", hash, "title", purged)
     redis.call("HDEL", hash, "link", "link_digest", "content")
     log_purge("groups", table.concat(article.groups, " "), "locked", article.locked or "")

@@ -52,6 +52,7 @@ for group in pairs(before) do
 end
 if #changed > 0 then
   move_pending(article.number, names, article.groups)
+  move_edits(article, names, article.groups)
   redis.call("HSET", KEY.article .. article.number, "groups", table.concat(names, " "))
   local id = append_log(
     "regrouped", regrouper, "article:" .. article.number,

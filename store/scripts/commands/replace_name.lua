@@ -94,6 +94,20 @@ function REPLACE.flags(key)
   redis.call("HDEL", key, name)
 end
 
+-- Whom an edit that waits would notify.
+function REPLACE.heldedit(key)
+  local mentions, left = redis.call("HGET", key, "mentions"), {}
+  if not mentions or not string.find(" " .. mentions .. " ", " " .. name .. " ", 1, true) then return end
+  for each, slot in string.gmatch(mentions, "(%S+) (%S+)") do
+    if each ~= name then left[#left + 1] = each .. " " .. slot end
+  end
+  if left[1] then
+    call("HSET", key, "mentions", table.concat(left, " "))
+  else
+    call("HDEL", key, "mentions")
+  end
+end
+
 function REPLACE.action(key)
   replace_field(key, "moderator")
   if redis.call("HGET", key, "subject") == "user:" .. name then call("HSET", key, "subject", "user:" .. pseudonym) end

@@ -1,5 +1,5 @@
 -- Functions that change the state or the lock of an article.
--- requires: article_indexes, flag_decisions, pending_comments
+-- requires: article_indexes, flag_decisions, held_edits, pending_comments
 
 -- Logs and publishes the state and the lock of an article as they are now.
 local function log_state(article, actor)
@@ -35,9 +35,11 @@ local function set_state(article, state, actor)
   if state then
     redis.call("HSET", KEY.article .. article.number, "state", state)
   else
-    redis.call("HDEL", KEY.article .. article.number, "state")
+    redis.call("HDEL", KEY.article .. article.number, "state", "held_by")
   end
+  if state == "removed" then drop_edit(article.number, state, article.groups) end
   add_to_indexes(article)
+  queue_edit(article.number, state, article.groups)
   queue_flagged(article.number, not state)
   if was_removed ~= (state == "removed") then decide_flags(article.number, not was_removed) end
   if karma_of(article) ~= karma then add_karma(article, karma_of(article) - karma) end
@@ -64,6 +66,7 @@ local function set_groups(article, groups, changed, actor)
   table.sort(groups)
   set_pending(article, nil)
   move_pending(article.number, groups, article.groups)
+  move_edits(article, groups, article.groups)
   article.groups = groups
   set_pending(article, article.time)
   local names = table.concat(groups, " ")

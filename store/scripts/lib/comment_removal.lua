@@ -79,8 +79,10 @@ local function log_removal(comment, deleter, stub, removed, groups)
   end
   forget_here(comment.notified, "comment", comment.number)
   drop_flags(comment.number)
-  local home = comment.state == "pending" and find_home(comment.article)
-  if home then set_waiting("pending", comment.number, nil, {}, home.groups) end
+  local home = find_home(comment.article)
+  local places = home and home.groups or {}
+  drop_edit(comment.number, comment.state, places)
+  if comment.state == "pending" then set_waiting("pending", comment.number, nil, {}, places) end
   end_appeals("comment:" .. comment.number)
   local id = append_log(
     "comment_deleted", deleter, "comment:" .. comment.number, "article", comment.article,

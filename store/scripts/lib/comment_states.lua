@@ -39,7 +39,7 @@ local function write_state(comment, state)
     redis.call("HSET", comment.hash, "state", state)
     redis.call("ZADD", KEY.stubs .. comment.article, 0, stub)
   else
-    redis.call("HDEL", comment.hash, "state")
+    redis.call("HDEL", comment.hash, "state", "held_by")
     redis.call("ZREM", KEY.stubs .. comment.article, stub)
   end
 end
@@ -55,7 +55,9 @@ local function set_comment_state(comment, state, actor, limit)
   write_state(comment, state)
   queue_flagged(comment.number, is_listed(comment))
   local home = find_home(comment.article)
-  queue_pending(comment, home and home.groups or {})
+  local places = home and home.groups or {}
+  if state == "removed" then drop_edit(comment.number, state, places) end
+  queue_pending(comment, places)
   if was_removed ~= (state == "removed") then decide_flags(comment.number, not was_removed) end
   local groups = {}
   if was_visible ~= not state then groups = count_comment(comment, state and -1 or 1) end

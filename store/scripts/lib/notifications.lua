@@ -1,5 +1,5 @@
 -- Functions that notify users, here and in other partitions.
--- requires: notify, prelude
+-- requires: mail_keys, notify, prelude
 -- ARGV  1-6 see prelude.lua   7 number of partitions; with roles.lua, which has 7, it is 8
 local partitions, here = tonumber(ARGV[7]) or tonumber(ARGV[8]), tonumber(string.match(KEY.effects, "{(%d+)}"))
 local NOTIFIED = "(%l+):([^:%s]+):(%d+):(%d+)" -- kind, username in lower case, its slot, and when the user was notified
@@ -25,9 +25,9 @@ local function note_effects(id, slots)
   return noted
 end
 
--- Whom a text notifies that its earlier versions (`before`) have not: those in ARGV from `first` on, each as username in
--- lower case, then slot, up to `most` with those before; and the poster of what it answers, {poster, slot}, if given.
-local function newly_notified(poster, before, answered, most, first)
+-- Whom a text notifies that its earlier versions (`before`) have not: those whom it mentions, each as username in lower
+-- case, then slot, up to `most` with those before; and the poster of what it answers, {poster, slot}, if given.
+local function newly_notified(poster, before, answered, most, mentioned)
   local known, words, mentions = {[string.lower(poster)] = true}, {}, 0
   local function add(kind, name, slot)
     if known[name] then return end
@@ -40,8 +40,8 @@ local function newly_notified(poster, before, answered, most, first)
     if kind == "mention" then mentions = mentions + 1 end
   end
   if answered and string.sub(answered.poster, 1, 1) ~= "~" then add("reply", string.lower(answered.poster), answered.slot) end
-  for i = first, #ARGV, 2 do
-    if mentions < tonumber(most) then add("mention", ARGV[i], ARGV[i + 1]) end
+  for i = 1, #mentioned, 2 do
+    if mentions < tonumber(most) then add("mention", mentioned[i], mentioned[i + 1]) end
   end
   return table.concat(words, " ")
 end
@@ -78,7 +78,7 @@ end
 local function notify_here(notified, type, number, poster)
   for kind, name, slot, at in string.gmatch(notified, NOTIFIED) do
     if is_here(slot) and not has_blocked(KEY.blocked .. name, poster, at) then
-      notify(KEY.user .. name, KEY.inbox .. name, KEY.events, notification(number, kind, type), at)
+      notify(KEY.user .. name, KEY.inbox .. name, KEY.events, MAILS, notification(number, kind, type), at)
     end
   end
 end

@@ -1,10 +1,11 @@
 -- Comments that wait to be approved: in the queues of the site and of the groups of their article, since they were posted.
--- requires: flags
+-- requires: held_edits
 
--- Sets where a comment waits, by its state. `groups` are those of its article.
+-- Sets where a comment waits, by its state, or because its edit does. `groups` are those of its article.
 local function queue_pending(comment, groups)
   local since = comment.state == "pending" and comment.time or nil
   set_waiting("pending", comment.number, since, groups, groups)
+  queue_edit(comment.number, comment.state, groups)
 end
 
 -- Moves the pending comments of an article, whose groups were those in `before`, to the queues of others; without groups

@@ -70,7 +70,8 @@ expect_member(KEY.good, article.member, is_good and article.time or nil)
 expect_member(KEY.timeline .. string.lower(article.poster), article.member, is_listed and article.time or nil)
 expect_member(KEY.held .. string.lower(article.poster), article.member, not is_listed and article.time or nil)
 
-local since = article.state == "pending" and article.time or nil
+local waiting = not article.state and tonumber(redis.call("HGET", KEY.heldedit .. article.number, "at") or nil)
+local since = article.state == "pending" and article.time or waiting or nil
 expect_member(KEY.queue .. "pending:all", article.member, since)
 for _, group in ipairs(article.groups) do expect_member(KEY.queue .. "pending:group:" .. group, article.member, since) end
 

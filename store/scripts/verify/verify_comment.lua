@@ -107,7 +107,8 @@ end
 if redis.call("EXISTS", KEY.latest .. comment.article) == 1 then
   expect_member(KEY.latest .. comment.article, comment.member, not comment.state and comment.time or nil)
 end
-local since = comment.state == "pending" and comment.time or nil
+local waiting = not comment.state and tonumber(redis.call("HGET", KEY.heldedit .. comment.number, "at") or nil)
+local since = comment.state == "pending" and comment.time or waiting or nil
 expect_member(KEY.queue .. "pending:all", comment.member, since)
 for _, group in ipairs(split(redis.call("HGET", article, "groups") or "")) do
   expect_member(KEY.queue .. "pending:group:" .. group, comment.member, since)

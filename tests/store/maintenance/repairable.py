@@ -7,6 +7,7 @@ Each returns what `verify` finds: where, what is there, and what should be there
 from collections.abc import Callable
 
 from store import flags, followed, keys, links
+from store.held_edits import HELD_EDIT
 from store.ranking.formulas import ORDERS, best
 from tests.store.scene import WEEK, Scene
 
@@ -403,6 +404,18 @@ def visible_comment_in_the_queue_of_pending_ones(scene: Scene) -> list[Expected]
     return [(f"{queue} {member}", "5", NOTHING)]
 
 
+def edit_of_what_is_removed(scene: Scene) -> list[Expected]:
+    edit = HELD_EDIT(scene.p, scene.ghost)
+    scene.redis.hset(edit, mapping={"at": 5, "held_by": "words", "most_mentions": 10, "content": "a text"})
+    return [(edit, "an edit", NOTHING)]
+
+
+def edit_without_a_time(scene: Scene) -> list[Expected]:
+    edit = HELD_EDIT(scene.p, scene.story)
+    scene.redis.hset(edit, mapping={"held_by": "words", "most_mentions": 10, "content": "a text"})
+    return [(edit, "an edit", NOTHING)]
+
+
 def place_of_no_action(scene: Scene) -> list[Expected]:
     index = keys.actions(scene.p, "group:ask")
     scene.redis.zadd(index, {keys.member(scene.ghost): 5, "odd": 6})
@@ -471,6 +484,8 @@ REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     notifications_of_nothing,
     inbox_of_nobody,
     visible_comment_in_the_queue_of_pending_ones,
+    edit_of_what_is_removed,
+    edit_without_a_time,
     place_of_no_action,
     moderator_without_a_role,
     store_made_with_another_policy,

@@ -1,0 +1,41 @@
+"""
+Finds and removes edits that wait for what is gone or removed, and those that cannot be restored from a backup. That
+they are in the queues is verified with the articles and comments.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from store import keys
+from store.kinds import Check, Key
+from store.maintenance.records.held_edits import HeldEditRecord
+from store.maintenance.records.record import MalformedRecord
+from store.maintenance.wrong import Wrong, confirmed
+from store.site import Site
+
+
+async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
+    """What is wrong with edits that wait. Read again if it seems wrong: a change may be under way."""
+    return await confirmed([key for key in found if key.kind.check is Check.HELD_EDIT], partial(_of, site))
+
+
+async def _of(site: Site, key: Key) -> list[Wrong]:
+    number = int(key.suffix)
+    fields, *subjects = await site.redis.pipeline(
+        [
+            ("HGETALL", key.text),
+            ("HMGET", keys.article(key.p, number), "poster", "state"),
+            ("HMGET", keys.comment(key.p, number), "poster", "state"),
+        ]
+    )
+    if not fields or (_is_usable(number, fields) and any(poster and state != "removed" for poster, state in subjects)):
+        return []
+    return [Wrong(key.text, "an edit", None, ("DEL", key.text))]
+
+
+def _is_usable(number: int, fields: dict[str, str]) -> bool:
+    try:
+        HeldEditRecord(number, fields).check()
+    except MalformedRecord:
+        return False
+    return True

@@ -1,0 +1,14 @@
+-- Restore the edit that waits for an article or a comment, unless that is missing or removed.
+-- requires: held_edits
+-- ARGV  1-6 see prelude.lua   7 number   8 from here on: fields and values of the hash
+local number = ARGV[7]
+local poster, state, groups = unpack(redis.call("HMGET", KEY.article .. number, "poster", "state", "groups"))
+if not poster then
+  local article
+  poster, state, article = unpack(redis.call("HMGET", KEY.comment .. number, "poster", "state", "article"))
+  groups = redis.call("HGET", KEY.article .. (article or ""), "groups")
+end
+if not poster or not groups or state == "removed" then return end
+redis.call("DEL", KEY.heldedit .. number)
+redis.call("HSET", KEY.heldedit .. number, unpack(ARGV, 8))
+queue_edit(number, state or nil, split(groups))

@@ -1,0 +1,41 @@
+-- How the text of an article changes: with an edit, or when a moderator approves one that waits.
+-- requires: article_indexes, edits, notifications
+
+-- Sets new values of an article's title, link or content: {field, value, ...}, where "" removes one. `link_digest` is that of a
+-- new link, `mentioned` are usernames in lower case and slots. Returns the id of the entry, what `note_effects` returns, and
+-- those whom it notifies.
+local function change_article(article, changes, link_digest, most, mentioned)
+  local hash = KEY.article .. article.number
+  for i = 1, #changes, 2 do
+    if changes[i] == "link" then set_link_digest(article, link_digest) end
+    if changes[i + 1] == "" then
+      redis.call("HDEL", hash, changes[i])
+    else
+      redis.call("HSET", hash, changes[i], changes[i + 1])
+    end
+  end
+  redis.call("HSET", hash, "edited", now)
+  forget_cleared_flags(article.number)
+  local notified = newly_notified(article.poster, article.notified, nil, most, mentioned)
+  add_notified(hash, article.notified, notified)
+  local told = notified
+  if article.state and notified ~= "" then -- they have it in their inboxes when it is shown again
+    redis.call("HSET", hash, "away", "1")
+    told = ""
+  end
+  local values = {with_notified(notified, "edited", ARGV[3], unpack(changes))}
+  if told ~= notified then values = {"told", told, unpack(values)} end
+  local id = append_text("edited", article.poster, "article", article.number, unpack(values))
+  notify_here(told, "article", article.number, article.poster)
+  publish_event("edited", article, article.groups, id)
+  return id, note_effects(id, slots_of(told)), told
+end
+
+-- Puts the edit that waits for an article in place. Returns what `change_article` does, nothing if none waits.
+local function apply_edit(article)
+  local edit = find_edit(article.number)
+  if not edit then return end
+  drop_edit(article.number, article.state, article.groups)
+  local mentioned = split(edit.mentions or "")
+  return change_article(article, changes_of(edit), edit.link_digest or "", edit.most_mentions, mentioned)
+end

@@ -1,0 +1,27 @@
+-- How the text of a comment changes: with an edit, or when a moderator approves one that waits.
+-- requires: comments, edits
+
+-- Sets the content of a comment. `mentioned` are usernames in lower case and slots. Returns the id of the entry, what
+-- `note_effects` returns, and those whom it notifies.
+local function change_comment(comment, content, most, mentioned)
+  local notified = newly_notified(comment.poster, comment.notified, nil, most, mentioned)
+  redis.call("HSET", comment.hash, "content", content, "edited", now)
+  add_notified(comment.hash, comment.notified, notified)
+  local told = is_listed(comment) and notified or "" -- others have it in their inboxes when it is shown again
+  forget_cleared_flags(comment.number)
+  local id = append_text("comment_edited", comment.poster, "comment", comment.number,
+    "article", comment.article, "content", content, "edited", now, "notified", notified, "told", told
+  )
+  notify_here(told, "comment", comment.number, comment.poster)
+  publish_comment("comment_edited", comment, id)
+  return id, note_effects(id, slots_of(told)), told
+end
+
+-- Puts the edit that waits for a comment in place; `groups` are those of its article. Returns what `change_comment` does,
+-- nothing if none waits.
+local function apply_comment_edit(comment, groups)
+  local edit = find_edit(comment.number)
+  if not edit then return end
+  drop_edit(comment.number, comment.state, groups)
+  return change_comment(comment, edit.content, edit.most_mentions, split(edit.mentions or ""))
+end

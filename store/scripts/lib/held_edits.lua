@@ -1,0 +1,30 @@
+-- Where the edit of an article or a comment waits that a rule of the site holds: in the queue of what is pending, until a
+-- moderator approves or rejects it. The text that others read stays as it is.
+-- requires: flags
+
+-- Sets where the edit of a visible thing waits that is in some groups; it leaves the queues of those in `left`. What is not
+-- visible waits by its state.
+local function queue_edit(number, state, groups, left)
+  if state then return end
+  local since = redis.call("HGET", KEY.heldedit .. number, "at")
+  if since then set_waiting("pending", number, tonumber(since), groups, left) end
+end
+
+-- Drops the edit that waits for a thing, which is in some groups. Returns whether there was one.
+local function drop_edit(number, state, groups)
+  if redis.call("DEL", KEY.heldedit .. number) == 0 then return false end
+  if state ~= "pending" then set_waiting("pending", number, nil, {}, groups) end
+  return true
+end
+
+-- Moves the edits of an article and of its comments, whose groups were those in `before`, to the queues of others. They are
+-- found among all that waits in the partition.
+local function move_edits(article, groups, before)
+  queue_edit(article.number, article.state, groups, before)
+  if redis.call("EXISTS", KEY.tree .. article.number) == 0 then return end
+  for _, member in ipairs(redis.call("ZRANGE", KEY.queue .. "pending:all", 0, -1)) do
+    local number = string.format("%.0f", tonumber(member))
+    local own, state = unpack(redis.call("HMGET", KEY.comment .. number, "article", "state"))
+    if own == article.number then queue_edit(number, state or nil, groups, before) end
+  end
+end
