@@ -11,7 +11,7 @@
 -- weights of the site.
 local function site_ranked()
   local found, groups = {unpack(KEYS, 5)}, {}
-  if ARGV[2] == "" or redis.call("HLEN", KEYS[3]) == 0 then return found end
+  if ARGV[2] == "" or redis.call("EXISTS", KEYS[3]) == 0 then return found end
   for i, key in ipairs(found) do groups[i] = string.match(key, ":([^:]+):[^:]+$") end
   for i, weights in ipairs(redis.call("HMGET", KEYS[3], unpack(groups))) do
     if weights and string.find(weights, ARGV[2] .. "=", 1, true) then
