@@ -63,7 +63,7 @@ class Source(NamedTuple):
     indexes: tuple[str, ...]
 
 
-class Places(NamedTuple):
+class NextPlaces(NamedTuple):
     """The next places of a source. It has more beyond `stop`, if that is given."""
 
     positions: Sequence[Position]
@@ -141,7 +141,7 @@ async def places(
     wanted = count
     while open:
         reads = [_read(listing, source, upwards, wanted, stop, at) for source, stop in open.items()]
-        parts: list[Places] = await load(reads)
+        parts: list[NextPlaces] = await load(reads)
         for position in chain.from_iterable(part.positions for part in parts):
             found.setdefault(position.member, position)
         ordered = sorted(found.values(), reverse=not upwards)
@@ -185,7 +185,7 @@ def _indexes(p: int, group: str | None, listing: HomeListing) -> list[str]:
 
 def _read(
     listing: HomeListing, source: Source, upwards: bool, count: int, beyond: Position | None, at: int | None
-) -> Read[Places]:
+) -> Read[NextPlaces]:
     whole, choices = listing.whole, listing.choices
     script, given = HOME_PAGE, [whole.lowest if whole.lowest != "-inf" else "", "", "", "", ""]
     if whole.decay:
@@ -203,9 +203,9 @@ def _read(
     return Read(encoded(command), _places)
 
 
-def _places(reply: list[str]) -> Places:
+def _places(reply: list[str]) -> NextPlaces:
     value, member, *flat = reply
-    return Places(parse_positions(flat), Position(float(value), member) if value else None)
+    return NextPlaces(parse_positions(flat), Position(float(value), member) if value else None)
 
 
 def _exists(reply: object) -> bool:
