@@ -30,6 +30,7 @@ KEYS: Mapping[str, Callable[[dict[str, Any]], tuple[Any, ...]]] = {
     "hidden": lambda line: (line["id"],),
     "blocked": lambda line: (line["username"],),
     "inbox": lambda line: (line["kind"], line["subject"] and line["subject"]["id"], line["isSeen"]),
+    "mails": lambda line: (line["email"], line["pendingEmail"], line["mailReplies"]),
     "flags": lambda line: (line["subjectId"], line["reason"], line["note"]),
     "moderation": lambda line: (line["id"], line["kind"], line["reason"]),
 }
@@ -69,6 +70,7 @@ def expected(model: Model, viewer: User) -> Lines:
         "groups": Counter((name,) for name in viewer.groups),
         "hidden": Counter((repr(each),) for each in viewer.hidden if is_shown(model, each)),
         "blocked": Counter((each.name,) for each in viewer.blocked),
+        "mails": Counter([(None, None, "NEVER")]),  # the soak sends none
         "flags": Counter((repr(each), flag.reason, flag.note) for each, flag in flags.items()),
         "moderation": Counter((repr(each), each.kind, each.reason) for each in viewer.actions),
     }
