@@ -50,6 +50,7 @@ from server.compression import Compression
 from server.ended_sessions import EndedSessions
 from server.http.connections import ConnectionLimiter
 from server.issuers import file as issuers_file
+from server.issuers import front_door
 from server.issuers.accepting import AcceptedTokens
 from server.issuers.file import Issuers, WrongIssuers
 from server.issuers.keyrings import KeysUnavailable
@@ -65,7 +66,7 @@ from server.settings import DELETIONS_FILE, Settings, WrongSetting
 from server.sitemap import Sitemaps
 from server.trusted import OriginWarnings, forwarding_warnings
 from server.webhooks.running import sending
-from store import effects, event_connection, log, removals, rules
+from store import effects, event_connection, log, recent_comments, removals, rules
 from store.errors import Forbidden, NotAModerator, NotFound, StoreUnavailable, TokenRefused, Unauthenticated
 from store.events import STATES
 from store.ranking import config
@@ -239,6 +240,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     limiter.on_change = observer.metrics.connections_of(worker)
     app.state.endpoint = endpoint = _endpoint(settings, app)
     app.state.site_name = settings.site_name
+    app.state.front_doors, app.state.login_url = tokens.front_doors if tokens else [], settings.login_url
     app.state.sitemaps = Sitemaps()
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
@@ -257,6 +259,7 @@ def _add_routes(app: Application, settings: Settings) -> None:
         *health.routes(),
         *explorer.routes(PATH),
         *export.routes(),
+        *(front_door.routes() if app.state.tokens else []),
         *unsubscribing.routes(),
         *reader.routes(settings.reader == "on", PATH),
     ]
@@ -355,6 +358,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         app.state.tokens.running(store, received) if app.state.tokens else nullcontext(),
         effects.completing(store.site),
         removals.removing(store.site),
+        recent_comments.filling(store.site),
         banned_texts.WORK.repeated(store, database),
         annulments.WORK.repeated(store, database),
         leaving.repeated(store, database),

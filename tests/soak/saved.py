@@ -79,6 +79,7 @@ def is_shown(model: Model, subject: Article | Comment) -> bool:
 
 
 def doubt_flag(found: Page, paging: PageArguments) -> None:
+    """Let the flag on the side from which the reader comes be set where it need not be."""
     if paging.last is None:
         found.has_previous = found.has_previous or ANY_FLAG
     else:

@@ -28,6 +28,7 @@ from store import (
 )
 from store.annulments import annul, annul_some, restoring
 from store.articles import Draft
+from store.entrances import begin as begin_to_enter
 from store.errors import Refusal
 from store.flags import FlagReason
 from store.identities import Claims, Subject
@@ -44,6 +45,7 @@ from store.one_time_tokens import Purpose, issue
 from store.ranking import snapshots
 from store.ranking.formulas import Order
 from store.rate_limits import SlidingWindow, TokenBuckets
+from store.recent_comments import FLOORS, RELISTING
 from store.records import Article, ContentState, Position, Vote
 from store.rules import FlagRules, Rules
 from store.sessions import parse_token
@@ -234,6 +236,7 @@ async def fill_other_kinds(scene: Scene) -> None:
         await scene.store.comments.edit(moved.number, "carol", "@dave, so is this edit")
 
     await scene.store.identities.user_of(Claims(Subject("site", "1"), "frank", 1, {}, frozenset({"moderator:video"})))
+    await begin_to_enter(site, "site", "/")
     await KeySets(site).write("site", FetchedKeys("https://id.example/keys", '{"keys": []}', 1, 2, "{}"))
     annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
     assert annulled.action
@@ -260,6 +263,8 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
         await reindex.set_weights(site, "show", {"vote_score": 1.0}, interrupt)
     await site.redis.run(("SET", keys.mark(scene.p), 1, "PX", 60_000))
     await site.redis.run(("ZADD", keys.removing(scene.p), 1, scene.ghost))
+    await site.redis.run(("ZADD", RELISTING(scene.p), 1, f"{scene.ghost} all"))
+    await site.redis.run(("HSET", FLOORS(scene.p), "all", 1))
     await site.redis.run(("ZADD", keys.outdated(scene.p), 1, "1-0"))
     for kind in (bans.cleaning, bans.lifted, restoring):
         await site.redis.run(("ZADD", kind(scene.p), 1, scene.ghost))
