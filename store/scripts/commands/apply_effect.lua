@@ -29,20 +29,14 @@ if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to w
 
 local mail_keys = {mailbox = KEYS[5], mailing = KEYS[6], mail = KEYS[7]}
 local place = 4
--- The user whom a command notifies, in lower case; false if that user blocks who notifies.
-local function notified_user(first)
-  local name, actor = ARGV[first], ARGV[first + 3]
-  return not (actor ~= "" and has_blocked(KEYS[8] .. name, actor, ARGV[first + 2])) and name
-end
-
 for i = 9, #KEYS do
   local last = place + 1 + tonumber(ARGV[place + 1])
   if ARGV[place] == "NOTIFY" then
-    local name = notified_user(place + 2)
-    if name then notify(KEYS[3] .. name, KEYS[i], KEYS[4], mail_keys, ARGV[place + 3], ARGV[place + 4]) end
+    local name, member, at, actor = unpack(ARGV, place + 2, last)
+    notify(KEYS[3] .. name, KEYS[i], KEYS[4], mail_keys, member, at, KEYS[8] .. name, actor ~= "" and actor)
   elseif ARGV[place] == "PUTBACK" then
-    local name = notified_user(place + 2)
-    if name then put_back_in_inbox(KEYS[3] .. name, KEYS[i], ARGV[place + 3], ARGV[place + 4]) end
+    local name, member, at, actor = unpack(ARGV, place + 2, last)
+    put_back_in_inbox(KEYS[3] .. name, KEYS[i], member, at, KEYS[8] .. name, actor ~= "" and actor)
   elseif ARGV[place] == "UPVOTED" then
     add_upvoter(KEYS[i], ARGV[place + 2])
   elseif ARGV[place] == "DECIDED" then

@@ -77,8 +77,9 @@ end
 -- block its poster; of "action" there is none.
 local function notify_here(notified, type, number, poster)
   for kind, name, slot, at in string.gmatch(notified, NOTIFIED) do
-    if is_here(slot) and not has_blocked(KEY.blocked .. name, poster, at) then
-      notify(KEY.user .. name, KEY.inbox .. name, KEY.events, MAILS, notification(number, kind, type), at)
+    if is_here(slot) then
+      local member = notification(number, kind, type)
+      notify(KEY.user .. name, KEY.inbox .. name, KEY.events, MAILS, member, at, KEY.blocked .. name, poster)
     end
   end
 end
@@ -86,8 +87,9 @@ end
 -- Puts a text that was hidden back into the inboxes here.
 local function put_back_here(notified, type, number, poster)
   for kind, name, slot, at in string.gmatch(notified or "", NOTIFIED) do
-    if is_here(slot) and not has_blocked(KEY.blocked .. name, poster, at) then
-      put_back_in_inbox(KEY.user .. name, KEY.inbox .. name, notification(number, kind, type), at)
+    if is_here(slot) then
+      local member = notification(number, kind, type)
+      put_back_in_inbox(KEY.user .. name, KEY.inbox .. name, member, at, KEY.blocked .. name, poster)
     end
   end
 end
