@@ -6,7 +6,7 @@ from contextlib import suppress
 from resolvers import articles
 from resolvers.arguments import PageArguments, paginated
 from resolvers.context import Context
-from resolvers.filling import full_connection
+from resolvers.filling import Source, full_connection
 from resolvers.pagination import Connection, Nodes
 from store import hidden, records
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
@@ -18,7 +18,9 @@ from store.records import Article, HiddenArticle, Home
 async def of_homes(homes: Sequence[Home], context: Context, *, paging: PageArguments) -> list[Connection[Article]]:
     """Two round trips, and one to drop what was deleted."""
     listings = [hidden.listing(context.store.site, home.username) for home in homes]
-    return [await full_connection(context, listing, paging, HIDDEN_ARTICLES) for listing in listings]
+    return [
+        await full_connection(context, Source.of_listing(context, each), paging, HIDDEN_ARTICLES) for each in listings
+    ]
 
 
 async def viewer_has_hidden(found: Sequence[Article], context: Context) -> list[bool]:

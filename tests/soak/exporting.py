@@ -70,7 +70,7 @@ def expected(model: Model, viewer: User) -> Lines:
         "groups": Counter((name,) for name in viewer.groups),
         "hidden": Counter((repr(each),) for each in viewer.hidden if is_shown(model, each)),
         "blocked": Counter((each.name,) for each in viewer.blocked),
-        "mails": Counter([(None, None, "NEVER")]),  # the soak sends none
+        "mails": Counter([(None, None, viewer.mail_replies)]),  # nobody has an address
         "flags": Counter((repr(each), flag.reason, flag.note) for each, flag in flags.items()),
         "moderation": Counter((repr(each), each.kind, each.reason) for each in viewer.actions),
     }
