@@ -56,7 +56,7 @@ class HomeListing(NamedTuple):
     whole: Listing
 
 
-class Source(NamedTuple):
+class IndexGroup(NamedTuple):
     """Indexes of one partition that a call reads."""
 
     p: int
@@ -157,13 +157,13 @@ def _may_matter(stop: Position, last: Position | None, upwards: bool) -> bool:
     return last is None or (stop < last if upwards else stop > last)
 
 
-def _sources(site: Site, listing: HomeListing, is_beyond: bool) -> list[Source]:
+def _sources(site: Site, listing: HomeListing, is_beyond: bool) -> list[IndexGroup]:
     found = []
     size = _lists_per_call(listing.whole, is_beyond)
     for p in range(site.partitions):
         lists = [_indexes(p, group, listing) for group in listing.choices.groups or (None,)]
         for start in range(0, len(lists), size):
-            found.append(Source(p, tuple(chain.from_iterable(lists[start : start + size]))))
+            found.append(IndexGroup(p, tuple(chain.from_iterable(lists[start : start + size]))))
     return found
 
 
@@ -184,7 +184,7 @@ def _indexes(p: int, group: str | None, listing: HomeListing) -> list[str]:
 
 
 def _read(
-    listing: HomeListing, source: Source, upwards: bool, count: int, beyond: Position | None, at: int | None
+    listing: HomeListing, source: IndexGroup, upwards: bool, count: int, beyond: Position | None, at: int | None
 ) -> Read[NextPlaces]:
     whole, choices = listing.whole, listing.choices
     script, given = HOME_PAGE, [whole.lowest if whole.lowest != "-inf" else "", "", "", "", ""]
