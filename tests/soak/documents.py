@@ -39,6 +39,10 @@ MUTATIONS = {  # by name, how often relative to the others
     "unfollowUser": 4,
     "followGroup": 8,
     "unfollowGroup": 4,
+    "hideArticle": 5,
+    "unhideArticle": 2,
+    "blockUser": 1.5,
+    "unblockUser": 1,
     "editProfile": 2,
     "editAccount": 2,
     "requestPasswordReset": 0.2,
@@ -251,13 +255,18 @@ class DocumentGenerator:
         return f" @{self.random.choice(('include', 'skip'))}(if: {condition})"
 
     def _connection(self, type_name: str, depth: int, times: float, within: Mapping[str, Any]) -> list[str]:
-        nodes = {"ThreadConnection": "Comment", "SearchConnection": "SearchResult", "QueueConnection": "Votable"}
+        nodes = {
+            "ThreadConnection": "Comment",
+            "SearchConnection": "SearchResult",
+            "QueueConnection": "Votable",
+            "HomeArticleConnection": "Article",
+        }
         node = nodes.get(type_name, type_name.removesuffix("Connection"))
         size = within.get("size", 25)
         parts = []
         if self.random.random() < 0.7:
             parts.append("pageInfo { hasNextPage hasPreviousPage startCursor endCursor }")
-        if self.random.random() < 0.5:
+        if type_name != "HomeArticleConnection" and self.random.random() < 0.5:
             parts.append("totalCount" + self._directive())
         self.cost += times * size
         if self.random.random() < 0.1 and parts:
@@ -327,7 +336,7 @@ class DocumentGenerator:
             self._part(known, given, about)
         if "unseenOnly" in known and self.random.random() < 0.4:
             given["unseenOnly"], _ = self._written("Boolean", "boolean", "true")
-        if "pinned" in known and self.random.random() < (0.4 if name == "thread" else 0.2):
+        if "pinned" in known and parent != "Home" and self.random.random() < (0.4 if name == "thread" else 0.2):
             given["pinned"], about["pinned"] = "true", "true"
         if "first" in known:
             self._page(known, given, about, times, below)

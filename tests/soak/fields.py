@@ -419,6 +419,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "standing": _standing,
         **moderation_fields.VOTABLE_FIELDS,
         **saved.VOTABLE_FIELDS,
+        "viewerHasHidden": home.has_hidden,
     },
     "Comment": {
         name: _comment_field(function)
@@ -488,6 +489,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "viewerIsFollowing": lambda request, user: (
             (viewer := request.viewer()) is not None and user in viewer.following
         ),
+        "viewerIsBlocking": home.is_blocking,
         "roles": moderation_fields.roles,
         "isBanned": lambda request, user: not user.has_left and request.model.ban_of(user, None) is not None,
         "bannedUntil": moderation_fields.banned_until,
@@ -536,5 +538,6 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "ChangedField": {"name": lambda request, param: param[0], "value": lambda request, param: str(param[1])},
     **dict.fromkeys(("Refusal", "VotingClosed", "RateLimited", "Banned"), ERROR),
     **moderation_fields.FIELDS,
-    **saved.FIELDS,
+    "Home": {**saved.HOME_FIELDS, **home.HOME_FIELDS},
+    "HomeArticleConnection": CONNECTION,
 }

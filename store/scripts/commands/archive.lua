@@ -43,6 +43,7 @@ for _, group in ipairs(article.groups) do
   for _, order in ipairs(ORDERS) do
     redis.call("ZREM", KEY.group .. group .. ":" .. order, article.member)
     redis.call("ZREM", KEY.coming .. group .. ":" .. order, article.member)
+    redis.call("ZREM", KEY.siteranked .. group .. ":" .. order, article.member)
   end
   note_orders("group:" .. group .. ":", ranking.own[group] or SITE_WEIGHTS)
   redis.call("HINCRBY", KEY.archived, "count:group:" .. group, 1)

@@ -132,7 +132,7 @@ local function leave_list(key)
   if redis.call("ZREM", key, written) == 1 then changes = 1 end
 end
 REPLACE.following, REPLACE.followers, REPLACE.groupfollowers = leave_list, leave_list, leave_list
-REPLACE.moderators = leave_list
+REPLACE.moderators, REPLACE.blocked, REPLACE.unblocked = leave_list, leave_list, leave_list
 
 -- How many articles of a user are archived. The counts are added, as some may have been archived since.
 function REPLACE.archived(key)
