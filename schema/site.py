@@ -6,7 +6,7 @@ import strawberry
 
 from resolvers import link_titles, site
 from schema.enums import Registration
-from schema.fields import root_field
+from schema.fields import field_of, root_field
 from schema.mutations import Payload, mutation, nullable
 from schema.scalars import DateTime
 from store.invitations import NewInvitation
@@ -14,6 +14,7 @@ from store.invitations import NewInvitation
 
 @strawberry.type(name="Site", description="What the site offers to those who come to it.")
 class SiteOffers:
+    id: strawberry.ID = field_of(site.ids, "The id, `site`: there is one.", is_pure=True)
     registration: Registration = strawberry.field(description="Who may register.")
     has_passwords: bool = strawberry.field(
         description="Whether there are passwords; else `register`, `logIn`, `changePassword`, resets are NOT_OFFERED."

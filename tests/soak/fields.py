@@ -458,10 +458,12 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     },
     "Session": {"expiresAt": lambda request, end: end},
     "Account": {
+        "id": lambda request, user: f"account:{user.lower}",
         "sessions": _account_sessions,
         **mails.ACCOUNT_FIELDS,
     },
     "Site": {
+        "id": lambda request, site: "site",
         "avatarHosts": lambda request, site: [],
         "hasPasswords": lambda request, site: True,
         "registration": lambda request, site: "OPEN",
