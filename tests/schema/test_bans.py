@@ -70,6 +70,10 @@ REFUSED = {
     "unfollowGroup": '{group: "lua"}',
     "save": '{subjectId: "article:%(other)d"}',
     "unsave": '{subjectId: "article:%(other)d"}',
+    "hideArticle": '{articleId: "article:%(other)d"}',
+    "unhideArticle": '{articleId: "article:%(other)d"}',
+    "blockUser": '{userId: "user:vera"}',
+    "unblockUser": '{userId: "user:vera"}',
 }
 WITHOUT_SESSION = {  # they ask for no session, with the code of another refusal
     "confirmEmail": ('{token: "x"}', "BAD_TOKEN"),
