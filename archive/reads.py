@@ -14,7 +14,8 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
-from archive import article_places, moments, mover, places, summaries
+from archive import moments, mover, places, summaries
+from database import article_places
 from archive.moments import MOVED, Load, Moments, load_again, of_one_moment
 from archive.summaries import Summary
 from database.database import Database, DatabaseUnavailable

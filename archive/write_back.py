@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from archive import article_places, moments, places, steps
+from archive import moments, places, steps
+from database import article_places
 from archive.reads import ArchiveUnavailable, ask, find
 from database.database import Database
 from store import keys, links

@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 import pytest
 from sqlalchemy import text
 
-from archive import article_places, banned_texts
+from archive import banned_texts
+from database import article_places
 from database import changes, mirror, positions, search
 from database.database import Database
 from database.mirror import Mirror

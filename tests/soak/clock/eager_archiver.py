@@ -9,7 +9,8 @@ import asyncio
 import json
 import sys
 
-from archive import article_places, mover, steps
+from archive import mover, steps
+from database import article_places
 from archive.mover import HotLimits, Mover
 from database.database import Database, DatabaseUnavailable
 from server.cli import session
