@@ -18,7 +18,7 @@ async def test_visitor_is_told_to_log_in_and_comes_back(page, scene):
 
         await expect(page.get_by_role("heading", level=1)).to_have_text(title)
         await expect(page).to_have_url(re.compile(f"{path}$"))
-        await page.get_by_role("button", name="Log out").click()
+        await page.get_by_role("button", name="Log out", exact=True).click()
 
 
 async def test_feed_marks_what_is_not_seen(visit, site):

@@ -297,14 +297,14 @@ async def test_session_that_has_ended_says_so_and_keeps_the_page(visit, site):
     member = site.member("ended")
     page = await visit(member)
     await opened(page, "/")
-    await expect(page.get_by_role("button", name="Log out")).to_be_visible()
+    await expect(page.get_by_role("button", name="Log out", exact=True)).to_be_visible()
     site.ask("mutation { logOut { userErrors { message } } }", member)
 
     await page.get_by_role("link", name="New", exact=True).click()
 
     await expect(page.get_by_role("status")).to_contain_text("Your session has ended.")
     await expect(page.get_by_role("article")).to_have_count(30)
-    await expect(page.get_by_role("button", name="Log out")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Log out", exact=True)).to_have_count(0)
     assert await page.evaluate("localStorage.getItem('upvote-session')") is None
 
 

@@ -139,7 +139,7 @@ async def test_theme_and_session_are_those_of_all_tabs(visit, site):
     for each in (page, other):
         await opened(each, "/")
 
-    await page.get_by_role("button", name="Log out").click()
+    await page.get_by_role("button", name="Log out", exact=True).click()
 
     await expect(other.get_by_role("link", name="Log in")).to_be_visible()
     await expect(other.get_by_role("link", name=alice.username)).to_have_count(0)

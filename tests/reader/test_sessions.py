@@ -55,7 +55,7 @@ async def test_log_in_survives_a_reload_and_log_out_does_not_come_back(page, sce
         "document.cookie + JSON.stringify([localStorage, sessionStorage])"
     )
 
-    await page.get_by_role("button", name="Log out").click()
+    await page.get_by_role("button", name="Log out", exact=True).click()
     await expect(account(page).get_by_role("link", name="Log in")).to_be_focused()
     await page.reload()
 
@@ -144,7 +144,7 @@ async def test_log_out_that_does_not_reach_the_server_says_so(visit, scene, faul
     page = await visit(scene.carol)
     await opened(page, "/groups")
     await page.route("**/graphql", lambda route: route.abort())
-    await page.get_by_role("button", name="Log out").click()
+    await page.get_by_role("button", name="Log out", exact=True).click()
 
     await expect(page.get_by_text("You are still logged in. The server cannot be reached.")).to_be_visible()
     await expect(account(page)).to_contain_text(scene.carol.username)

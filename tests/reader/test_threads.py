@@ -327,7 +327,7 @@ async def test_loaded_pages_stay_when_the_viewer_logs_out(visit, site):
     await page.get_by_role("button", name="2 more replies").click()
     await expect(comment(page, "level 12")).to_be_visible()
 
-    await page.get_by_role("button", name="Log out").click()
+    await page.get_by_role("button", name="Log out", exact=True).click()
 
     await expect(page.get_by_text("Log in to comment.")).to_be_visible()
     await expect(comment(page, "level 12")).to_be_visible()

@@ -9,7 +9,7 @@ from store import flags, keys, reverts
 from store.errors import Invalid
 from store.flags import FlagReason
 from store.held_edits import HELD_EDIT
-from store.records import Role
+from store.moderation_records import Role
 from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.schema.moderators import QUEUE_CHANGED, signed_in

@@ -17,10 +17,10 @@ redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KE
 forget_annulled(article.number)
 end_appeals("article:" .. article.number)
 move_pending(article.number, nil, article.groups)
-redis.call("UNLINK", KEY.latest .. article.number)
-drop_flags(article.number)
 drop_edit(article.number, article.state, article.groups)
 move_edits(article, {}, article.groups)
+redis.call("UNLINK", KEY.latest .. article.number)
+drop_flags(article.number)
 
 local with_texts = redis.call("HGET", KEY.logged, article.number) or ""
 for _, entry in ipairs(split(with_texts)) do redis.call("XDEL", KEY.log, entry) end

@@ -405,11 +405,13 @@ def visible_comment_in_the_queue_of_pending_ones(scene: Scene) -> list[Expected]
 
 
 def edit_that_waits_in_no_queue(scene: Scene) -> list[Expected]:
-    edit, member = HELD_EDIT(scene.p, scene.open.number), keys.member(scene.open.number)
-    queues = [flags.QUEUE(scene.p, "pending", scope) for scope in ("all", "group:ask")]
-    for queue in queues:
-        scene.redis.zrem(queue, member)
-    return [(f"{queue} {member}", NOTHING, scene.redis.hget(edit, "at")) for queue in queues]
+    member, text = (
+        keys.member(scene.open.number),
+        {"at": 5, "held_by": "words", "most_mentions": 10, "content": "a text"},
+    )
+    scene.redis.hset(HELD_EDIT(scene.p, scene.open.number), mapping=text)
+    scopes = ("all", "group:ask", "group:show")
+    return [(f"{flags.QUEUE(scene.p, 'pending', scope)} {member}", NOTHING, "5") for scope in scopes]
 
 
 def edit_of_what_is_removed(scene: Scene) -> list[Expected]:
@@ -418,11 +420,10 @@ def edit_of_what_is_removed(scene: Scene) -> list[Expected]:
     return [(edit, "an edit", NOTHING)]
 
 
-def edit_without_a_rule(scene: Scene) -> list[Expected]:
-    edit, member = HELD_EDIT(scene.p, scene.story), keys.member(scene.story)
-    scene.redis.hset(edit, mapping={"at": 5, "content": "a text"})
-    scene.redis.zadd(flags.QUEUE(scene.p, "pending", "all"), {member: 5})
-    return [(edit, "an edit", NOTHING), (f"{flags.QUEUE(scene.p, 'pending', 'all')} {member}", "5", NOTHING)]
+def edit_without_a_time(scene: Scene) -> list[Expected]:
+    edit = HELD_EDIT(scene.p, scene.story)
+    scene.redis.hset(edit, mapping={"held_by": "words", "most_mentions": 10, "content": "a text"})
+    return [(edit, "an edit", NOTHING)]
 
 
 def place_of_no_action(scene: Scene) -> list[Expected]:
@@ -495,7 +496,7 @@ REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     visible_comment_in_the_queue_of_pending_ones,
     edit_that_waits_in_no_queue,
     edit_of_what_is_removed,
-    edit_without_a_rule,
+    edit_without_a_time,
     place_of_no_action,
     moderator_without_a_role,
     store_made_with_another_policy,
