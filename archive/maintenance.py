@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from archive import mover, steps, write_back
-from database import article_places
 from archive.steps import COUNT_FIELD, USER_FIELD
+from database import article_places
 from database.database import Database
 from database.order_index import writes
 from database.positions import stored_positions

@@ -15,9 +15,9 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from archive import moments, mover, places, summaries
-from database import article_places
 from archive.moments import MOVED, Load, Moments, load_again, of_one_moment
 from archive.summaries import Summary
+from database import article_places
 from database.database import Database, DatabaseUnavailable
 from store import feeds, listings, moving
 from store.errors import StoreUnavailable

@@ -19,7 +19,7 @@ from time import thread_time_ns
 
 from sqlalchemy import Connection, text
 
-from archive import gravity, places, since
+from archive import gravity, places
 from bench.since import DAY_MS, DISTRIBUTIONS, MINUTE, NOW, SIZE, random_article
 from bench.tables import markdown
 from database.engines import Engines

@@ -6,8 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from archive import banned_texts
-from database import article_places
-from database import changes, mirror, positions, search
+from database import article_places, changes, mirror, positions, search
 from database.database import Database
 from database.mirror import Mirror
 from store import bans, comment_moderation, comments, keys, log, redactions, removals, reverts, roles

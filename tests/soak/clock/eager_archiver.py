@@ -10,8 +10,8 @@ import json
 import sys
 
 from archive import mover, steps
-from database import article_places
 from archive.mover import HotLimits, Mover
+from database import article_places
 from database.database import Database, DatabaseUnavailable
 from server.cli import session
 from server.settings import read_settings
