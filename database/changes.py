@@ -14,6 +14,7 @@ from database import article_places, leaving, search
 from database.comment_changes import CommentChanges, state
 from database.order_index import writes as places
 from database.rows import (
+    PROFILE,
     Held,
     Row,
     Votes,
@@ -25,6 +26,7 @@ from database.rows import (
     group_row,
     hold_vote,
     integer,
+    profile_row,
     remove_articles,
     remove_rows,
     replace_groups,
@@ -84,6 +86,7 @@ class Changes:
     edits: defaultdict[int, list[Row]] = field(default_factory=lambda: defaultdict(list))
     users: dict[str, Row] = field(default_factory=dict)
     seen: dict[str, str] = field(default_factory=dict)
+    profiles: dict[str, Row] = field(default_factory=dict)
     follows: dict[tuple[str, str], int | None] = field(default_factory=dict)
     group_follows: dict[tuple[str, str], int | None] = field(default_factory=dict)
     group_texts: dict[str, Row] = field(default_factory=dict)
@@ -188,7 +191,10 @@ class Changes:
             self.votes[number].setdefault(values["poster"], (1, integer(values["time"]), True))
 
     def register(self, entry: Entry) -> None:
-        self.users[_username(entry)] = user_row(entry.values["name"], integer(entry.values["joined"]))
+        self.users[_username(entry)] = user_row(entry.values)
+
+    def edit_profile(self, entry: Entry) -> None:
+        self.profiles[_username(entry)] = profile_row(entry.values)
 
     def mark_seen(self, entry: Entry) -> None:
         self.seen[_username(entry)] = entry.values["seen"]
@@ -238,17 +244,18 @@ class Changes:
         write_votes(connection, VOTES, {number: votes for number, votes in self.votes.items() if number in known})
         write_held(connection, VOTES, {number: held for number, held in self.held.items() if number in known})
         upsert(connection, EDITS, [row for number, rows in self.edits.items() if number in known for row in rows])
-        upsert(connection, USERS, self.users.values(), keep=("seen",))
+        upsert(connection, USERS, self.users.values(), keep=("seen", *PROFILE))
         upsert(connection, GROUP_TEXTS, self.group_texts.values())
         upsert(connection, MODERATION_ACTIONS, self.actions.values())
         self._write_seen(connection)
+        self._write_profiles(connection)
         self._write_follows(connection)
         article_places.recount(connection, site, sorted(self.recounted & known))
         comments = self.comments.write(connection)
         moved = comments_of(connection, self.groups.keys() - self.articles.keys() | self.restated)
         edited = {number for number, row in self.columns.items() if not row.keys().isdisjoint(TEXTS)}
         articles = known & {*self.articles, *self.groups, *edited, *self.restated}
-        derive(connection, Changed(articles, set(self.users), self.removed, comments | gone | moved))
+        derive(connection, Changed(articles, {*self.users, *self.profiles}, self.removed, comments | gone | moved))
         for name, pseudonym in self.left.items():
             leaving.replace(connection, name, pseudonym)
 
@@ -259,6 +266,11 @@ class Changes:
     def _write_seen(self, connection: Connection) -> None:
         if self.seen:
             connection.execute(SET_SEEN, [{"this": name, "mark": mark} for name, mark in self.seen.items()])
+
+    def _write_profiles(self, connection: Connection) -> None:
+        if self.profiles:
+            rows = [{"this": name, **row} for name, row in self.profiles.items()]
+            connection.execute(SET_PROFILE, rows)
 
     def _write_follows(self, connection: Connection) -> None:
         tables = (
@@ -284,6 +296,7 @@ READERS: Mapping[str, Callable[[Changes, Entry], None]] = {
     "state_changed": Changes.set_state,
     "deleted": Changes.remove,
     "registered": Changes.register,
+    "profile_edited": Changes.edit_profile,
     "followed": Changes.follow,
     "unfollowed": Changes.follow,
     "group_followed": Changes.follow,
@@ -303,6 +316,9 @@ END_GROUP_FOLLOW = delete(GROUP_FOLLOWS).where(
     GROUP_FOLLOWS.c.follower == bindparam("who"), GROUP_FOLLOWS.c.name == bindparam("whom")
 )
 SET_SEEN = update(USERS).where(USERS.c.username == bindparam("this")).values(seen=bindparam("mark"))
+SET_PROFILE = (
+    update(USERS).where(USERS.c.username == bindparam("this")).values({name: bindparam(name) for name in PROFILE})
+)
 
 
 def derive(connection: Connection, changed: Changed) -> None:

@@ -283,7 +283,7 @@ def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) ->
     copy_comments(connection, comments, annulled)
     users = [record.fields for record in batch if isinstance(record, UserRecord)]
     users = [fields for fields in users if not is_pseudonym(fields["name"])]
-    upsert(connection, USERS, [user_row(fields["name"], int(fields["joined"]), fields.get("seen")) for fields in users])
+    upsert(connection, USERS, map(user_row, users))
     follows = [record for record in batch if isinstance(record, FollowsRecord)]
     pairs = [follow_row(each.follower, other, since) for each in follows for other, since in each.followees.items()]
     upsert(connection, FOLLOWS, pairs)

@@ -17,13 +17,21 @@ Vote = tuple[int, int | None, bool] | None
 Held = defaultdict[int, dict[str, tuple[int, bool]]]  # value of a vote, and whether it counts, by number and voter
 Votes = defaultdict[int, dict[str, Vote]]  # by number and voter
 
+PROFILE = ("display_name", "about", "avatar_url")
 OF_AN_ARTICLE = (ARTICLES, ARTICLE_GROUPS, VOTES, EDITS)
 OF_A_COMMENT = (COMMENTS, COMMENT_VOTES, COMMENT_EDITS)
 THREAD = select(COMMENTS.c.number).where(COMMENTS.c.article.in_(bindparam("numbers", expanding=True)))
 
 
-def user_row(name: str, joined: int, seen: str | None = None) -> Row:
-    return {"username": name.lower(), "name": name, "joined_ms": joined, "seen": seen}
+def user_row(fields: Mapping[str, str]) -> Row:
+    """The row of a user. `fields` are those of the hash, or of an entry of the log."""
+    row = {"username": fields["name"].lower(), "name": fields["name"], "joined_ms": integer(fields["joined"])}
+    return row | {"seen": fields.get("seen")} | profile_row(fields)
+
+
+def profile_row(fields: Mapping[str, str]) -> Row:
+    """What a user writes about themselves; in an entry an empty text is one that was removed."""
+    return {name: fields.get(name) or None for name in PROFILE}
 
 
 def vote_row(number: int, voter: str, value: int, cast: int | None = None, counts: bool = True) -> Row:

@@ -308,9 +308,15 @@ def _comments(connection: "Connection", numbers: Sequence[int]) -> list[Document
 def _users(connection: "Connection", usernames: Sequence[str]) -> tuple[list[int], list[Document]]:
     """The ids of the rows of users, and the documents of those who are in the table."""
     connection.exec_driver_sql(_dialect(connection).add_user, [(name,) for name in usernames])
-    users = "SELECT search_users.id, name FROM search_users LEFT JOIN users USING (username) WHERE username {among}"
+    users = """SELECT search_users.id, name, display_name FROM search_users LEFT JOIN users USING (username)
+        WHERE username {among}"""
     rows = _rows(connection, users, usernames)
-    return [id for id, _ in rows], [Document(id, words(name), [], ()) for id, name in rows if name is not None]
+    documents = [
+        Document(id, words(f"{name} {display_name or ''}"), [], ())
+        for id, name, display_name in rows
+        if name is not None
+    ]
+    return [id for id, *_ in rows], documents
 
 
 def _replace(connection: "Connection", table: str, ids: Sequence[int], documents: Sequence[Document]) -> None:

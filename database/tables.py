@@ -64,6 +64,9 @@ USERS = Table(
     Column("name", Text, nullable=False),
     Column("joined_ms", NUMBER, nullable=False),
     Column("seen", Text),
+    Column("display_name", Text),
+    Column("about", Text),
+    Column("avatar_url", Text),
     Index("users_by_name", "name", unique=True),
     sqlite_with_rowid=False,
 )

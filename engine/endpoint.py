@@ -176,6 +176,15 @@ class Endpoint:
             return self._cookie.identified(client, scope, headers)
         return client
 
+    async def identified(self, scope: Scope) -> Client:
+        """
+        The same client, with what the application has found out about its token.
+
+        Raises:
+            Refused: the token is not accepted.
+        """
+        return await self._handler.identified(self.client(scope))
+
     async def _serve_http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers, client = headers_of(scope), self.client(scope)
         media = accepted(headers.get(b"accept", b""))

@@ -56,10 +56,21 @@ async def change_password(context: Context, current_password: str, new_password:
     return records.user(username)
 
 
+async def reset_password(context: Context, token: str, new_password: str, cookie: bool | None = False) -> Opened:
+    if cookie:
+        context.require_cookie()
+    opened = await context.write(context.store.users.reset_password(token, new_password, context.agent()))
+    return _logged_in(context, opened, cookie)
+
+
 async def delete_user(context: Context, current_password: str | None = None, texts: DeletedTexts | None = None) -> str:
     """The id that is left of the viewer. Beside the round trips of `Users.delete` those of `archive.leaving.begin`."""
     command = context.store.users.delete(
-        context.actor(), current_password, removes_texts=texts is DeletedTexts.REMOVE, address=context.address
+        context.actor(),
+        current_password,
+        removes_texts=texts is DeletedTexts.REMOVE,
+        address=context.address,
+        authenticated_at=context.identified.authenticated_at if context.identified else 0,
     )
     leaver = await context.write(command)
     await context.write(leaving.begin(context.store, context.database, leaver))

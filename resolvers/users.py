@@ -19,6 +19,18 @@ async def karma(users: Sequence[User], context: Context) -> list[int]:
     return [profile.karma for profile in await _profiles(users, context)]
 
 
+async def display_name(users: Sequence[User], context: Context) -> list[str | None]:
+    return [profile.display_name for profile in await _profiles(users, context)]
+
+
+async def about(users: Sequence[User], context: Context) -> list[str | None]:
+    return [profile.about for profile in await _profiles(users, context)]
+
+
+async def avatar_url(users: Sequence[User], context: Context) -> list[str | None]:
+    return [profile.avatar_url for profile in await _profiles(users, context)]
+
+
 async def is_banned(users: Sequence[User], context: Context) -> list[bool]:
     return [bans.of_site(profile.bans, context.now) is not None for profile in await _profiles(users, context)]
 
@@ -72,6 +84,14 @@ async def user(context: Context, username: str) -> User | None:
         return None
     profile = (await context.reads.profiles([username]))[0]
     return records.user(profile.username) if profile else None
+
+
+async def edit_profile(context: Context, **changes: str | None) -> User:
+    """Change what is given. Null removes a text."""
+    actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
+    username = await context.write(context.store.users.edit_profile(actor, texts))
+    context.reads.prime_login(username)
+    return records.user(username)
 
 
 async def follow(context: Context, user_id: str) -> Follow:

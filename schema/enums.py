@@ -45,6 +45,7 @@ class UserErrorCode(Enum):
     NOT_A_MODERATOR = "not a moderator"
     ALREADY_REVERTED = "already reverted"
     RULE = "rule"
+    NOT_OFFERED = "not offered"
     BAD_TOKEN = "bad token"
 
 
@@ -194,5 +195,6 @@ describe(
     "content, and for somebody of the same or a higher role.",
     ALREADY_REVERTED="The action was reverted before.",
     RULE="A rule of the site does not allow it; `rule` names it.",
+    NOT_OFFERED="It is switched off on this site.",
     BAD_TOKEN="The token was used before, has expired, is unknown, or is not accepted.",
 )

@@ -20,6 +20,8 @@ CODES: dict[type[errors.Refusal], UserErrorCode] = {
     errors.VotingClosed: UserErrorCode.VOTING_CLOSED,
     errors.UsernameTaken: UserErrorCode.USERNAME_TAKEN,
     errors.BadCredentials: UserErrorCode.BAD_CREDENTIALS,
+    errors.BadToken: UserErrorCode.BAD_TOKEN,
+    errors.NotOffered: UserErrorCode.NOT_OFFERED,
     errors.TokenRefused: UserErrorCode.BAD_TOKEN,
     errors.SelfFollow: UserErrorCode.SELF_FOLLOW,
     errors.RateLimited: UserErrorCode.RATE_LIMITED,

@@ -60,6 +60,15 @@ class ChangePasswordInput:
     new_password: str = strawberry.field(description=PASSWORD)
 
 
+@strawberry.input(description="A new password for the user to whom a token was given.")
+class ResetPasswordInput:
+    token: str = strawberry.field(
+        description="What follows `#` in the link of a mail or of the operator. It is good once, for an hour."
+    )
+    new_password: str = strawberry.field(description=PASSWORD)
+    cookie: bool | None = strawberry.field(default=False, description=COOKIE)
+
+
 @strawberry.input(description="The password of the viewer, and what becomes of their articles and comments.")
 class DeleteUserInput:
     current_password: str | None = optional("The current password.")
@@ -126,6 +135,12 @@ class SessionMutations:
         ChangePasswordPayload,
         ChangePasswordInput,
         "Change the viewer's password and end all their other sessions.",
+    )
+    reset_password: SessionPayload | None = mutation(
+        sessions.reset_password,
+        SessionPayload,
+        ResetPasswordInput,
+        "Set a password by a token, and log in. The token is used up, and all other sessions of the user end.",
     )
     delete_user: DeleteUserPayload | None = mutation(
         sessions.delete_user,

@@ -8,9 +8,9 @@ import strawberry
 from resolvers import comments, moderation, users
 from schema.connections import Connection
 from schema.fields import field_of, root_field
-from schema.mutations import Payload, mutation, nullable
+from schema.mutations import Payload, mutation, nullable, optional
 from schema.nodes import Node, instances_of
-from schema.scalars import DateTime
+from schema.scalars import DateTime, Link
 from store import records
 from store.follows import Follow
 
@@ -31,6 +31,16 @@ class User(Node):
     joined_at: DateTime = field_of(users.joined_at, "When the user registered.")
     karma: int = field_of(
         users.karma, "The sum of votes on the user's articles and comments, without the user's own first votes."
+    )
+    display_name: str | None = field_of(
+        users.display_name, "The name as people read it, which others may have, too; null: the username itself."
+    )
+    about: str | None = field_of(
+        users.about, "What the user writes about themselves, as Markdown, at most 1,000 characters."
+    )
+    avatar_url: Link | None = field_of(
+        users.avatar_url,
+        "The address of a picture of the user. Its host learns who looks at it: show those of hosts that you trust.",
     )
     articles: Connection[Annotated["Article", strawberry.lazy("schema.articles")]] = field_of(
         users.articles, "The user's articles, newest first."
@@ -57,6 +67,24 @@ class UserQueries:
     user: User | None = root_field(
         users.user, "The user with this name; null if there is none, also if no user can have this name."
     )
+
+
+@strawberry.input(description="Changes of what the viewer writes about themselves. What is left out stays as it is.")
+class EditProfileInput:
+    display_name: str | None = optional(
+        "The name as people read it: one line of at most 50 characters, and no reserved name. Null removes it."
+    )
+    about: str | None = optional("About the viewer, as Markdown, at most 1,000 characters. Null removes it.")
+    avatar_url: Link | None = optional("The address of a picture. Null removes it.")
+
+
+@strawberry.type(description="An edited profile.")
+class EditProfilePayload(Payload):
+    user: User | None = nullable("The viewer; null if refused.")
+
+    @classmethod
+    def of(cls, user: records.User) -> Self:
+        return cls.of_records(user=user)
 
 
 @strawberry.input(description="The user to follow or unfollow.")
@@ -86,4 +114,10 @@ class UserMutations:
     )
     unfollow_user: FollowUserPayload | None = mutation(
         users.unfollow, FollowUserPayload, FollowUserInput, "Stop following a user."
+    )
+    edit_profile: EditProfilePayload | None = mutation(
+        users.edit_profile,
+        EditProfilePayload,
+        EditProfileInput,
+        "Change what the viewer writes about themselves.",
     )

@@ -51,7 +51,7 @@ from server.ended_sessions import EndedSessions
 from server.http.connections import ConnectionLimiter
 from server.issuers import file as issuers_file
 from server.issuers.accepting import AcceptedTokens
-from server.issuers.file import WrongIssuers
+from server.issuers.file import Issuers, WrongIssuers
 from server.issuers.keyrings import KeysUnavailable
 from server.issuers.tokens import looks_like_one
 from server.limits import document_limits, max_request_bytes, rate_limit, rate_limiter, write_rates
@@ -425,6 +425,23 @@ def rules_of(settings: Settings) -> Rules:
         raise WrongSetting(f"UPVOTE_RULES={error}") from error
 
 
+def issuers_of(settings: Settings) -> Issuers | None:
+    """
+    The issuers in the file that `UPVOTE_ISSUERS` names; None if it names none.
+
+    Raises:
+        WrongSetting: the file cannot be read, or is not as it should be.
+    """
+    if settings.issuers is None:
+        return None
+    try:
+        return issuers_file.read(settings.issuers)
+    except OSError as error:
+        raise WrongSetting(f"UPVOTE_ISSUERS={settings.issuers}: {error.strerror}") from error
+    except WrongIssuers as error:
+        raise WrongSetting(f"UPVOTE_ISSUERS={error}") from error
+
+
 def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | None:
     """
     What accepts the tokens of the issuers in the file that `UPVOTE_ISSUERS` names.
@@ -432,12 +449,11 @@ def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | No
     Raises:
         WrongSetting: the file, or one that it names, cannot be read, or is not as it should be.
     """
-    if settings.issuers is None:
+    found = issuers_of(settings)
+    if found is None:
         return None
     try:
-        tokens = AcceptedTokens(issuers_file.read(settings.issuers), app.state.rates)
-    except OSError as error:
-        raise WrongSetting(f"UPVOTE_ISSUERS={settings.issuers}: {error.strerror}") from error
+        tokens = AcceptedTokens(found, app.state.rates)
     except WrongIssuers as error:
         raise WrongSetting(f"UPVOTE_ISSUERS={error}") from error
     tokens.on_revoked = partial(app.state.ended_sessions.end_forgotten, tokens.remembered)

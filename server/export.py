@@ -23,12 +23,13 @@ from starlette.routing import BaseRoute, Route
 from database import personal
 from database.database import Database
 from database.personal import Edits
-from engine import Client
+from engine import Client, Refused
+from engine.endpoint import STATUSES
 from resolvers.context import Context
 from schema.scalars import write_instant
 from schema.schema import SCHEMA
 from server.documents import UNCACHED
-from store import flags, keys, moderation
+from store import flags, identities, keys, moderation
 from store.client import Command
 from store.errors import RateLimited, StoreUnavailable
 from store.flags import Flag
@@ -40,7 +41,8 @@ AT_ONCE = 100  # things of a list
 CHUNK = 65_536  # bytes of the ZIP that are sent at once, at least
 
 ACTION = "kind at reason group { name } expiresAt appeal { text at answer } revertedBy { id }"
-ACCOUNT = "{ viewer { id username joinedAt karma bannedUntil roles { role group { name } grantedAt } } }"
+ACCOUNT = """{ viewer { id username displayName about avatarUrl joinedAt karma bannedUntil
+  roles { role group { name } grantedAt } } }"""
 SESSIONS = "{ account { sessions { id openedAt usedAt agent } } }"
 ARTICLES = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Article {
   id title link content groups { name } state isLocked postedAt editedAt upvotes downvotes
@@ -72,10 +74,15 @@ async def respond(request: Request) -> StreamingResponse:
     The export of the viewer. A user gets one an hour.
 
     Raises:
-        HTTPException: 401 if nobody is logged in, 429 with `Retry-After`, 503 if the store does not answer.
+        HTTPException: 401 if nobody is logged in, or the token is not accepted; 429 with `Retry-After`; 503 if the
+            store does not answer.
     """
     state = request.app.state
-    client: Client = state.endpoint.client(request.scope)
+    try:
+        client: Client = await state.endpoint.identified(request.scope)
+    except Refused as refused:
+        message = refused.errors[0]["message"]
+        raise HTTPException(STATUSES.get(refused.code, (HTTPStatus.BAD_REQUEST,))[0], message, UNCACHED) from refused
 
     def open_context() -> Context:
         context: Context = state.contexts.open(client)
@@ -154,6 +161,7 @@ class Export:
         files = (
             ("account", self._account()),
             ("sessions", self._sessions()),
+            ("identities", self._identities()),
             ("articles", self._articles()),
             ("comments", self._comments()),
             ("votes", self._votes()),
@@ -181,6 +189,9 @@ class Export:
 
     async def _sessions(self) -> AsyncIterator[Sequence[Line]]:
         yield (await self._query(SESSIONS, {}))["account"]["sessions"]
+
+    async def _identities(self) -> AsyncIterator[Sequence[Line]]:
+        yield [each._asdict() for each in await identities.subjects_of(self._site, self._username)]
 
     async def _articles(self) -> AsyncIterator[Sequence[Line]]:
         """With the edits, of which the database has the new values, and the actions of moderators."""

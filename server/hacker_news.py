@@ -69,7 +69,7 @@ KIDS = """query HackerNewsKids($article: ID!, $under: ID, $first: Int!) {
 
 USER = """query HackerNewsUser($name: String!) {
   user(username: $name) {
-    username karma joinedAt articles(first: 1) { totalCount } comments(first: 1) { totalCount }
+    username karma joinedAt about articles(first: 1) { totalCount } comments(first: 1) { totalCount }
   }
 }"""
 
@@ -156,6 +156,8 @@ async def user(request: Request) -> Response:
     own = (await documents.query(request, SUBMITTED, {"name": name, **sizes}))["user"] if articles + comments else None
     submitted = [_number(node) for kind in ("articles", "comments") for node in own[kind]["nodes"]] if own else []
     profile: Item = {"id": found["username"], "created": _seconds(found["joinedAt"]), "karma": found["karma"]}
+    if found["about"]:
+        (profile["about"],) = await markdown_html.render([found["about"]])
     return answer(request, profile | {"submitted": sorted(submitted, reverse=True)})
 
 

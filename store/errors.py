@@ -10,6 +10,8 @@ Exceptions of the store.
     ├── Locked                  the article takes no votes and no comments
     ├── UsernameTaken           the username exists
     ├── BadCredentials          there is no such name, or the password is wrong
+    ├── BadToken                a token that is good once was used, has ended, or is unknown
+    ├── NotOffered              the site has switched this off
     ├── TokenRefused            the token of an issuer has expired, or is not accepted
     ├── SelfFollow              you cannot follow yourself
     ├── RateLimited             too many attempts
@@ -84,6 +86,15 @@ class UsernameTaken(Refusal):
 class BadCredentials(Refusal):
     def __init__(self) -> None:
         super().__init__("no such name and password")
+
+
+class BadToken(Refusal):
+    def __init__(self) -> None:
+        super().__init__("this link was used, has expired, or is not complete", "token")
+
+
+class NotOffered(Refusal):
+    pass
 
 
 class TokenRefused(Refusal):

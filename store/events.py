@@ -42,6 +42,7 @@ class EventKind(Enum):
     SEEN = "seen"
     INBOX_SEEN = "inbox_seen"
     NOTIFIED = "notified"
+    PROFILE_EDITED = "profile_edited"
     PASSWORD_CHANGED = "password_changed"  # and all other sessions of the user have ended
     SESSION_ENDED = "session_ended"  # sessions of a user have ended: logged out, or taken away by the user
     USER_DELETED = "user_deleted"  # with a number, the slot of the user: the sessions have ended

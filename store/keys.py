@@ -352,8 +352,8 @@ user = Kind(
     "name (as written), password (argon2id), joined, karma (of articles), comment_karma, seen, inbox_seen, "
     "inbox_dropped (the time of the newest notification that left a full inbox), roles, bans, upvoters (ten of those "
     "who have upvoted the user), flag_outcomes (of the last ten flags: the number of the thing, + upheld or - "
-    "overruled)",
-    written_by="register, seen, and all commands that change karma, notify or moderate",
+    "overruled), display_name, about, avatar_url",
+    written_by="register, seen, editProfile, and all commands that change karma, notify or moderate",
     backup=Backup.COPIED,
     record="user",
     check=Check.USER,
@@ -550,9 +550,9 @@ logged = Kind(
     "logged",
     "hash",
     (),
-    "ids of the entries of the log with texts of an article or a comment, by its number",
+    "ids of the entries of the log with texts of an article or a comment, by its number, or of a user, by user:NAME",
     lifetime="as long as these entries",
-    written_by="post, comment, edit, delete, import",
+    written_by="post, comment, edit, delete, import, editProfile",
     rebuilt_from=NEW_LOG,
 )
 consumers = Kind(

@@ -223,6 +223,9 @@ class Profile:
     seen: Position | None = None  # the newest position of the feed that is marked as seen
     roles: tuple[RoleGrant, ...] = ()
     bans: str = ""
+    display_name: str | None = None
+    about: str | None = None
+    avatar_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -497,7 +500,8 @@ def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
         return None
     karma = int(fields["karma"]) + int(fields.get("comment_karma", 0))
     seen, roles = parse_seen_mark(fields.get("seen", "")), parse_roles(fields.get("roles", ""))
-    return Profile(fields["name"], int(fields["joined"]), karma, seen, roles, fields.get("bans", ""))
+    texts = (fields.get("display_name"), fields.get("about"), fields.get("avatar_url"))
+    return Profile(fields["name"], int(fields["joined"]), karma, seen, roles, fields.get("bans", ""), *texts)
 
 
 def action_number(id: str) -> int | None:

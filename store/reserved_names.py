@@ -30,13 +30,13 @@ class ReservedNames:
     def __contains__(self, name: str) -> bool:
         return _folded(name) in self._names
 
-    def check(self, username: str) -> None:
+    def check(self, name: str, field: str = "username") -> None:
         """
         Raises:
-            Invalid: the username is reserved.
+            Invalid: the name is reserved.
         """
-        if username in self:
-            raise Invalid(f"the username {username} is reserved", "username")
+        if name in self:
+            raise Invalid(f"the {'username' if field == 'username' else 'name'} {name} is reserved", field)
 
 
 def _folded(name: str) -> str:

@@ -1,11 +1,12 @@
-"""Commands on users: register, log in, change a password."""
+"""Commands on users: register, log in, change or reset a password, edit a profile, leave."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from store import bans, keys, leaving, roles, validation, verdicts
-from store.errors import BadCredentials, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
+from store import bans, keys, leaving, one_time_tokens, profiles, roles, validation, verdicts
+from store.errors import BadCredentials, BadToken, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
 from store.leaving import Leaver
 from store.moderation_records import Role
+from store.one_time_tokens import Purpose
 from store.passwords import Passwords, refuse_common
 from store.rate_limits import Attempts, SlidingWindow
 from store.reserved_names import ReservedNames
@@ -16,11 +17,13 @@ from store.validation import Faults
 
 CHANGE_PASSWORD = Script("change_password")
 REGISTER = Script("register")
+RESET_PASSWORD = Script("reset_password")
 
 FAILURES_WINDOW = 15 * 60
 FAILURES_OF_NAME_AND_ADDRESS = 10
 FAILURES_OF_ADDRESS = 50
 FAILURES_OF_NAME = 100
+RECENT = 5 * 60  # seconds for which a log-in at an issuer counts as the password
 
 
 class Users:
@@ -115,22 +118,73 @@ class Users:
             raise BadCredentials
         return username
 
+    async def reset_password(self, token: str, new: str, agent: str = "") -> NewSession:
+        """
+        Set the password of the user of a token that is good once, open a session, and end all others.
+
+        Two round trips, the last is `reset_password.lua`, which uses the token up.
+
+        Raises:
+            Invalid: the new password breaks a rule, or is one of the commonest.
+            BadToken: the token was used, has ended, or there is none.
+            RateLimited: too many passwords wait to be hashed.
+        """
+        validation.password(new, "newPassword")
+        await refuse_common(new, "newPassword")
+        known = await one_time_tokens.read(self._site, token, Purpose.RESET)
+        opened, session = self._sessions.generate(known.username, agent)
+        beginning = RESET_PASSWORD.beginning(self._site.home_of_user(known.username))
+        given = (one_time_tokens.parsed(token).digest, await self._passwords.hashed(new), self._site.clock())
+        (status,) = await self._site.redis.run(
+            (*beginning, *given, session.digest, opened.login.expires_at, opened.details)
+        )
+        if status == "bad":  # it was used meanwhile
+            raise BadToken
+        return opened
+
+    async def edit_profile(self, actor: Actor, changes: Mapping[str, str]) -> str:
+        """See `profiles.edit`."""
+        return await profiles.edit(self._site, actor, changes, self._reserved_names)
+
     async def delete(
-        self, actor: Actor, current: str | None, *, removes_texts: bool, address: str | None = None
+        self,
+        actor: Actor,
+        current: str | None,
+        *,
+        removes_texts: bool,
+        address: str | None = None,
+        authenticated_at: int = 0,
     ) -> Leaver:
         """
-        Begin to delete a user: see `leaving.begin`. Five round trips; with an address, whose failures are counted,
-        seven, and for an admin four more.
+        Begin to delete a user: see `leaving.begin`. `authenticated_at` is when the user has logged in at an issuer
+        (unix milliseconds). Five round trips; with an address, whose failures are counted, seven, and for an admin four
+        more.
 
         Raises:
             Unauthenticated: the session has ended.
             Invalid: the user is the last admin.
-            BadCredentials, RateLimited: as `log_in`.
+            BadCredentials, RateLimited: as `log_in`; also if there is no password and the log-in is not recent.
         """
         authority = await roles.read_authority(self._site, actor)
-        username, known = await self._authenticate(authority.username, current or "", address)
+        if current is None and await self._is_recent(actor, authority.username, authenticated_at):
+            username, known = authority.username, ""
+        else:
+            username, known = await self._authenticate(authority.username, current or "", address)
         async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, "currentPassword"):
             return await leaving.begin(self._site, username, known, removes_texts=removes_texts)
+
+    async def _is_recent(self, actor: Actor, username: str, authenticated_at: int) -> bool:
+        """
+        Whether a user has logged in at an issuer `RECENT` seconds ago or less: by the token of the issuer, or by the
+        session of a user who has no password. Two round trips at most.
+        """
+        since = self._site.clock() - RECENT * 1000
+        if not isinstance(actor, Session):
+            return authenticated_at >= since
+        key = keys.user(self._site.home_of_user(username), username)
+        if await self._site.redis.run(("HEXISTS", key, "password")):
+            return False
+        return any(each.is_current and each.opened_at >= since for each in await self._sessions.listed(actor))
 
     async def _create(self, username: str, password_hash: str, agent: str) -> NewSession:
         opened, session = self._sessions.generate(username, agent)

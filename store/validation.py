@@ -16,6 +16,8 @@ COMMENT_LENGTH = 10_000
 REASON_LENGTH = 1_000
 NOTE_LENGTH = 5_000
 APPEAL_LENGTH = 5_000
+DISPLAY_NAME_LENGTH = 50
+ABOUT_LENGTH = 1_000
 IDEMPOTENCY_KEY_LENGTH = 200
 GROUP_LENGTH = 50
 GROUP_TITLE_LENGTH = 100
@@ -71,31 +73,48 @@ class Faults:
 
 
 def title(text: str, most: int = TITLE_LENGTH) -> str:
+    return _line(text, most, "title", "title")
+
+
+def display_name(text: str) -> str:
+    """The name of a user as people read it."""
+    return _line(text, DISPLAY_NAME_LENGTH, "displayName", "display name")
+
+
+def _line(text: str, most: int, field: str, named: str) -> str:
     text = text.strip()
-    text = text and _visible(text, "title").strip(TRIMMED)
+    text = text and _visible(text, field).strip(TRIMMED)
     if not 1 <= len(text) <= most:
-        raise Invalid(f"a title has 1 to {most} characters, this one {len(text)}", "title")
+        raise Invalid(f"a {named} has 1 to {most} characters, this one {len(text)}", field)
     if found := BIDI_CONTROL.search(text):
         code = f"U+{ord(found[0]):04X}"
-        raise Invalid(f"a title does not change the direction of text: {code} at place {found.start() + 1}", "title")
-    return _printable(text, "title")
+        raise Invalid(f"a {named} does not change the direction of text: {code} at place {found.start() + 1}", field)
+    return _printable(text, field)
 
 
 def link(text: str) -> str:
+    return _url(text, "link")
+
+
+def avatar_url(text: str) -> str:
+    return _url(text, "avatarUrl")
+
+
+def _url(text: str, field: str) -> str:
     """An absolute http or https URL, checked by a WHATWG parser and stored as written."""
     text = text.strip(TRIMMED)
     if len(text) > LINK_LENGTH:
-        raise Invalid(f"a link has at most {LINK_LENGTH} characters, this one {len(text)}", "link")
+        raise Invalid(f"a link has at most {LINK_LENGTH} characters, this one {len(text)}", field)
     if any(unicodedata.category(character) == "Cf" for character in text):
-        raise Invalid("a link has no invisible characters", "link")
-    if re.search(r"[\s\\]", _printable(text, "link")) or not re.match(r"https?://[^/]", text, re.IGNORECASE):
-        raise Invalid("a link is an absolute http or https URL", "link")
+        raise Invalid("a link has no invisible characters", field)
+    if re.search(r"[\s\\]", _printable(text, field)) or not re.match(r"https?://[^/]", text, re.IGNORECASE):
+        raise Invalid("a link is an absolute http or https URL", field)
     try:
         URL(text)
     except ValueError as error:
-        raise Invalid("a link is an absolute http or https URL", "link") from error
+        raise Invalid("a link is an absolute http or https URL", field) from error
     if re.match(r"https?://[^/?#]*@", text, re.IGNORECASE):
-        raise Invalid("a link has no username and no password", "link")
+        raise Invalid("a link has no username and no password", field)
     return text
 
 
@@ -157,10 +176,17 @@ def group_title(text: str) -> str:
 
 
 def group_about(text: str) -> str:
-    if len(text) > GROUP_ABOUT_LENGTH:
-        raise Invalid(
-            f"a text about a group has at most {GROUP_ABOUT_LENGTH} characters, this one {len(text)}", "about"
-        )
+    return _about(text, GROUP_ABOUT_LENGTH, "a text about a group")
+
+
+def about(text: str) -> str:
+    """What a user writes about themselves."""
+    return _about(text, ABOUT_LENGTH, "a text about you")
+
+
+def _about(text: str, most: int, named: str) -> str:
+    if len(text) > most:
+        raise Invalid(f"{named} has at most {most} characters, this one {len(text)}", "about")
     return _visible(_printable(text, "about", allowed=WHITESPACE | {"\u2028", "\u2029"}), "about")
 
 

@@ -28,6 +28,7 @@ COMMANDS = {  # name: module, summary
     "key": ("server.cli.key", "create, revoke or list the keys of servers that send requests of their visitors"),
     "webhook": ("server.cli.webhook", "add, list, replay, rotate or remove receivers that are sent what changes"),
     "role": ("server.cli.role", "grant, revoke or list the roles of moderators and admins"),
+    "user": ("server.cli.user", "let somebody at an issuer be an existing user"),
     "group": ("server.cli.group", "list groups that articles may be added to, with titles and texts"),
     "moderation": ("server.cli.moderation", "revert what a moderator did since a time, or redact a reason or a note"),
     "purge": ("server.cli.purge", "delete the text of an article or a comment for good, and say which backups have it"),

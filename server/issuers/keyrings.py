@@ -13,6 +13,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -137,7 +138,7 @@ class Keyring:
     async def turn(self, client: GuardedClient, shared: KeySets) -> None:
         """Take what others have fetched, or a file that has changed; fetch what is due."""
         if self.issuer.jwks_file is not None:
-            await asyncio.to_thread(self._look_at_file)
+            self._use_file(await asyncio.to_thread(self._changed_file, self.issuer.jwks_file))
             return
         await self._take(shared)
         now = self.clock()
@@ -203,20 +204,18 @@ class Keyring:
         if before:
             self.on_change()
 
-    def _look_at_file(self) -> None:
+    def _changed_file(self, file: Path) -> KeySet | None:
         """
-        Read the file of the keys, if it has changed. Keys of a file that is not usable stay.
+        The keys of the file, if it has changed and is usable.
 
         Raises:
             WrongIssuers: there are no keys yet, and it is not usable.
         """
-        file = self.issuer.jwks_file
-        assert file is not None
         try:
             status = file.stat()
             stamp = status.st_mtime_ns, status.st_size
             if stamp == self._stamp:
-                return
+                return None
             newer = keys.parse(file.read_bytes())
         except (OSError, NotAKeySet) as fault:
             reason = getattr(fault, "strerror", None) or str(fault)
@@ -225,9 +224,13 @@ class Keyring:
             if self._failures == 0:
                 logger.warning("the keys of the issuer %s stay as they were: %s: %s", self.issuer.name, file, reason)
             self._failures += 1
-            return
+            return None
         self._stamp, self._failures = stamp, 0
-        self._replace(newer)
+        return newer
+
+    def _use_file(self, newer: KeySet | None) -> None:
+        if newer is not None:
+            self._replace(newer)
 
     def load(self) -> None:
         """
@@ -242,7 +245,7 @@ class Keyring:
             except ValueError as fault:  # a public key, which everybody may know
                 raise WrongIssuers(f"the secrets of the issuer {self.issuer.name}: {fault}") from None
         elif self.issuer.jwks_file is not None:
-            self._look_at_file()
+            self._use_file(self._changed_file(self.issuer.jwks_file))
 
 
 @asynccontextmanager

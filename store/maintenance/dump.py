@@ -4,7 +4,7 @@ Dumps a store, while it is in use, as records (see `records`) from which `restor
     serverkeys, ranking, imported
     articles and follows, also of groups
     comments: after their articles and their parents
-    users, deleted ones, identities, what is written about groups, idempotency keys, lists of users, sessions,
+    users, deleted ones, identities, what is written about groups, idempotency keys, lists of users, sessions, tokens,
     actions of moderators, appeals, flags, edits that wait, annulled votes
     sequences: of each partition the last one given to a post
 
@@ -38,6 +38,7 @@ from store.maintenance.records.lists import kinds_of_lists, read_lists
 from store.maintenance.records.places import read_places
 from store.maintenance.records.record import Record, Skipped
 from store.maintenance.records.settings import imported, read_ranking, read_sequences, read_server_keys
+from store.maintenance.records.tokens import read_tokens
 from store.maintenance.scan import Progress
 from store.site import Site
 
@@ -59,6 +60,7 @@ LAST: dict[str, Reader] = {
     "posted": read_posted,
     "commented": read_posted,
     "session": read_sessions,
+    "token": read_tokens,
     "action": read_actions,
     "appeal": read_appeals,
     "flags": read_flags,

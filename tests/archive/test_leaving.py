@@ -30,6 +30,7 @@ from store.flags import FlagReason
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.moderation_records import Role
+from store.one_time_tokens import Purpose, issue
 from store.records import Vote
 from store.roles import OPERATOR
 from store.store import Store
@@ -58,7 +59,7 @@ EVERYTHING = """query($ids: [ID!]!, $search: String!) {
   moderationLog(first: 50) { nodes { kind subjectId moderator { username } } }
   search(query: $search, first: 50) { nodes {
     __typename ... on User { username } ... on Article { poster { username } } } }
-  user(username: "Zelda") { id }
+  user(username: "Zelda") { id displayName about }
 }"""
 
 
@@ -74,6 +75,8 @@ class Site(World):
         for name in ("Bob", "carol"):
             await self.register(name)
         self.tokens[NAME] = (await store.users.register(NAME, PASSWORD)).token
+        await store.users.edit_profile(NAME, {"display_name": "Zelda Z.", "about": "I am zelda"})
+        await issue(store.site, NAME, Purpose.RESET)
         await roles.grant(store.site, OPERATOR, NAME, Role.MODERATOR, None, "helps")
         await roles.grant(store.site, OPERATOR, "carol", Role.ADMIN, None, "helps")
 
@@ -240,7 +243,7 @@ async def test_nothing_names_a_deleted_user(site: Site, texts: str) -> None:  # 
     pages = await leavers.read_on(site.store.site, dict.fromkeys(range(site.store.site.partitions), log.START), 1_000)
     entries = [entry for page in pages.values() for entry in page]
     assert {entry.kind for entry in entries if naming(repr(entry))} == {"user_deleted"}
-    own = {"an old one", "mine", "a comment", "another comment", "it is changed"}
+    own = {"an old one", "mine", "a comment", "another comment", "it is changed", "I am zelda"}
     assert not [entry for entry in entries if own & set(entry.values.values())]
     await rebuilt(site.store, site.database)
     assert naming(await rows(site.database)) == []

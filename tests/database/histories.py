@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from database.database import Database
+from database.rows import PROFILE
 from database.search import COMMENT_INDEX, FIRST_USER, INDEX
 from database.tables import (
     ARTICLE_GROUPS,
@@ -287,7 +288,8 @@ async def rows_of_store(history: History) -> Rows:
                     depths[str(number)] = depths.get(fields.get("parent", ""), -1) + 1
                     rows["comments"].append(comment(number, fields, depths[str(number)]))
                 case UserRecord({"name": name, "joined": joined} as fields):
-                    rows["users"].append((name.lower(), name, int(joined), fields.get("seen")))
+                    texts = [fields.get(each) for each in PROFILE]
+                    rows["users"].append((name.lower(), name, int(joined), fields.get("seen"), *texts))
                 case PlaceRecord(name, fields):
                     rows["group_texts"].append(group(name, fields))
                 case FollowsRecord(follower, followees):

@@ -9,6 +9,8 @@ from archive import banned_texts
 from database import article_places, changes, mirror, positions, search
 from database.database import Database
 from database.mirror import Mirror
+from database.search import Search
+from database.words import parse
 from store import bans, comment_moderation, comments, keys, log, redactions, removals, reverts, roles
 from store.articles import Draft
 from store.client.client import RedisUsage, current_usage
@@ -22,6 +24,8 @@ from tests.database.histories import History, comparable, indexed, rows_of, rows
 from tests.store.discussions import commented
 from tests.store.reading import article
 from tests.typed import typed
+
+NO_PROFILE = (None, None, None)
 
 
 class Crash(Exception):
@@ -149,7 +153,7 @@ def damage(connection):
         "INSERT INTO articles VALUES (7, 'x', 'x', NULL, NULL, 1, NULL, 1, 0, 0, false, 'VISIBLE', false)",
         "INSERT INTO votes VALUES (7, 'x', 1, 1, true)",
         "INSERT INTO votes SELECT number, 'stranger', 1, 1, true FROM articles WHERE posted_ms > 1470000000000",
-        "INSERT INTO users VALUES ('x', 'x', 1, NULL)",
+        "INSERT INTO users VALUES ('x', 'x', 1, NULL, 'x', NULL, NULL)",
         "INSERT INTO follows VALUES ('x', 'y', 1), ('Alice', 'y', 1)",
         "INSERT INTO comments VALUES (8, 7, NULL, 0, 'x', 'x', 1, NULL, 1, 0, 0, 'VISIBLE')",
         "INSERT INTO comments SELECT 9, min(number), NULL, 0, 'x', 'x', 1, NULL, 1, 0, 0, 'VISIBLE' FROM articles",
@@ -158,7 +162,7 @@ def damage(connection):
         "UPDATE comments SET depth = 7, content = 'x' WHERE number > 9",
         "INSERT INTO comment_votes SELECT number, 'stranger', 1, 1, true FROM comments WHERE posted_ms > 1470000000000",
         "DELETE FROM article_groups WHERE name = 'show'",
-        "UPDATE users SET seen = 'x'",
+        "UPDATE users SET seen = 'x', about = 'x'",
     ):
         connection.execute(text(statement))
 
@@ -294,7 +298,7 @@ async def test_rows_that_people_read(store, alice, bob, database, clock):
             )
         ],
         "votes_view": [(number, "Alice", 1, posted, 1), (number, "bob", 1, later, 1)],
-        "users_view": [("alice", "Alice", posted, 1), ("bob", "bob", posted, 2)],
+        "users_view": [("alice", "Alice", posted, 1, *NO_PROFILE), ("bob", "bob", posted, 2, *NO_PROFILE)],
         "follows_view": [("bob", "Alice", later)],
         "edits_view": [(number, "Alice", later, "another", "", "some text")],
         "groups": [("ask", 1, None, None), ("show", 1, None, None)],
@@ -541,3 +545,24 @@ async def test_check_for_new_entries_takes_three_round_trips(store, alice, datab
     await mirror.turn()
 
     assert usage.round_trips == 3
+
+
+@on_both
+async def test_profiles_are_mirrored_searched_and_the_same_after_a_rebuild(store, alice, bob, each_database):
+    await store.users.edit_profile(alice, {"display_name": "Zoë Zimmer", "about": "Reads."})
+    await mirrored(store, each_database)
+    await store.users.edit_profile(alice, {"about": "", "avatar_url": "https://pictures.example/a.png"})
+    await store.users.edit_profile(bob, {"about": "Writes."})
+    await mirrored(store, each_database)
+
+    expected = [
+        ("alice", "Zoë Zimmer", None, "https://pictures.example/a.png"),
+        ("bob", None, "Writes.", None),
+    ]
+    statement = "SELECT username, display_name, about, avatar_url FROM users_view ORDER BY 1"
+    assert list(map(tuple, await each_database.run(lambda each: each.execute(text(statement)).all()))) == expected
+    matches = await each_database.run(search.find, Search(parse("zoe")))
+    assert list(matches.usernames.values()) == ["Alice"]
+    running = await rows_of(each_database)
+    await rebuilt(store, each_database)
+    assert await rows_of(each_database) == running

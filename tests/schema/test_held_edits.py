@@ -360,6 +360,21 @@ async def test_edit_of_a_comment_leaves_the_groups_queue_with_its_article(
     assert await verified(store) == []
 
 
+async def test_edit_that_waits_in_no_queue_is_found_and_put_there(  # M10
+    store, redis, ask, token, ruled, moderator, article, comment
+):
+    ruled('[words]\nhold = ["maybe"]')
+    for subject in (article, comment):
+        await held(ask, token, subject)
+    waits = await queue(ask, moderator)
+    p = store.site.home_of_article(article.number)
+    redis.delete(*(flags.QUEUE(p, "pending", scope) for scope in ("all", "group:go")))
+
+    assert len(await verified(store, repair=True)) == 4
+    assert await queue(ask, moderator) == await queue(ask, moderator, "go") == waits
+    assert await verified(store) == []
+
+
 async def test_pages_of_changes_have_nothing_of_an_edit_that_waits(store, redis, ask, token, ruled, article):  # M10
     ruled('[words]\nhold = ["maybe"]')
     p = store.site.home_of_article(article.number)

@@ -83,6 +83,13 @@ async def commented(store, article, poster, parent=None, content="An answer."):
     return (await store.comments.post(article, parent, poster, content)).comment.number
 
 
+async def test_user_has_the_text_about_them_as_html(store, alice, read):
+    assert "about" not in await read("user/Alice.json")
+    await store.users.edit_profile(alice, {"about": "I write *Lua* <b>"})
+
+    assert (await read("user/Alice.json"))["about"] == "<p>I write <em>Lua</em> &lt;b&gt;</p>\n"
+
+
 async def test_story_with_a_link_has_the_fields_of_the_original(store, alice, bob, read):
     number = await posted(store, alice, "Ask & tell <now>", "https://example.com/?a=1&b=2")
     await store.articles.vote(number, bob, Vote.UP)

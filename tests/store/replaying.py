@@ -139,6 +139,9 @@ class Replay:
     def _inbox_seen(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         self.users[name].update(values)
 
+    def _profile_edited(self, entry: Entry, name: str, values: dict[str, str]) -> None:
+        self.users[name] = {key: text for key, text in (self.users[name] | values).items() if text}
+
     def _password_changed(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         assert values == {}
 

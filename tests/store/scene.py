@@ -23,6 +23,7 @@ from store.maintenance.import_comments import StoryComment, import_comments
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.write_lock import WriteLock
 from store.moderation_records import Role
+from store.one_time_tokens import Purpose, issue
 from store.ranking import snapshots
 from store.ranking.formulas import Order
 from store.rate_limits import SlidingWindow, TokenBuckets
@@ -122,6 +123,7 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     replies = [StoryComment("2", "1", "", clock.now - 4, ""), StoryComment("3", "2", "carol", clock.now - 3, "why", 3)]
     await import_comments(store, [(store.site.home_of_user("alice"), each) for each in replies], {"carol": "carol"})
     await store.follows.follow("bob", "alice")
+    await store.users.edit_profile("Alice", {"display_name": "Alice A.", "about": "*Writes*.\nReads."})
     await store.follows.follow_group("bob", "show")
     await store.places.add("lua", {"title": "Lua and its kin", "about": "Small *languages*."})
     session = parse_token((await store.sessions.open("Alice")).token)
@@ -151,13 +153,15 @@ async def fill_other_kinds(scene: Scene) -> None:
     Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, a long thread with a
     removed comment, rate limits, a consumer of the log, an admin and a moderator, flags, of which one counts toward
     hiding, what somebody has saved, a ban and an appeal, an article that was flagged and removed with an appeal that is
-    answered, and a comment and two edits that are held; an annulled vote; and a user who is being deleted.
+    answered, and a comment and two edits that are held; an annulled vote; a token that is good once; and a user who is
+    being deleted.
     """
     await scene.store.follows.follow("bob", "alice")
     await scene.store.follows.follow_group("bob", "show")
     site = scene.store.site
     await reindex.reindex(site, tuple(Order), lambda count: None)
     await reindex.set_weights(site, "video", {"gravity_age": 1.5}, lambda count: None)
+    await issue(site, "Alice", Purpose.RESET, "by the operator")
     listing = listings.whole(site, Order.SCORE)
     moved = (await scene.store.comments.post(scene.open.number, None, "carol", "a text that is voted on")).comment
     assert moved is not None
@@ -314,4 +318,6 @@ async def random_action(store: Store, chance: random.Random, number: int) -> Non
         lambda: saved.save(store.site, who, chance.choice((other, comment))),
         lambda: saved.unsave(store.site, who, chance.choice((other, comment))),
     ]
+    if number % 10 == 0:
+        await store.users.edit_profile(who, {"about": f"edited {number}"})
     await chance.choice(actions)()

@@ -39,6 +39,9 @@ DROPPABLE = {  # left out if they are malformed
     "bans": moderation_records.BANS,
     "upvoters": records.UPVOTERS,
     "flag_outcomes": records.FLAG_OUTCOMES,
+    "display_name": re.compile(f".{{1,{validation.DISPLAY_NAME_LENGTH}}}"),
+    "about": re.compile(f"(?s:.{{1,{validation.ABOUT_LENGTH}}})"),
+    "avatar_url": re.compile(rf"(?i:https?)://\S{{1,{validation.LINK_LENGTH}}}"),
 }
 KARMA = ("karma", "comment_karma")  # fields of a user that are derived
 LOGIN = re.compile(r"[0-9a-f]{1,64} [0-9]{1,15}(?: [ -~]{1,80})?")

@@ -25,6 +25,7 @@ from store.maintenance.records.lists import ListRecord, kinds_of_lists
 from store.maintenance.records.places import PlaceRecord
 from store.maintenance.records.record import MalformedRecord, Record, shown
 from store.maintenance.records.settings import ImportedRecord, RankingRecord, SequencesRecord, ServerKeysRecord
+from store.maintenance.records.tokens import TokenRecord
 
 TYPES: dict[type, str] = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 
@@ -56,6 +57,7 @@ def formats() -> dict[str, Format]:
         PostedRecord,
         CommentedRecord,
         SessionRecord,
+        TokenRecord,
         ActionRecord,
         AppealRecord,
         FlagsRecord,

@@ -1,5 +1,5 @@
--- Change a password, and end all other sessions of its user.
--- requires: log_entry, session_lists
+-- Change a password, and end all other sessions of its user, and all tokens that are good once.
+-- requires: log_entry, one_time_tokens, session_lists
 -- ARGV  1 the password hash that was verified   2 the new hash   3 digest of the session to keep
 --       4 username   5 now (unix milliseconds)
 -- Reply {"done"} | {"changed"} if the stored hash is no longer the verified one. Fails with BANNED if a ban of the user
@@ -18,5 +18,6 @@ if banned_until and (banned_until == "0" or tonumber(ARGV[5]) < tonumber(banned_
 end
 redis.call("HSET", account, "password", ARGV[2])
 end_sessions(subject, ARGV[3])
+end_tokens(subject)
 log_entry(KEY.log, KEY.events, ARGV[5], "password_changed", ARGV[4], "user:" .. subject)
 return {"done"}

@@ -1,6 +1,6 @@
--- Begin to delete a user: nothing of the account is left but its karma, all sessions end, and nobody acts by this name any
--- more. The name is noted in `leaving`, with the pseudonym that takes its place.
--- requires: bans, name_digests
+-- Begin to delete a user: nothing of the account is left but its karma, all sessions and tokens end, and nobody acts by this
+-- name any more. The name is noted in `leaving`, with the pseudonym that takes its place.
+-- requires: bans, name_digests, one_time_tokens
 -- ARGV  1-6 see prelude.lua   7 username in lower case   8 slot of the user   9 the password hash that was verified, or ""
 --       10 pseudonym   11 keep or remove: what becomes of the texts   12 the key of the store for digests of names
 -- Reply {"left", what `leaving` has}, also if this was begun before | {"changed"} if the stored hash is no longer the
@@ -11,6 +11,18 @@ local name, password, roles, known = unpack(redis.call("HMGET", account, "name",
 if known then return {"left", known} end
 if not name then return {"missing"} end
 if ARGV[9] ~= "" and password ~= ARGV[9] then return {"changed"} end
+
+-- Removes the entries of the log with what the user has written about themselves, and says so in the log.
+local function forget_profile(written, pseudonym)
+  local noted = redis.call("HGET", KEY.logged, "user:" .. subject)
+  if not noted then return end
+  for _, entry in ipairs(split(noted)) do redis.call("XDEL", KEY.log, entry) end
+  redis.call("HDEL", KEY.logged, "user:" .. subject)
+  local id = append_log(
+    "user_deleted", "", "user:" .. subject, "name", written, "pseudonym", pseudonym, "entries", noted
+  )
+  redis.call("PUBLISH", KEY.events, "user_deleted 0 - " .. id)
+end
 
 local KEPT = {karma = true, comment_karma = true, joined = true}
 for _, field in ipairs(redis.call("HKEYS", account)) do
@@ -23,7 +35,9 @@ for place in string.gmatch(roles or "", "%l+:?([^%s=]*)=") do
   redis.call("ZREM", KEY.moderators .. (place ~= "" and "group:" .. place or "site"), name)
 end
 end_sessions(subject)
+end_tokens(subject)
 redis.call("SET", KEY.namekey, ARGV[12], "NX")
 redis.call("HSET", KEY.departed, name_digest(redis.call("GET", KEY.namekey), subject), ARGV[10])
+forget_profile(name, ARGV[10])
 redis.call("PUBLISH", KEY.events, table.concat({"user_deleted", ARGV[8], ARGV[10]}, " "))
 return {"left", left}

@@ -7,7 +7,7 @@
 -- Reply {"trimmed", number of entries that were removed}
 local TEXTS = {
   posted = true, imported = true, edited = true, commented = true, comment_imported = true, comment_edited = true,
-  moderated = true, redacted = true, flagged = true,
+  moderated = true, redacted = true, flagged = true, profile_edited = true,
 }
 
 -- Time and number of an id. Other programs write the positions of consumers: other text counts as the start of the log.
@@ -22,16 +22,16 @@ local function is_after(id, other)
   return time > other_time or time == other_time and number > other_number
 end
 
--- Removes the id of an entry that is trimmed from those that are noted in KEYS[3] for its article or comment.
+-- Removes the id of an entry that is trimmed from those that are noted in KEYS[3] for its article, comment or user.
 local function remove_noted(id, subject)
-  local number, left = string.match(subject, ":(%d+)$"), {}
-  for noted in string.gmatch(redis.call("HGET", KEYS[3], number) or "", "%S+") do
+  local field, left = string.match(subject, "^user:") and subject or string.match(subject, ":(%d+)$"), {}
+  for noted in string.gmatch(redis.call("HGET", KEYS[3], field) or "", "%S+") do
     if noted ~= id then left[#left + 1] = noted end
   end
   if left[1] then
-    redis.call("HSET", KEYS[3], number, table.concat(left, " "))
+    redis.call("HSET", KEYS[3], field, table.concat(left, " "))
   else
-    redis.call("HDEL", KEYS[3], number)
+    redis.call("HDEL", KEYS[3], field)
   end
 end
 

@@ -1,9 +1,19 @@
--- Appends an entry of the log that has texts of an article or a comment, and notes its id: a deletion of the article
--- or comment removes the entry. `type` is "article" or "comment"; the other arguments are those of `append_log`.
+-- Entries of the log that have texts of an article, a comment, an action or a user. Their ids are noted: a deletion of what
+-- they are about removes the entries. The arguments after the number, or after the name, are those of `append_log`.
 -- requires: prelude
-local function append_text(kind, actor, type, number, ...)
-  local id = append_log(kind, actor, type .. ":" .. number, ...)
-  local noted = redis.call("HGET", KEY.logged, number)
-  redis.call("HSET", KEY.logged, number, noted and noted .. " " .. id or id)
+local function append_noted(noted_by, kind, actor, subject, ...)
+  local id = append_log(kind, actor, subject, ...)
+  local noted = redis.call("HGET", KEY.logged, noted_by)
+  redis.call("HSET", KEY.logged, noted_by, noted and noted .. " " .. id or id)
   return id
+end
+
+-- `type` is "article", "comment" or "action".
+local function append_text(kind, actor, type, number, ...)
+  return append_noted(number, kind, actor, type .. ":" .. number, ...)
+end
+
+-- `name` is that of the user in lower case.
+local function append_user_text(kind, actor, name, ...)
+  return append_noted("user:" .. name, kind, actor, "user:" .. name, ...)
 end

@@ -4,13 +4,9 @@ import asyncio
 import hmac
 import json
 import timeit
-from contextlib import asynccontextmanager
 
 import pytest
 
-from server.app import create
-from server.http.connections import ConnectionLimiter
-from server.settings import Settings
 from tests.server import in_process
 from tests.server.issuers import issuing
 from tests.server.issuers.issuing import EC, ED, ISSUER, NOW, OTHER_RSA, RSA, Tokens
@@ -20,16 +16,6 @@ VIEWER = "{ viewer { username } }"
 POST = """mutation { post(input: {title: "A title", content: "text"}) {
   article { poster { username } } userErrors { code } } }"""
 TOKENS = Tokens()
-
-
-@asynccontextmanager
-async def serving(redis_url, file, clock, **settings):
-    """A client of an application that reads the clock of the test."""
-    app = create(Settings(redis_url=redis_url, rate_limits="off", issuers=file, **settings), ConnectionLimiter())
-    async with in_process.client_of(app) as http:
-        object.__setattr__(app.state.store.site, "clock", clock)
-        http.app = app
-        yield http
 
 
 async def sent(http, token, query=VIEWER):
@@ -48,12 +34,6 @@ async def reason_of(http, token, query=VIEWER):
     (error,) = response.json()["errors"]
     assert (response.status_code, error["extensions"]["code"]) == (401, "UNAUTHENTICATED")
     return error["extensions"]["reason"]
-
-
-@pytest.fixture
-async def http(redis_url, tmp_path, clock):
-    async with serving(redis_url, issuing.written(tmp_path), clock) as http:
-        yield http
 
 
 @pytest.mark.parametrize(("key", "algorithm"), [(RSA, "RS256"), (EC, "ES256"), (ED, "EdDSA")])
@@ -179,11 +159,11 @@ async def test_keys_that_a_token_names_are_not_read(http, name):  # U2
     assert fetched == []
 
 
-async def test_without_an_id_the_only_key_of_the_algorithm_is_tried(redis_url, tmp_path, clock):
-    async with serving(redis_url, issuing.written(tmp_path), clock) as http:
+async def test_without_an_id_the_only_key_of_the_algorithm_is_tried(serve, tmp_path):
+    async with serve(issuing.written(tmp_path)) as http:
         assert await viewer_of(http, TOKENS.token(header={"kid": None}, name="Alice")) == "Alice"
     file = issuing.written(tmp_path, keys=issuing.key_set(RSA, OTHER_RSA))
-    async with serving(redis_url, file, clock) as http:
+    async with serve(file) as http:
         assert await reason_of(http, TOKENS.token(header={"kid": None})) == "key"
 
 
@@ -231,8 +211,8 @@ async def test_second_check_is_a_look_into_memory(http, monkeypatch):
     assert seconds < 5e-6
 
 
-async def test_tokens_are_forgotten_with_their_key(redis_url, tmp_path, clock):  # U3
-    async with serving(redis_url, issuing.written(tmp_path), clock) as http:
+async def test_tokens_are_forgotten_with_their_key(serve, tmp_path):  # U3
+    async with serve(issuing.written(tmp_path)) as http:
         rsa, ec = TOKENS.token(name="Alice"), Tokens(key=EC, algorithm="ES256").token()
         assert [await viewer_of(http, token) for token in (rsa, ec)] == ["Alice", "Alice"]
 

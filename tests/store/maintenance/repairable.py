@@ -404,16 +404,6 @@ def visible_comment_in_the_queue_of_pending_ones(scene: Scene) -> list[Expected]
     return [(f"{queue} {member}", "5", NOTHING)]
 
 
-def edit_that_waits_in_no_queue(scene: Scene) -> list[Expected]:
-    member, text = (
-        keys.member(scene.open.number),
-        {"at": 5, "held_by": "words", "most_mentions": 10, "content": "a text"},
-    )
-    scene.redis.hset(HELD_EDIT(scene.p, scene.open.number), mapping=text)
-    scopes = ("all", "group:ask", "group:show")
-    return [(f"{flags.QUEUE(scene.p, 'pending', scope)} {member}", NOTHING, "5") for scope in scopes]
-
-
 def edit_of_what_is_removed(scene: Scene) -> list[Expected]:
     edit = HELD_EDIT(scene.p, scene.ghost)
     scene.redis.hset(edit, mapping={"at": 5, "held_by": "words", "most_mentions": 10, "content": "a text"})
@@ -494,7 +484,6 @@ REPAIRABLE: list[Callable[[Scene], list[Expected]]] = [
     notifications_of_nothing,
     inbox_of_nobody,
     visible_comment_in_the_queue_of_pending_ones,
-    edit_that_waits_in_no_queue,
     edit_of_what_is_removed,
     edit_without_a_time,
     place_of_no_action,

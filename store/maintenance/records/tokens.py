@@ -1,0 +1,64 @@
+"""Records of tokens that are good once. Only a move has them: in a backup, used ones would be good again."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from store import keys, validation
+from store.client import Command
+from store.kinds import Key
+from store.maintenance.records.record import Record, Skipped, check_instant, check_text, shown, valid
+from store.one_time_tokens import MAX_DETAIL, parse_stored
+from store.scripts.registry import Script
+from store.site import Site
+
+RESTORE_TOKEN = Script("restore_token")
+
+STORED = re.compile(r"[A-Za-z0-9_-]+ [a-z]+ [0-9]+ [^ ]+ .*")
+PURPOSE = re.compile("[a-z]{1,20}")
+CALL = re.compile("-|[0-9a-f]{1,64}")
+DETAIL = re.compile(f".{{0,{MAX_DETAIL}}}")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRecord(Record):
+    """`ends` is in unix milliseconds, `call` is the one that has used the token, or -."""
+
+    kind = "token"
+
+    digest: str
+    username: str
+    purpose: str
+    ends: int
+    call: str
+    detail: str
+
+    def check(self) -> None:
+        where = f"token of {shown(self.username)}"
+        check_text(where, "digest", self.digest, keys.DIGEST)
+        check_text(where, "username", self.username, validation.USERNAME)
+        check_text(where, "purpose", self.purpose, PURPOSE)
+        check_instant(where, "end", self.ends)
+        check_text(where, "call", self.call, CALL)
+        check_text(where, "detail", self.detail, DETAIL)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        now = site.clock()
+        if self.ends > now:
+            beginning = RESTORE_TOKEN.beginning(site.home_of_user(self.username))
+            given = (self.digest, self.username, self.purpose, self.ends, self.call, self.detail)
+            yield (*beginning, *given, now)
+
+
+async def read_tokens(site: Site, found: Sequence[Key], skipped: Skipped) -> list[TokenRecord]:
+    """One round trip."""
+    values = await site.redis.pipeline([("GET", key.text) for key in found])
+    read = []
+    for key, value in zip(found, values, strict=True):
+        stored = parse_stored(value) if value and STORED.fullmatch(value) else None
+        if stored:
+            given = (stored.username, stored.purpose, stored.ends, stored.call or "-", stored.detail)
+            read.append((key.text, TokenRecord(key.suffix, *given)))
+        elif value:
+            skipped(key.text)
+    return valid(read, skipped)

@@ -1,0 +1,15 @@
+-- Issue a token that is good once to a user. Of too many tokens of the user, those that end first end now.
+-- requires: one_time_tokens
+-- ARGV  1 username   2 digest of the token   3 what it is for   4 now   5 when it ends (both unix milliseconds)
+--       6 detail, or ""   7 how many tokens a user may have
+-- Reply {"issued", name of the user as written} | {"missing"}
+local subject, digest = string.lower(ARGV[1]), ARGV[2]
+local name = redis.call("HGET", KEY.user .. subject, "name")
+if not name then return {"missing"} end
+if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
+if redis.call("EXISTS", KEY.token .. digest) == 1 then return {"issued", name} end
+write_token(digest, name, ARGV[3], ARGV[5], "-", ARGV[6], ARGV[4])
+for _, other in ipairs(redis.call("ZRANGE", KEY.tokens .. subject, 0, -1 - tonumber(ARGV[7]))) do
+  if other ~= digest then end_token(subject, other) end
+end
+return {"issued", name}

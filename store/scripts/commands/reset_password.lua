@@ -1,0 +1,21 @@
+-- Set the password of the user of a token, which is used up by that, open a session, and end all other sessions and tokens
+-- of the user.
+-- requires: log_entry, one_time_tokens, session_lists
+-- ARGV  1 digest of the token   2 the password hash   3 now (unix milliseconds)   4 digest of the session
+--       5 when the session ends (unix milliseconds)   6 its id, now and its agent, separated by spaces
+-- Reply {"reset"} | {"bad"}
+--
+-- The session names the call: if the reply is lost, the script is sent again and finds that it has used the token.
+if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
+local name, _, is_repeated = use_token(ARGV[1], "reset", ARGV[4], ARGV[3])
+if not name then return {"bad"} end
+if is_repeated then return {"reset"} end
+
+local subject = string.lower(name)
+local account = KEY.user .. subject
+redis.call("HSET", account, "password", ARGV[2])
+end_sessions(subject)
+end_tokens(subject, ARGV[1])
+write_session(ARGV[4], name, ARGV[5], ARGV[3], redis.call("HGET", account, "bans") or "", ARGV[6], ARGV[3])
+log_entry(KEY.log, KEY.events, ARGV[3], "password_changed", name, "user:" .. subject)
+return {"reset"}

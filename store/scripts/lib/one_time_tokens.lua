@@ -1,0 +1,40 @@
+-- Tokens that are good once. `token` has NAME PURPOSE END CALL DETAIL; the call is - until one has used the token. `tokens`
+-- has those of a user by when they end. Instants are in unix milliseconds.
+
+-- Takes a token away, and out of the list of its user.
+local function end_token(subject, digest)
+  redis.call("DEL", KEY.token .. digest)
+  redis.call("ZREM", KEY.tokens .. subject, digest)
+end
+
+-- Ends all tokens of a user but the one with the digest `kept`, if there is such a one.
+local function end_tokens(subject, kept)
+  for _, digest in ipairs(redis.call("ZRANGE", KEY.tokens .. subject, 0, -1)) do
+    if digest ~= kept then end_token(subject, digest) end
+  end
+end
+
+-- Writes a token, and lists it. The list lives as long as the last token of the user. `call` is - if it was not used.
+local function write_token(digest, name, purpose, ends, call, detail, at)
+  local subject = string.lower(name)
+  local list = KEY.tokens .. subject
+  local text = table.concat({name, purpose, ends, call, detail}, " ")
+  redis.call("SET", KEY.token .. digest, text, "PX", math.max(1, ends - at))
+  for _, ended in ipairs(redis.call("ZRANGE", list, "-inf", "(" .. at, "BYSCORE")) do end_token(subject, ended) end
+  redis.call("ZADD", list, ends, digest)
+  redis.call("PEXPIRE", list, math.max(1, redis.call("ZRANGE", list, 0, 0, "REV", "WITHSCORES")[2] - at))
+end
+
+-- The name of the user, the purpose, the end, the call and the detail of a token; nil if there is none.
+local function read_token(digest)
+  return string.match(redis.call("GET", KEY.token .. digest) or "", "^(%S+) (%l+) (%d+) (%S+) (.*)$")
+end
+
+-- Uses a token up: the name of its user and its detail; nil if it is not for this purpose, has ended, or was used by
+-- another call. A call that is sent again, as its reply was lost, gets the same, and true.
+local function use_token(digest, purpose, call, at)
+  local name, known, ends, user, detail = read_token(digest)
+  if known ~= purpose or tonumber(at) > tonumber(ends) or user ~= "-" and user ~= call then return nil end
+  write_token(digest, name, purpose, ends, call, detail, at)
+  return name, detail, user == call
+end

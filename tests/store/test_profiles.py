@@ -1,0 +1,133 @@
+"""What users write about themselves: what is taken, where it is kept, and how it goes."""
+
+import asyncio
+
+import pytest
+
+from store import bans, keys, leaving, log
+from store.errors import Banned, Invalid, Unauthenticated
+from store.roles import OPERATOR
+from store.sessions import new_token, parse_token
+from tests.store.reading import everything, profile
+
+pytestmark = pytest.mark.routed
+
+PROFILE = {"display_name": "Alice A.", "about": "Writes *Lua*.\nReads.", "avatar_url": "https://pictures.example/a.png"}
+
+
+async def texts(store, username):
+    found = await profile(store, username)
+    return {field: getattr(found, field) for field in PROFILE}
+
+
+async def logged(store, username):
+    entries = await log.read(store.site, store.site.home_of_user(username), log.START, 100)
+    return [(entry.actor, entry.subject, entry.values) for entry in entries if entry.kind == "profile_edited"]
+
+
+async def test_profile_is_kept_as_written(store, alice):
+    assert await store.users.edit_profile("Alice", PROFILE) == "Alice"
+
+    assert await texts(store, alice) == PROFILE
+    assert await logged(store, alice) == [("Alice", "user:alice", PROFILE)]
+
+
+async def test_only_what_is_given_changes_and_nothing_removes(store, alice, redis):
+    await store.users.edit_profile(alice, PROFILE)
+    await store.users.edit_profile(alice, {"about": ""})
+
+    assert await texts(store, alice) == PROFILE | {"about": None}
+    assert not redis.hexists(keys.user(store.site.home_of_user(alice), alice), "about")
+    assert (await logged(store, alice))[-1][2] == PROFILE | {"about": ""}
+
+
+async def test_equal_edit_changes_nothing(store, alice, redis):
+    await store.users.edit_profile(alice, PROFILE)
+    before = everything(redis)
+
+    assert await store.users.edit_profile(alice, PROFILE) == alice
+    assert await store.users.edit_profile(alice, {}) == alice
+    assert everything(redis) == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "fields"),
+    [
+        ({"display_name": "x" * 51}, ["displayName"]),
+        ({"display_name": " \u200b "}, ["displayName"]),
+        ({"display_name": "two\nlines"}, ["displayName"]),
+        ({"display_name": "\u202ereversed"}, ["displayName"]),
+        ({"display_name": "Ad-Min"}, ["displayName"]),
+        ({"about": "x" * 1_001}, ["about"]),
+        ({"about": "\u2800"}, ["about"]),
+        ({"about": "a\x00b"}, ["about"]),
+        ({"avatar_url": "javascript:alert(1)"}, ["avatarUrl"]),
+        ({"avatar_url": "/a.png"}, ["avatarUrl"]),
+        ({"avatar_url": "https://u:p@pictures.example/a.png"}, ["avatarUrl"]),
+        ({"avatar_url": "https://pictures.example/" + "x" * 2_000}, ["avatarUrl"]),
+        ({"display_name": "x" * 51, "about": "x" * 1_001, "avatar_url": "x"}, ["displayName", "about", "avatarUrl"]),
+    ],
+)
+async def test_refused_edit_says_what_and_changes_nothing(store, alice, redis, changes, fields):
+    before = everything(redis)
+
+    with pytest.raises(Invalid) as refusal:
+        await store.users.edit_profile(alice, changes)
+
+    assert [each.field for each in (refusal.value, *refusal.value.others)] == [(field,) for field in fields]
+    assert everything(redis) == before
+
+
+@pytest.mark.parametrize("about", ["x" * 1_000, "日" * 1_000, "👍🏽"])
+async def test_longest_and_other_scripts_are_taken(store, alice, about):
+    await store.users.edit_profile(alice, {"about": about, "display_name": "x" * 50})
+
+    assert (await texts(store, alice))["about"] == about
+
+
+async def test_ended_session_and_banned_user_edit_nothing(store, alice, redis):
+    session = parse_token((await store.sessions.open(alice)).token)
+    await bans.ban(store.site, OPERATOR, alice, None, None, "noise")
+    other = parse_token((await store.sessions.open(alice)).token)
+    before = everything(redis)
+
+    for actor, refusal in (
+        (session, Unauthenticated),
+        (parse_token(new_token(alice)), Unauthenticated),
+        (other, Banned),
+    ):
+        with pytest.raises(refusal):
+            await store.users.edit_profile(actor, PROFILE)
+    assert everything(redis) == before
+
+
+async def test_edits_at_once_leave_one_of_them_whole(store, alice):
+    edits = [{"display_name": f"name {n}", "about": f"about {n}"} for n in range(20)]
+    await asyncio.gather(*(store.users.edit_profile(alice, edit) for edit in edits))
+
+    found = await texts(store, alice)
+    assert {field: found[field] for field in edits[0]} in edits
+    assert len(await logged(store, alice)) == 20
+
+
+async def test_deleted_user_loses_the_profile_also_in_the_log(store, alice, redis):
+    await store.users.edit_profile(alice, PROFILE)
+    await store.users.edit_profile(alice, {"about": "another text"})
+    await leaving.begin(store.site, alice, "", removes_texts=False)
+
+    assert await profile(store, alice) is None
+    assert await logged(store, alice) == []
+    account = keys.user(store.site.home_of_user(alice), alice)
+    assert redis.hmget(account, *PROFILE) == [None] * 3
+    assert not redis.exists(keys.logged(store.site.home_of_user(alice)))
+
+
+async def test_name_of_digits_is_no_number_of_an_article(store, redis):
+    """What is noted of the entries about `user:1024` is not what is noted of those about `article:1024`."""
+    await store.users.register("1024", "correct horse")
+    home = store.site.home_of_user("1024")
+    redis.hset(keys.logged(home), "1024", "1-0")
+    await store.users.edit_profile("1024", PROFILE)
+    await log.trim(store.site, 0, 0)
+
+    assert redis.hgetall(keys.logged(home)) == {"1024": "1-0"}
