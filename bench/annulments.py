@@ -3,10 +3,10 @@ Measures how long it takes to annul the votes of a user, and what a request besi
 
     python -m bench.annulments [URL] [--votes 100000]
 
-Without the URL of an empty database it is an SQLite file. Two users vote on so many articles of 1 000 others in 20 groups. The
-votes of the first are annulled while all articles are in Valkey, those of the second when all are archived, and then both come
-back with reverts. One process does everything: it also writes the database, and the request that is sent beside, an article by
-id every 5 milliseconds, waits for all of that.
+Without the URL of an empty database it is an SQLite file. Two users vote on so many articles of 1 000 others in 20
+groups. The votes of the first are annulled while all articles are in Valkey, those of the second when all are archived,
+and then both come back with reverts. One process does everything: it also writes the database, and the request that is
+sent beside, an article by id every 5 milliseconds, waits for all of that.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from archive.stepwise import Delayed
 from database.database import Database, mirroring
 from server.managed_valkey import server
 from store import annulments as actions
-from store import keys, log, reverts
+from store import keys, reverts
 from store.articles import Draft
 from store.moderation_records import AnnulmentState
 from store.records import Vote
@@ -95,9 +95,7 @@ async def annul_and_revert(store: Store, database: Database, voter: str, other: 
     await measure(f"restored, {where}", store, database, number, other, AnnulmentState.RESTORED)
 
 
-async def measure(
-    title: str, store: Store, database: Database, number: int, other: int, end: AnnulmentState
-) -> None:
+async def measure(title: str, store: Store, database: Database, number: int, other: int, end: AnnulmentState) -> None:
     waits: list[float] = []
     key = keys.article(0, other)
     beside = asyncio.create_task(_beside(lambda: store.site.redis.run(("HGETALL", key)), waits))

@@ -64,7 +64,7 @@ def fill(connection: Connection, site: Site, size: int) -> None:
         if order.decays:
             classes: defaultdict[int, list[Article]] = defaultdict(list)
             for article in articles:
-                classes[votes_class(article.votes)].append(article)
+                classes[class_of(article.votes)].append(article)
             for votes_class, some in sorted(classes.items()):
                 write(
                     connection, order.value, votes_class, ((each.posted_at, each.number, each.votes) for each in some)

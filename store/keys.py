@@ -591,8 +591,9 @@ archived = Kind(
     "hash",
     (),
     "of the articles that are in the database only: how many, by group and user, and the greatest value by "
-    "listing; serial, marks: how often articles have left or come back, and were marked in moving",
-    written_by="archive, unarchive, delete, reindex, verify",
+    "listing; serial, marks: how often articles have left, come back or got other counts, and were marked in moving; "
+    "recounted: the entry of the log with the last such counts",
+    written_by="archive, unarchive, delete, reindex, verify, annulVotes, revertModeration",
     check=Check.PARTITION,
 )
 moving = Kind(

@@ -104,7 +104,10 @@ local function log_votes(kind)
   local id = append_log(
     kind, "", "action:" .. case, "voter", voter, "votes", table.concat(changed, " "), "karma", karma
   )
-  if has_archived then redis.call("HSET", KEY.archived, "recounted", id) end
+  if has_archived then
+    redis.call("HSET", KEY.archived, "recounted", id)
+    redis.call("HINCRBY", KEY.archived, "serial", 1) -- whoever reads the archive meanwhile reads again
+  end
   redis.call("PUBLISH", KEY.events, table.concat({kind, 0, voter, id, unpack(articles)}, " "))
   return id, note_effects(id, slots), karma
 end
