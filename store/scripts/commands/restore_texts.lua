@@ -6,59 +6,63 @@
 --       13 rank of the removal to begin with   14 how many removals to read
 -- Reply {rank of the next call, or "" at the end; numbers of the articles that were taken out of the group and are not here:
 --       deleted, or archived; then what `set_comment_state` returns for each comment that has changed, after its number}
-require_open()
-local ban, moderator, first, count = ARGV[8], ARGV[9], tonumber(ARGV[13]), tonumber(ARGV[14])
-local HOUR = 3600000
-redis.call("ZADD", KEY.lifted, now, ban)
-redis.call("ZREMRANGEBYSCORE", KEY.lifted, "-inf", now - HOUR)
-redis.call("PEXPIRE", KEY.lifted, HOUR)
+-- The body is a function, as a script has at most 200 local names outside of functions.
+local function restore_texts()
+  require_open()
+  local ban, moderator, first, count = ARGV[8], ARGV[9], tonumber(ARGV[13]), tonumber(ARGV[14])
+  local HOUR = 3600000
+  redis.call("ZADD", KEY.lifted, now, ban)
+  redis.call("ZREMRANGEBYSCORE", KEY.lifted, "-inf", now - HOUR)
+  redis.call("PEXPIRE", KEY.lifted, HOUR)
 
-local function is_in(groups, wanted)
-  for _, each in ipairs(groups) do if each == wanted then return true end end
-  return false
-end
-
-local function record(number, action)
-  record_revert(number % 1024, number, action, moderator, ARGV[10], "", "")
-end
-
--- An article that was taken out of a group, and is in too many by now, stays out of it, and the removal stands.
-local function restore_article(number, action, article)
-  local group = action.group or ""
-  if group == "" then
-    record(number, action)
-    local state = state_after_revert(action.subject, article.state)
-    if state ~= article.state then set_state(article, state, moderator) end
-  elseif is_in(article.groups, group) or #article.groups < tonumber(ARGV[11]) then
-    record(number, action)
-    if not is_in(article.groups, group) then put_back_in_group(article, group, moderator) end
+  local function is_in(groups, wanted)
+    for _, each in ipairs(groups) do if each == wanted then return true end end
+    return false
   end
-end
 
--- Returns what `set_comment_state` does; nil if nothing has changed.
-local function restore_comment(number, action, comment)
-  record(number, action)
-  local state = state_after_revert(action.subject, comment.state)
-  if state == comment.state then return nil end
-  return set_comment_state(comment, state, moderator, tonumber(ARGV[12]))
-end
+  local function record(number, action)
+    record_revert(number % 1024, number, action, moderator, ARGV[10], "", "")
+  end
 
-local members, reply = redis.call("ZRANGE", KEY.actions .. "ban:" .. ban, first, first + count - 1), {"", {}}
-for _, member in ipairs(members) do
-  local number = string.format("%.0f", tonumber(member))
-  local action = revertible(number)
-  local type, subject = string.match(action and action.subject or "", "^(%l+):(%d+)$")
-  local article = type == "article" and find_article(subject)
-  local comment = type == "comment" and find_comment(subject)
-  if article then restore_article(number, action, article) end
-  if type == "article" and not article then table.insert(reply[2], subject) end
-  if comment and comment.state ~= "deleted" and find_home(comment.article) then
-    local change = restore_comment(number, action, comment)
-    if change then
-      reply[#reply + 1] = subject
-      reply[#reply + 1] = change
+  -- An article that was taken out of a group, and is in too many by now, stays out of it, and the removal stands.
+  local function restore_article(number, action, article)
+    local group = action.group or ""
+    if group == "" then
+      record(number, action)
+      local state = state_after_revert(action.subject, article.state)
+      if state ~= article.state then set_state(article, state, moderator) end
+    elseif is_in(article.groups, group) or #article.groups < tonumber(ARGV[11]) then
+      record(number, action)
+      if not is_in(article.groups, group) then put_back_in_group(article, group, moderator) end
     end
   end
+
+  -- Returns what `set_comment_state` does; nil if nothing has changed.
+  local function restore_comment(number, action, comment)
+    record(number, action)
+    local state = state_after_revert(action.subject, comment.state)
+    if state == comment.state then return nil end
+    return set_comment_state(comment, state, moderator, tonumber(ARGV[12]))
+  end
+
+  local members, reply = redis.call("ZRANGE", KEY.actions .. "ban:" .. ban, first, first + count - 1), {"", {}}
+  for _, member in ipairs(members) do
+    local number = string.format("%.0f", tonumber(member))
+    local action = revertible(number)
+    local type, subject = string.match(action and action.subject or "", "^(%l+):(%d+)$")
+    local article = type == "article" and find_article(subject)
+    local comment = type == "comment" and find_comment(subject)
+    if article then restore_article(number, action, article) end
+    if type == "article" and not article then table.insert(reply[2], subject) end
+    if comment and comment.state ~= "deleted" and find_home(comment.article) then
+      local change = restore_comment(number, action, comment)
+      if change then
+        reply[#reply + 1] = subject
+        reply[#reply + 1] = change
+      end
+    end
+  end
+  if #members == count then reply[1] = string.format("%.0f", first + count) end
+  return reply
 end
-if #members == count then reply[1] = string.format("%.0f", first + count) end
-return reply
+return restore_texts()
