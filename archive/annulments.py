@@ -194,11 +194,13 @@ async def _take_step(
     """
     step, archived = await run(numbers, NOTHING_ARCHIVED), NOTHING_ARCHIVED
     is_unsure = bool(step.unsure)
-    for _ in range(TRIES):
+    for tries in range(TRIES):
         if step.is_reverted:
             raise Reverted
         if not step.absent or site.rankings.archive is None:
             return is_unsure, step.absent
+        if tries:
+            await caught_up(site)
         archived = await recounts.archived(site, database, p, step.absent)
         step = await run(step.absent, archived)
         is_unsure |= bool(step.unsure)

@@ -26,6 +26,7 @@ from database.engines import Engines
 from database.interrupter import Call
 from database.order_index import reads as place_reads
 from database.order_index import writes as place_writes
+from database.order_index.classes import votes_class as class_of
 from database.order_index.reads import HIGHEST, Place, Range, before
 from store import listings
 from store.client.client import RedisClient

@@ -224,7 +224,7 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
     await site.redis.run(("SET", keys.mark(scene.p), 1, "PX", 60_000))
     await site.redis.run(("ZADD", keys.removing(scene.p), 1, scene.ghost))
     await site.redis.run(("ZADD", keys.outdated(scene.p), 1, "1-0"))
-    for kind in (bans.cleaning, bans.lifted, restoring):
+    for kind in (bans.cleaning, bans.lifted, restoring, keys.recounted):
         await site.redis.run(("ZADD", kind(scene.p), 1, scene.ghost))
     for expiring in (bans.lifted, restoring):
         await site.redis.run(("PEXPIRE", expiring(scene.p), 3_600_000))

@@ -54,6 +54,7 @@ NEVER_EXPIRING = (
     "annulled",
     "cases",
     "annulling",
+    "recounted",
     "moving",
     "leaving",
     "outdated",

@@ -10,6 +10,7 @@
 require_open()
 if redis.call("ZSCORE", KEY.restoring, case) then return {"reverted"} end
 local absent, unsure = {}, {}
+forget_recounted(ARGV[11])
 
 -- The value of the vote on a subject: by the sets of voters while they exist, later as the database has it; nil if the
 -- database may not have it yet.

@@ -8,6 +8,7 @@
 --       other partitions}
 require_open()
 local HOUR, absent = 3600000, {}
+forget_recounted(ARGV[11])
 redis.call("ZADD", KEY.restoring, now, case)
 redis.call("ZREMRANGEBYSCORE", KEY.restoring, "-inf", now - HOUR)
 redis.call("PEXPIRE", KEY.restoring, HOUR)

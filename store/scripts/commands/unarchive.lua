@@ -1,5 +1,5 @@
 -- Write an archived article back to Redis, so that it can be changed. Its places in the database do not count from now on.
--- requires: article_indexes, entry_ids
+-- requires: article_indexes, recounts
 -- ARGV  1-6 see prelude.lua   7 number   8 what `archived` has of the poster, as the caller read it before the article
 --       9 posting time and 10 number of the newest of the poster's other archived articles, or "" and ""
 --       11 the entry of the log that the database was at before that   12 and on: field, value, ...
@@ -13,7 +13,7 @@ if redis.call("SISMEMBER", KEY.moving, number) == 1 then return {"missing"} end
 local fields = {}
 for i = 12, #ARGV, 2 do fields[ARGV[i]] = ARGV[i + 1] end
 local name = string.lower(fields.poster)
-if is_before(ARGV[11], redis.call("HGET", KEY.archived, "recounted") or "0-0") then return {"behind"} end
+if not has_counts(number, ARGV[11]) then return {"behind"} end
 local is_current = (redis.call("HGET", KEY.archived, "user:" .. name) or "") == ARGV[8]
 if not is_current or redis.call("SISMEMBER", KEY.moving, ARGV[10]) == 1 then return {"changed"} end
 

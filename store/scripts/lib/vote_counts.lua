@@ -1,21 +1,16 @@
 -- What the scripts that annul and restore votes share: votes of one voter in one partition, in steps.
--- requires: annulled, archived_values, article_indexes, comments, entry_ids
+-- requires: annulled, archived_values, article_indexes, comments, recounts
 -- ARGV  1-7 see comments.lua   8 number of the action   9 voter   10 how long to keep the places of comments (milliseconds)
 --       11 the entry of the log that the database was at when archived articles were read there, or ""
 --
 -- An archived article is given by words: poster, posting time, upvotes, downvotes, and groups with commas, or "-".
 local case, voter = ARGV[8], ARGV[9]
-local changed, articles, slots, karma_by_poster, has_archived = {}, {}, {}, {}, false -- of this step
-
--- Whether the database had the last change of counts of archived articles here. If not, it has to be asked again.
-local function is_current()
-  return ARGV[11] ~= "" and not is_before(ARGV[11], redis.call("HGET", KEY.archived, "recounted") or "0-0")
-end
+local changed, articles, slots, karma_by_poster, recounted = {}, {}, {}, {}, {} -- of this step
 
 -- The archived article that some words describe; nil if it has left the archive or was changed since.
 local function archived_article(number, words)
   local poster, time, up, down, groups = string.match(words, "^(%S+) (%d+) (%d+) (%d+) (%S+)$")
-  if not poster or not is_current() or redis.call("SISMEMBER", KEY.moving, number) == 1 then return nil end
+  if not poster or not has_counts(number, ARGV[11]) or redis.call("SISMEMBER", KEY.moving, number) == 1 then return nil end
   if redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0 then return nil end
   return {
     type = "archived", number = number, member = string.rep("0", 16 - #number) .. number, poster = poster,
@@ -90,7 +85,7 @@ local function count_vote(subject, value, sign)
   articles[#articles + 1] = subject.type == "comment"
     and string.format("comment:%s:%s:%s", subject.number, subject.poster, subject.article)
     or string.format("article:%s:%s:%s", subject.number, subject.poster, table.concat(subject.groups, ","))
-  has_archived = has_archived or subject.type == "archived"
+  if subject.type == "archived" then recounted[#recounted + 1] = subject.member end
 end
 
 -- Logs and publishes the changes of this step. Returns the id of the entry, what `note_effects` returns, and the changes of
@@ -104,10 +99,7 @@ local function log_votes(kind)
   local id = append_log(
     kind, "", "action:" .. case, "voter", voter, "votes", table.concat(changed, " "), "karma", karma
   )
-  if has_archived then
-    redis.call("HSET", KEY.archived, "recounted", id)
-    redis.call("HINCRBY", KEY.archived, "serial", 1) -- whoever reads the archive meanwhile reads again
-  end
+  if recounted[1] then note_recounted(recounted, id) end
   redis.call("PUBLISH", KEY.events, table.concat({kind, 0, voter, id, unpack(articles)}, " "))
   return id, note_effects(id, slots), karma
 end
