@@ -1,11 +1,14 @@
-"""The account of the viewer: where they are logged in."""
+"""The account of the viewer: their address, which mails they get, and where they are logged in."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolvers.context import Context
-from store.errors import Invalid
+from store import mailboxes, mails
+from store.errors import Invalid, NotOffered
+from store.mailboxes import KEPT, Email, MailFrequency, UserMailbox
 from store.sessions import ListedSession
+from store.validation import EMAIL_LENGTH
 
 PREFIX = "session:"
 
@@ -20,6 +23,22 @@ class OwnAccount:
 async def account(context: Context) -> OwnAccount | None:
     username = await context.viewer()
     return OwnAccount(username) if username else None
+
+
+async def email(accounts: Sequence[OwnAccount], context: Context) -> list[str | None]:
+    return [each.email for each in await _mailboxes(accounts, context)]
+
+
+async def pending_email(accounts: Sequence[OwnAccount], context: Context) -> list[str | None]:
+    return [each.pending for each in await _mailboxes(accounts, context)]
+
+
+async def is_email_refused(accounts: Sequence[OwnAccount], context: Context) -> list[bool]:
+    return [each.is_refused for each in await _mailboxes(accounts, context)]
+
+
+async def mail_replies(accounts: Sequence[OwnAccount], context: Context) -> list[MailFrequency]:
+    return [each.replies for each in await _mailboxes(accounts, context)]
 
 
 async def sessions(accounts: Sequence[OwnAccount], context: Context) -> list[list[ListedSession]]:
@@ -46,3 +65,44 @@ async def end_session(context: Context, session_id: str | None = None) -> OwnAcc
         context.log_out()
         return None
     return OwnAccount(username) if username else None
+
+
+async def edit_account(
+    context: Context,
+    email: Email = KEPT,
+    mail_replies: MailFrequency | None = None,
+    current_password: str | None = None,
+) -> OwnAccount:
+    actor, address = context.actor(), context.address
+    if email is not KEPT and address is not None:
+        if email is not None:
+            context.store.mailboxes.checked(email)
+        username = await context.store.site.username(actor)
+        await context.store.attempts.count(context.rates.of_mails(address, username))
+    authenticated_at = context.identified.authenticated_at if context.identified else 0
+    edited = context.store.mailboxes.edit(actor, email, mail_replies, current_password, address, authenticated_at)
+    username = await context.write(edited)
+    context.reads.prime_login(username)
+    return OwnAccount(username)
+
+
+async def confirm_email(context: Context, token: str) -> OwnAccount | None:
+    """The token says who confirms it; the account is shown to its user only."""
+    username = await context.write(context.store.mailboxes.confirm(token))
+    return OwnAccount(username) if await context.viewer() == username else None
+
+
+async def request_password_reset(context: Context, username_or_email: str) -> None:
+    """What it does, and how long it takes, does not depend on who is asked for. One round trip, two with an address."""
+    if not context.store.site.offers_mail:
+        raise NotOffered("this site sends no mail: ask its operator for a link")
+    if len(username_or_email) > EMAIL_LENGTH:
+        raise Invalid(f"an address has at most {EMAIL_LENGTH} characters", "usernameOrEmail")
+    if context.address is not None:
+        await context.store.attempts.count(context.rates.of_mails(context.address))
+    await context.write(mails.ask_for_reset(context.store.site, username_or_email.strip()))
+
+
+async def _mailboxes(accounts: Sequence[OwnAccount], context: Context) -> list[UserMailbox]:
+    """One round trip, which all fields share."""
+    return await context.reads.load_all([mailboxes.find(context.store.site, each.username) for each in accounts])

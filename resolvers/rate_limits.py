@@ -30,7 +30,8 @@ class RateLimit:
 class WriteRates:
     """
     How many posts and comments of a user in ten minutes and a day, and how many registrations from an address in an
-    hour, how many removals and bans of a moderator in an hour, and how many flags of a user in a day.
+    hour, how many removals and bans of a moderator in an hour, how many flags of a user in a day, and how many mails a
+    user or an address asks for in an hour and in a day.
     """
 
     posts: int = 10
@@ -40,6 +41,8 @@ class WriteRates:
     comments_a_day: int = 500
     removals: int = 200
     flags_a_day: int = 20
+    mails: int = 3
+    mails_a_day: int = 10
 
     def of_posts(self, username: str, address: str) -> Sequence[SlidingWindow]:
         return _of_writes("post", username, address, self.posts, self.posts_a_day)
@@ -56,6 +59,12 @@ class WriteRates:
 
     def of_exports(self, username: str) -> Sequence[SlidingWindow]:
         return [SlidingWindow(("export", "user", username.lower()), HOUR, 1)]
+
+    def of_mails(self, address: str, username: str | None = None) -> Sequence[SlidingWindow]:
+        """Mails that an address asks for, and a user."""
+        askers = [("address", address), *([("user", username.lower())] if username else [])]
+        limits = ((HOUR, self.mails), (DAY, self.mails_a_day))
+        return [SlidingWindow(("ask for mail", *asker), span, limit) for asker in askers for span, limit in limits]
 
     def of_registrations(self, address: str) -> Sequence[SlidingWindow]:
         return [SlidingWindow(("register", address), HOUR, self.registrations)]

@@ -1,10 +1,11 @@
-"""The account of the viewer, which nobody else sees: where they are logged in."""
+"""The account of the viewer, which nobody else sees: their address and mails, and where they are logged in."""
 
 from typing import Self
 
 import strawberry
 
 from resolvers import accounts
+from schema.enums import MailFrequency
 from schema.fields import field_of, root_field
 from schema.mutations import Payload, mutation, nullable, optional
 from schema.scalars import DateTime
@@ -25,6 +26,18 @@ class AccountSession:
 
 @strawberry.type(description="What only the viewer sees of their account.")
 class Account:
+    email: str | None = field_of(accounts.email, "The address that the viewer has confirmed; null if there is none.")
+    pending_email: str | None = field_of(
+        accounts.pending_email, "An address that waits for its confirmation; until then `email` stays."
+    )
+    is_email_refused: bool = field_of(
+        accounts.is_email_refused,
+        "Whether a mail server has refused an address of the viewer for good. Nothing is sent to it until "
+        "`editAccount` sets one.",
+    )
+    mail_replies: MailFrequency = field_of(
+        accounts.mail_replies, "How often what arrives in the inbox is mailed to the confirmed address."
+    )
     sessions: list[AccountSession] = field_of(
         accounts.sessions, "Where the viewer is logged in, last used first; at most 100."
     )
@@ -35,9 +48,46 @@ class AccountQueries:
     account: Account | None = root_field(accounts.account, "The account of the viewer; null if nobody is logged in.")
 
 
+@strawberry.input(description="What changes in the account of the viewer; what is left out stays.")
+class EditAccountInput:
+    email: str | None = optional(
+        "A new address, which a mail to it confirms; null removes it. INVALID where the site sends no mail."
+    )
+    mail_replies: MailFrequency | None = optional("How often what arrives in the inbox is mailed.")
+    current_password: str | None = optional("The current password, where the address changes.")
+
+
+@strawberry.input(description="The token of a link to confirm an address.")
+class ConfirmEmailInput:
+    token: str = strawberry.field(description="What follows `#` in the link. It is good once, for a day.")
+
+
+@strawberry.input(description="Whose password is forgotten.")
+class RequestPasswordResetInput:
+    username_or_email: str = strawberry.field(
+        description="The name of a user, or an address, by which all who have confirmed it are found."
+    )
+
+
 @strawberry.input(description="Which session of the viewer ends.")
 class EndSessionInput:
     session_id: strawberry.ID | None = optional("The id of a session; without it all end but the one of this request.")
+
+
+@strawberry.type(description="An account that was edited.")
+class EditAccountPayload(Payload):
+    account: Account | None = nullable("The account of the viewer; null if refused, or if nobody is logged in.")
+
+    @classmethod
+    def of(cls, account: accounts.OwnAccount | None) -> Self:
+        return cls.of_records(account=account)
+
+
+@strawberry.type(description="A mail was asked for. This says the same whether or not there is such a user.")
+class RequestPasswordResetPayload(Payload):
+    @classmethod
+    def of(cls, nothing: None) -> Self:
+        return cls()
 
 
 @strawberry.type(description="The end of sessions of the viewer.")
@@ -51,6 +101,25 @@ class EndSessionPayload(Payload):
 
 @strawberry.type
 class AccountMutations:
+    edit_account: EditAccountPayload | None = mutation(
+        accounts.edit_account,
+        EditAccountPayload,
+        EditAccountInput,
+        "Change the viewer's address, or which mails they get. A new address gets a mail with a link to confirm it, "
+        "and the one before is told.",
+    )
+    confirm_email: EditAccountPayload | None = mutation(
+        accounts.confirm_email,
+        EditAccountPayload,
+        ConfirmEmailInput,
+        "Confirm a pending address, in whatever browser its link was opened. From then on it counts.",
+    )
+    request_password_reset: RequestPasswordResetPayload | None = mutation(
+        accounts.request_password_reset,
+        RequestPasswordResetPayload,
+        RequestPasswordResetInput,
+        "Send a mail with a link to choose a new password, to the confirmed address of a user or to an address.",
+    )
     end_session: EndSessionPayload | None = mutation(
         accounts.end_session,
         EndSessionPayload,

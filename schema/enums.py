@@ -7,6 +7,7 @@ import strawberry
 from resolvers.search import SearchKind, SearchOrder
 from store.flags import FlagReason, Queue
 from store.leaving import DeletedTexts
+from store.mailboxes import MailFrequency
 from store.moderation_records import AnnulmentState, ModerationKind, Role
 from store.ranking.formulas import Order
 from store.records import ContentState, NotificationKind, Vote
@@ -18,6 +19,7 @@ __all__ = [
     "ContentState",
     "DeletedTexts",
     "FlagReason",
+    "MailFrequency",
     "ModerationKind",
     "NotificationKind",
     "Order",
@@ -151,6 +153,15 @@ describe(
     "What becomes of the articles and comments of a user who is deleted.",
     KEEP="They stay, without a name.",
     REMOVE="They are deleted.",
+)
+describe(
+    MailFrequency,
+    "MailFrequency",
+    "How often what arrives in the inbox is mailed.",
+    NEVER="Not at all.",
+    AT_ONCE="After two minutes, without what was seen meanwhile.",
+    DAILY="Once a day.",
+    WEEKLY="On Mondays.",
 )
 describe(
     Queue,

@@ -55,6 +55,8 @@ from server.issuers.file import Issuers, WrongIssuers
 from server.issuers.keyrings import KeysUnavailable
 from server.issuers.tokens import looks_like_one
 from server.limits import document_limits, max_request_bytes, rate_limit, rate_limiter, write_rates
+from server.mails import unsubscribing
+from server.mails.running import sending_mails
 from server.observability import health
 from server.observability.logs import Counting, Logs, install_stream
 from server.observability.metrics import Metrics
@@ -255,6 +257,7 @@ def _add_routes(app: Application, settings: Settings) -> None:
         *health.routes(),
         *explorer.routes(PATH),
         *export.routes(),
+        *unsubscribing.routes(),
         *reader.routes(settings.reader == "on", PATH),
     ]
     if settings.reader == "on" or settings.public_url:  # there are pages that feeds can link to
@@ -361,6 +364,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         mirroring(database, store.site),
         archiving_old(database, store.site, HotLimits(settings.hot_articles, settings.hot_articles_per_user)),
         sending(store.site, database if settings.webhooks == "on" else None, app.state.observer.metrics.webhook_tried),
+        sending_mails(settings, store, database, app.state.observer.metrics.mail_tried),
     ):
         app.state.contexts.use(store, Live(store, received, settings.rate_ranking_places, database), database)
         collect_garbage_less_often()
@@ -483,6 +487,7 @@ async def open_store(settings: Settings, *, strict: bool = True, check: Check | 
         rules=rules_of(settings),
         check=check,
         deletions=settings.data_dir / DELETIONS_FILE,
+        offers_mail=settings.smtp_url is not None,
         confirming_replicas=settings.confirming_replicas,
         cached_keys=settings.cache,
         strict=strict,

@@ -29,7 +29,7 @@ from resolvers.context import Context
 from schema.scalars import write_instant
 from schema.schema import SCHEMA
 from server.documents import UNCACHED
-from store import flags, identities, keys, moderation
+from store import flags, identities, keys, mails, moderation
 from store.client import Command
 from store.errors import RateLimited, StoreUnavailable
 from store.flags import Flag
@@ -43,6 +43,7 @@ CHUNK = 65_536  # bytes of the ZIP that are sent at once, at least
 ACTION = "kind at reason group { name } expiresAt appeal { text at answer } revertedBy { id }"
 ACCOUNT = """{ viewer { id username displayName about avatarUrl joinedAt karma bannedUntil
   roles { role group { name } grantedAt } } }"""
+MAILS = "{ account { email pendingEmail isEmailRefused mailReplies } }"
 SESSIONS = "{ account { sessions { id openedAt usedAt agent } } }"
 ARTICLES = """query($ids: [ID!]!) { nodes(ids: $ids) { ... on Article {
   id title link content groups { name } state isLocked postedAt editedAt upvotes downvotes
@@ -161,6 +162,7 @@ class Export:
         files = (
             ("account", self._account()),
             ("sessions", self._sessions()),
+            ("mails", self._mails()),
             ("identities", self._identities()),
             ("articles", self._articles()),
             ("comments", self._comments()),
@@ -189,6 +191,12 @@ class Export:
 
     async def _sessions(self) -> AsyncIterator[Sequence[Line]]:
         yield (await self._query(SESSIONS, {}))["account"]["sessions"]
+
+    async def _mails(self) -> AsyncIterator[Sequence[Line]]:
+        """The addresses, then the mails that wait. What is in them is read when they are sent."""
+        yield [(await self._query(MAILS, {}))["account"]]
+        waiting = await mails.of_user(self._site, self._username)
+        yield [{"kind": each.what, "dueAt": write_instant(each.due)} for each in waiting]
 
     async def _identities(self) -> AsyncIterator[Sequence[Line]]:
         yield [each._asdict() for each in await identities.subjects_of(self._site, self._username)]

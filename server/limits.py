@@ -36,7 +36,7 @@ def search_points(query: str) -> int:
 
 
 # each computes a password hash: one a request
-PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword", "deleteUser"})
+PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword", "deleteUser", "editAccount"})
 WEIGHTS = Weights(
     texts={
         ("Article", "content"): CONTENT_LENGTH // 10_000,
@@ -134,4 +134,6 @@ def write_rates(settings: Settings) -> WriteRates | None:
         settings.rate_comments_a_day,
         settings.rate_removals,
         settings.rate_flags_a_day,
+        settings.rate_mails,
+        settings.rate_mails_a_day,
     )

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Container
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,7 @@ from server.signatures import SECRET_BYTES, SECRET_PREFIX, is_secret
 from server.trusted import ANY_PORT, AllowedOrigins, TrustedProxies, check_origin, is_same_site
 from store import validation
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS
+from store.errors import Invalid
 from store.keys import SLOTS
 from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
 from store.site import MAX_MENTIONS
@@ -22,7 +24,9 @@ from store.site import MAX_MENTIONS
 PREFIX = "UPVOTE_"
 MAX_POINTS = 10**9  # that a client saves up, and gains per second: GraphQL's integers have 32 bits
 YEAR = 365 * DAY
-SECRET_SETTINGS = tuple(f"{PREFIX}{name}" for name in ("REDIS_URL", "DATABASE_URL", "CHECK_URL", "CHECK_SECRET"))
+SECRET_SETTINGS = tuple(
+    f"{PREFIX}{name}" for name in ("REDIS_URL", "DATABASE_URL", "CHECK_URL", "CHECK_SECRET", "SMTP_URL")
+)
 NO_DATABASE = "none"
 DATABASE_FILE = "upvote.db"  # in the data directory
 DELETIONS_FILE = "deletions.jsonl"  # of users, in the data directory
@@ -105,6 +109,32 @@ def _webhook_secret(secret: str) -> str:
     if not is_secret(secret):
         raise ValueError(f"it is not {SECRET_PREFIX} and {SECRET_BYTES[0]} to {SECRET_BYTES[-1]} bytes in base64")
     return secret
+
+
+def _smtp_url(url: str) -> str:
+    from server.mails import smtp  # not needed without mail
+
+    smtp.parse(url)
+    return url
+
+
+def _mail_sender(text: str) -> str:
+    mail_sender(text)
+    return text
+
+
+def mail_sender(text: str) -> tuple[str, str]:
+    """
+    The name and the address in `Name <address>`, or in an address alone, whose name is "".
+
+    Raises:
+        ValueError: it is neither.
+    """
+    name, address = parseaddr(_one_line(text))
+    try:
+        return name, validation.email(address)
+    except Invalid:
+        raise ValueError("it is neither an address nor like `Name <name@example.com>`") from None
 
 
 class WrongSetting(CommandError):
@@ -213,6 +243,16 @@ class Settings(BaseModel):
         description="`off`: this server sends no [webhooks](webhooks.md), and leaves their changes in the log. For a "
         "copy of a site that must not reach the receivers of the original.",
     )
+    mail_from: Annotated[str, AfterValidator(_mail_sender)] | None = Field(
+        None, description="Sender of [mails](mail.md), such as `Upvote <noreply@example.com>`."
+    )
+    smtp_url: Annotated[str, AfterValidator(_smtp_url)] | None = Field(
+        None,
+        description="Server that takes [mails](mail.md): `smtp://USER:PASSWORD@HOST:PORT`, with STARTTLS where it is "
+        "offered, or `smtps://` for TLS from the start. Needs `UPVOTE_PUBLIC_URL` and `UPVOTE_MAIL_FROM`; by default "
+        "no mail is sent.",
+    )
+    mails_a_day: int = Field(10_000, ge=1, le=100_000, description="Maximum number of mails of the site in a day.")
     session_ttl: int = Field(
         30 * DAY,
         ge=1,
@@ -295,6 +335,13 @@ class Settings(BaseModel):
     rate_comments: int = Field(30, ge=1, description="Maximum number of comments per user in 10 minutes.")
     rate_comments_a_day: int = Field(500, ge=1, description="Maximum number of comments per user in a day.")
     rate_flags_a_day: int = Field(20, ge=1, description="Maximum number of flags per user in a day.")
+    rate_mails: int = Field(
+        3,
+        ge=1,
+        description="Maximum number of [mails](mail.md#limits) in an hour: to an address, to a user, and those that an "
+        "address asks for.",
+    )
+    rate_mails_a_day: int = Field(10, ge=1, description="The same in a day.")
     rate_registrations: int = Field(50, ge=1, description="Maximum number of registrations per address in an hour.")
     rate_removals: int = Field(200, ge=1, description="Maximum number of removals and bans per moderator in an hour.")
     rate_ranking_places: int = Field(
@@ -357,6 +404,14 @@ class Settings(BaseModel):
         if secret is None and info.data.get("check_url"):
             raise ValueError("it is missing, as UPVOTE_CHECK_URL is set")
         return secret
+
+    @field_validator("smtp_url")
+    @classmethod
+    def _needs_sender_and_address(cls, url: str | None, info: ValidationInfo) -> str | None:
+        for needed in ("public_url", "mail_from"):
+            if url is not None and info.data.get(needed) is None:
+                raise ValueError(f"mails need UPVOTE_{needed.upper()}, which is missing or wrong")
+        return url
 
     @field_validator("cookie_origins")
     @classmethod

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from store import followed, keys, log, records
+from store import followed, keys, kinds, log, mailboxes, mails, records
 from store.background import repeating, turns
 from store.client import Argument, Command
 from store.errors import StoreUnavailable
@@ -397,7 +397,8 @@ def _command(entry: Entry, target: int, commands: Sequence[tuple[str, ...]], bef
 
 
 def _keys(target: int) -> list[str]:
-    return [keys.applied(target), keys.closed(target), keys.user(target, ""), keys.events(target)]
+    of_mails = [mailboxes.mailbox(target, ""), mails.mailing(target), kinds.script_key("mail", target)]
+    return [keys.applied(target), keys.closed(target), keys.user(target, ""), keys.events(target), *of_mails]
 
 
 def _is_before(applied: str, last: str) -> bool:

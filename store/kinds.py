@@ -53,6 +53,8 @@ class Check(Enum):
     COMMENTS = auto()  # by the comments, which are in other partitions, and with the karma of the user
     LIST = auto()  # each member of a list, and its mirror
     INBOX = auto()  # by the articles and comments that notify, which are in other partitions
+    MAILBOX = auto()  # by its value, and the names by address by the addresses of users
+    MAIL = auto()  # by its entry in the queue
     PARTITION = auto()  # once for each partition, after all other keys
     TYPE = auto()  # by its type only
 

@@ -52,9 +52,10 @@ class Purpose(Enum):
     """What a token is for."""
 
     RESET = "reset"  # a new password
+    CONFIRM = "confirm"  # an address, which is the detail
 
 
-LIFETIMES = {Purpose.RESET: 60 * 60}  # seconds
+LIFETIMES = {Purpose.RESET: 60 * 60, Purpose.CONFIRM: 24 * 60 * 60}  # seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,7 @@ class Site:
     rules: Rules = NO_RULES
     check: Check | None = None  # asks a service outside about each new text; None if it says nothing
     deletions: Path | None = None  # the file that has the deletions of users
+    offers_mail: bool = False  # whether there is a server that takes mails
     pin_expiries: deque[int] = field(default_factory=deque)  # of pins that this process made, in unix milliseconds
     thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pins of threads
     serials: dict[int, str | None] = field(default_factory=dict)  # of moves, by partition: see `archive/moments.py`

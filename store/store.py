@@ -17,6 +17,7 @@ from store.follows import Follows
 from store.identities import IdentifiedUsers
 from store.inboxes import Inboxes
 from store.log import IDENTITY_FIELD, new_identity
+from store.mailboxes import Mailboxes
 from store.maintenance.restore import RESTORING_FIELD
 from store.passwords import Passwords
 from store.places import GroupRules, Places
@@ -45,6 +46,7 @@ class Store:
     users: Users
     identities: IdentifiedUsers
     follows: Follows
+    mailboxes: Mailboxes
     attempts: Attempts
     server_keys: ServerKeys
 
@@ -64,6 +66,7 @@ class Store:
         rules: Rules = NO_RULES,
         check: Check | None = None,
         deletions: Path | None = None,
+        offers_mail: bool = False,
         confirming_replicas: int = 0,
         cached_keys: int = DEFAULT_CACHED_KEYS,
         strict: bool = True,
@@ -78,7 +81,8 @@ class Store:
         mentions of a text notify. `reserved_names` cannot be registered, beside those that are reserved everywhere, and
         name no new group. With `only_listed_groups` articles are added only to groups that an admin has made.
         `rules` are those by which texts are hidden without a moderator, and `check` asks a service outside about texts.
-        `deletions` is the file that has the deletions of users, for stores that are restored later.
+        `deletions` is the file that has the deletions of users, for stores that are restored later. Users may have an
+        address only if the site `offers_mail`.
         Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
         `bounded_hashing`, passwords wait to be hashed for any time, and none is refused.
 
@@ -94,13 +98,26 @@ class Store:
         except BaseException:
             await redis.close()
             raise
-        site = Site(redis, partitions, policy, clock, session_lifetime, rankings, max_mentions, rules, check, deletions)
+        site = Site(
+            redis,
+            partitions,
+            policy,
+            clock,
+            session_lifetime,
+            rankings,
+            max_mentions,
+            rules,
+            check,
+            deletions,
+            offers_mail,
+        )
         groups = GroupRules(only_listed_groups, ReservedNames(reserved_names))
         return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), groups)
 
     @classmethod
     def _of(cls, site: Site, passwords: Passwords, groups: GroupRules) -> Self:
         sessions, attempts, places = Sessions(site), Attempts(site), Places(site, groups)
+        users = Users(site, sessions, attempts, passwords, groups.reserved)
         return cls(
             site=site,
             sessions=sessions,
@@ -108,9 +125,10 @@ class Store:
             places=places,
             comments=Comments(site),
             inboxes=Inboxes(site),
-            users=Users(site, sessions, attempts, passwords, groups.reserved),
+            users=users,
             identities=IdentifiedUsers(site, groups.reserved),
             follows=Follows(site),
+            mailboxes=Mailboxes(site, users),
             attempts=attempts,
             server_keys=ServerKeys(site),
         )

@@ -91,7 +91,7 @@ class Users:
             BadCredentials: no user has this name and this password.
             RateLimited: too many passwords wait to be hashed, or this name or address failed too often.
         """
-        name, known = await self._authenticate(username, password, address)
+        name, known = await self.authenticate(username, password, address)
         return await self._sessions.open(name, known, agent)
 
     async def change_password(self, session: Session, current: str, new: str, address: str | None = None) -> str:
@@ -109,7 +109,7 @@ class Users:
         await refuse_common(new, "newPassword")
         login = await self._site.login(session)
         bans.refuse_banned(login.bans, self._site.clock())
-        username, known = await self._authenticate(login.username, current, address)
+        username, known = await self.authenticate(login.username, current, address)
         beginning = CHANGE_PASSWORD.beginning(self._site.home_of_user(username))
         hashed = await self._passwords.hashed(new)
         arguments = (known, hashed, session.digest, username, self._site.clock())
@@ -166,12 +166,24 @@ class Users:
             BadCredentials, RateLimited: as `log_in`; also if there is no password and the log-in is not recent.
         """
         authority = await roles.read_authority(self._site, actor)
-        if current is None and await self._is_recent(actor, authority.username, authenticated_at):
-            username, known = authority.username, ""
-        else:
-            username, known = await self._authenticate(authority.username, current or "", address)
+        again = self.authenticate_again(actor, authority.username, current, address, authenticated_at)
+        username, known = await again
         async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, "currentPassword"):
             return await leaving.begin(self._site, username, known, removes_texts=removes_texts)
+
+    async def authenticate_again(
+        self, actor: Actor, username: str, password: str | None, address: str | None, authenticated_at: int
+    ) -> tuple[str, str]:
+        """
+        The stored name of an actor, and the password hash, if the password is right; "" if the actor gives none and has
+        logged in at an issuer just now.
+
+        Raises:
+            BadCredentials, RateLimited: as `log_in`; also if there is no password and the log-in is not recent.
+        """
+        if password is None and await self._is_recent(actor, username, authenticated_at):
+            return username, ""
+        return await self.authenticate(username, password or "", address)
 
     async def _is_recent(self, actor: Actor, username: str, authenticated_at: int) -> bool:
         """
@@ -195,7 +207,7 @@ class Users:
             raise UsernameTaken(username)
         return opened
 
-    async def _authenticate(self, username: str, password: str, address: str | None) -> tuple[str, str]:
+    async def authenticate(self, username: str, password: str, address: str | None) -> tuple[str, str]:
         """The stored name and password hash, if the password is right. Failures of an address are counted."""
         counted = await self._attempts.count(log_in_windows(username, address)) if address is not None else ()
         try:

@@ -19,6 +19,8 @@ APPEAL_LENGTH = 5_000
 DISPLAY_NAME_LENGTH = 50
 ABOUT_LENGTH = 1_000
 IDEMPOTENCY_KEY_LENGTH = 200
+EMAIL_LENGTH = 254  # what a path of RFC 5321 has room for
+MAILBOX_LENGTH = 64  # of an address, before its @
 GROUP_LENGTH = 50
 GROUP_TITLE_LENGTH = 100
 GROUP_ABOUT_LENGTH = 5_000
@@ -28,6 +30,10 @@ MAX_SHOWN = 60  # characters of an invalid name in a message
 
 USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
 GROUP = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_-]{{0,{GROUP_LENGTH - 1}}}")
+EMAIL = re.compile(  # dot-atom of RFC 5322 in ASCII, and a domain of at least two labels
+    r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*"
+    r"@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+)
 WHITESPACE = {"\n", "\r", "\t"}
 UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # control characters, lone surrogates, line and paragraph separators
 # Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt), which unicodedata lacks
@@ -201,6 +207,16 @@ def username(text: str) -> str:
     if not USERNAME.fullmatch(text):
         raise Invalid("a username is 2 to 20 of A-Z, a-z, 0-9, _ and -", "username")
     return text
+
+
+def email(text: str) -> str:
+    """An address as it is stored, its domain in lower case. A domain with other letters than ASCII is as `xn--`."""
+    mailbox, _, domain = text.rpartition("@")
+    if len(text) > EMAIL_LENGTH or len(mailbox) > MAILBOX_LENGTH or not EMAIL.fullmatch(text):
+        raise Invalid(
+            f"an address looks like name@example.com, in ASCII, of at most {EMAIL_LENGTH} characters", "email"
+        )
+    return f"{mailbox}@{domain.lower()}"
 
 
 def password(text: str, field: str = "password") -> str:

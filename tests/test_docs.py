@@ -63,7 +63,7 @@ FIXED = {  # limits without a setting
     "directives": LIMITS.directives,
     "root fields": LIMITS.root_fields,
     "mutations in one request": LIMITS.mutations,
-    "`register`, `logIn`, `logInWithToken`, `changePassword` and `deleteUser` in one request": 1,
+    "`register`, `logIn`, `logInWithToken`, `changePassword`, `deleteUser` and `editAccount` in one request": 1,
     "fields, with those of each spread fragment": LIMITS.fields,
     "points of cost": LIMITS.cost,
     "bytes of a request's body, and of a WebSocket message": limits.max_request_bytes(),

@@ -9,8 +9,10 @@ from starlette.routing import BaseRoute, Route
 from database.database import Database, DatabaseUnavailable
 from database.webhooks import states
 from server.observability.logs import LogStream
-from server.observability.metrics import DatabaseGauges, Metrics, WebhookGauges
+from server.observability.metrics import DatabaseGauges, MailGauges, Metrics, WebhookGauges
+from store import mails
 from store.errors import StoreUnavailable
+from store.site import Site
 from store.store import Store
 
 
@@ -58,6 +60,7 @@ async def metrics(request: Request) -> Response:
     metrics.writes_refused = await store.site.write_error() is not None
     metrics.database = await _database_gauges(database, store) if database else None
     metrics.webhooks = await _webhook_gauges(database, store.site.clock()) if database else {}
+    metrics.mails = await _mail_gauges(store.site) if store.site.offers_mail else None
     return await asyncio.to_thread(metrics.scrape)  # it reads two files for each process
 
 
@@ -83,3 +86,12 @@ async def _webhook_gauges(database: Database, now: int) -> dict[int, WebhookGaug
         hook.id: WebhookGauges(waiting.count, (now - waiting.oldest) / 1000 if waiting.oldest else 0, bool(hook.off_at))
         for hook, waiting in found
     }
+
+
+async def _mail_gauges(site: Site) -> MailGauges | None:
+    """The mails that are due; None if the store does not answer."""
+    try:
+        backlog = await mails.backlog(site)
+    except StoreUnavailable:
+        return None
+    return MailGauges(backlog.count, (site.clock() - backlog.oldest) / 1000 if backlog.oldest else 0)

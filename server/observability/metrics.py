@@ -48,6 +48,7 @@ COUNTERS = {
     "log_lines_dropped": ("Log lines that could not be written.", ()),
     "text_checks": ("Texts that were sent to UPVOTE_CHECK_URL, by what became of it.", ("result",)),
     "webhook_tries": ("Messages that were sent to webhooks, by whether the receiver has taken them.", ("result",)),
+    "mails": ("Mails that were due, by what became of them.", ("result",)),
     "refusals": ("Requests refused before an operation was executed, by error code.", ("code",)),
 }
 SECONDS = ("operation_seconds", "Time to answer a query or a mutation.")
@@ -73,6 +74,11 @@ WEBHOOKS = {
     "pending": "Messages that wait for a webhook, by its id.",
     "pending_seconds": "Age of the oldest message that waits for a webhook, by its id.",
     "off": "1 while a webhook is switched off, by its id.",
+}
+
+MAILS = {
+    "due": "Mails that are due, and are not sent yet.",
+    "due_seconds": "How long the first of them is due.",
 }
 
 Name = tuple[str, ...]  # of a counter: its kind and the values of its labels
@@ -106,6 +112,13 @@ class WebhookGauges(NamedTuple):
     off: bool
 
 
+class MailGauges(NamedTuple):
+    """The mails that are due."""
+
+    due: int
+    due_seconds: float
+
+
 class Metrics(Collector):
     def __init__(self, pool: Pool = POOL) -> None:
         self._pool = pool
@@ -119,6 +132,7 @@ class Metrics(Collector):
         self.writes_refused = False  # set before each scrape
         self.database: DatabaseGauges | None = None  # likewise
         self.webhooks: Mapping[int, WebhookGauges] = {}  # likewise
+        self.mails: MailGauges | None = None  # likewise
         self._other = self._new_series(OTHER)
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -174,6 +188,9 @@ class Metrics(Collector):
     def webhook_tried(self, result: str) -> None:
         self._values[self._counters.index("webhook_tries", result)] += 1
 
+    def mail_tried(self, result: str) -> None:
+        self._values[self._counters.index("mails", result)] += 1
+
     def log_lines_dropped(self, count: int) -> None:
         self._values[self._dropped] += count
 
@@ -211,6 +228,8 @@ class Metrics(Collector):
             yield _labelled(GaugeMetricFamily(f"upvote_{kind}", description, labels=["cache"]), kind, totals)
         for kind, value in self.database._asdict().items() if self.database else ():
             yield GaugeMetricFamily(f"upvote_database_{kind}", DATABASE[kind], value)
+        for kind, value in self.mails._asdict().items() if self.mails else ():
+            yield GaugeMetricFamily(f"upvote_mails_{kind}", MAILS[kind], value)
         for position, (kind, description) in enumerate(WEBHOOKS.items()):
             family = GaugeMetricFamily(f"upvote_webhook_{kind}", description, labels=["webhook"])
             for id, gauges in self.webhooks.items():

@@ -5,7 +5,7 @@ Dumps a store, while it is in use, as records (see `records`) from which `restor
     articles and follows, also of groups
     comments: after their articles and their parents
     users, deleted ones, identities, what is written about groups, idempotency keys, lists of users, sessions, tokens,
-    actions of moderators, appeals, flags, edits that wait, annulled votes
+    addresses, mails, actions of moderators, appeals, flags, edits that wait, annulled votes
     sequences: of each partition the last one given to a post
 
 Kinds of keys say which keys these have, which are derived from them, and which are left out. Each record is read
@@ -35,6 +35,7 @@ from store.maintenance.records.flags import read_flags
 from store.maintenance.records.held_edits import read_held_edits
 from store.maintenance.records.identities import read_identities, read_identity
 from store.maintenance.records.lists import kinds_of_lists, read_lists
+from store.maintenance.records.mailboxes import read_mailboxes, read_mailing
 from store.maintenance.records.places import read_places
 from store.maintenance.records.record import Record, Skipped
 from store.maintenance.records.settings import imported, read_ranking, read_sequences, read_server_keys
@@ -60,6 +61,8 @@ LAST: dict[str, Reader] = {
     "posted": read_posted,
     "commented": read_posted,
     "session": read_sessions,
+    "mailbox": read_mailboxes,
+    "mailing": read_mailing,
     "token": read_tokens,
     "action": read_actions,
     "appeal": read_appeals,

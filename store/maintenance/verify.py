@@ -18,6 +18,7 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
     state, locked                       the actions of moderators: whether something is removed, and locked
     bans (of users and sessions)        the actions of moderators
     cases                               the annulled votes
+    addressed                           the addresses of users
     queue                               the flags, the states of articles and comments, and the appeals
     TTLs                                the article's time, or what the key itself says
     good_votes, weights                 the settings
@@ -47,6 +48,7 @@ from store.maintenance import (
     held_edits,
     inboxes,
     lists,
+    mailboxes,
     moderation,
     scan,
 )
@@ -225,6 +227,7 @@ class _Verification:
             await self._report_wrong(await flags.find(self._site, found))
             await self._report_wrong(await annulments.find(self._site, found))
             await self._appeals(found)
+            await self._mails(found)
 
     async def _moderation(self, found: Sequence[Key]) -> None:
         checked = (Check.ACTION, Check.ACTIONS, Check.MODERATORS, Check.USER)
@@ -237,6 +240,11 @@ class _Verification:
         await self._report_wrong(await appeals.find(self._site, found))
         for where, fault in await appeals.malformed(self._site, found):
             self._report(Finding(where, fault, "a usable appeal"))
+
+    async def _mails(self, found: Sequence[Key]) -> None:
+        await self._report_wrong(await mailboxes.find(self._site, found))
+        for where, fault in await mailboxes.malformed(self._site, found):
+            self._report(Finding(where, fault, "usable addresses"))
 
     async def counts(self) -> None:
         async for found in scan.known_keys(self._site, self._progress):

@@ -205,6 +205,10 @@ async def fill_other_kinds(scene: Scene) -> None:
     annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
     assert annulled.action
     await annul_some(site, scene.p, annulled.action.number, "carol", 0, [(scene.open.number, 0)])
+    await scene.store.mailboxes.set_first("bob", "bob@example.com")
+    token = await issue(site, "bob", Purpose.CONFIRM, "bob@example.com")
+    await scene.store.mailboxes.confirm(token.text)
+    await scene.store.mailboxes.set_first("bob", "new@example.com")
     await begin_to_leave(site, await registered(scene.store, "erin"), "", removes_texts=False)
 
 

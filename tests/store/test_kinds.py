@@ -1,6 +1,6 @@
 import pytest
 
-from store import annulments, flags, identities, key_sets, keys, kinds, leases, threads
+from store import annulments, flags, identities, key_sets, keys, kinds, leases, mailboxes, mails, threads
 from store.ranking.formulas import Policy
 from tests.store import scene as scenes
 
@@ -30,6 +30,9 @@ EXAMPLES: dict[kinds.Text, int | str] = {
     identities.IDENTITY: DIGEST,
     key_sets.NAME: "site",
     annulments.CASE: 1541,
+    mailboxes.ADDRESS_DIGEST: DIGEST[:40],
+    mails.SUBJECT: "Alice",
+    mails.WHAT: "reset",
 }
 
 
@@ -63,6 +66,9 @@ NEVER_EXPIRING = (
     "flags",
     "heldedit",
     "queue",
+    "addressed",
+    "mailing",
+    "mail",
     "saved",
 )
 

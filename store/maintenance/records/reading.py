@@ -22,6 +22,7 @@ from store.maintenance.records.flags import FlagsRecord
 from store.maintenance.records.held_edits import HeldEditRecord
 from store.maintenance.records.identities import IdentitiesRecord, IdentityRecord
 from store.maintenance.records.lists import ListRecord, kinds_of_lists
+from store.maintenance.records.mailboxes import MailboxRecord, MailingRecord
 from store.maintenance.records.places import PlaceRecord
 from store.maintenance.records.record import MalformedRecord, Record, shown
 from store.maintenance.records.settings import ImportedRecord, RankingRecord, SequencesRecord, ServerKeysRecord
@@ -57,6 +58,8 @@ def formats() -> dict[str, Format]:
         PostedRecord,
         CommentedRecord,
         SessionRecord,
+        MailboxRecord,
+        MailingRecord,
         TokenRecord,
         ActionRecord,
         AppealRecord,

@@ -1,6 +1,6 @@
 -- Begin to delete a user: nothing of the account is left but its karma, all sessions and tokens end, and nobody acts by this
 -- name any more. The name is noted in `leaving`, with the pseudonym that takes its place.
--- requires: bans, name_digests, one_time_tokens
+-- requires: bans, mail_drops, mailboxes, name_digests, one_time_tokens
 -- ARGV  1-6 see prelude.lua   7 username in lower case   8 slot of the user   9 the password hash that was verified, or ""
 --       10 pseudonym   11 keep or remove: what becomes of the texts   12 the key of the store for digests of names
 -- Reply {"left", what `leaving` has}, also if this was begun before | {"changed"} if the stored hash is no longer the
@@ -35,6 +35,10 @@ for place in string.gmatch(roles or "", "%l+:?([^%s=]*)=") do
   redis.call("ZREM", KEY.moderators .. (place ~= "" and "group:" .. place or "site"), name)
 end
 end_sessions(subject)
+local email = redis.call("HGET", KEY.mailbox .. subject, "email")
+if email then unlist_address(subject, email) end
+redis.call("DEL", KEY.mailbox .. subject)
+for _, what in ipairs({"confirm", "reset", "replies", "change", "removal"}) do drop_mail(subject, what) end
 end_tokens(subject)
 redis.call("SET", KEY.namekey, ARGV[12], "NX")
 redis.call("HSET", KEY.departed, name_digest(redis.call("GET", KEY.namekey), subject), ARGV[10])

@@ -1,6 +1,6 @@
 -- Actions of moderators. An action is kept for ever, and only `reverted_by` and what becomes of the votes that it annuls is ever
 -- added to it.
--- requires: appeals, log_text, notify, numbers
+-- requires: appeals, log_text, mail_keys, notify, numbers
 local UNLOGGED = {
   note = true, reverted_by = true, notified = true, kind = true, at = true, moderator = true, subject = true,
   kept = true, annulled = true, total = true, reaches = true, annulment = true,
@@ -57,7 +57,7 @@ local function notify_of_action(number, notified)
   local name, at = string.match(notified, "^moderation:([^:]+):%d+:(%d+)$")
   if not name then return end
   local member = string.format("%016.0f moderation action", tonumber(number))
-  notify(KEY.user .. name, KEY.inbox .. name, KEY.events, member, at)
+  notify(KEY.user .. name, KEY.inbox .. name, KEY.events, MAILS, member, at)
 end
 
 -- Records an action on a subject, which is the id of an article, a comment or a user whose slot is given, and returns its

@@ -1,5 +1,5 @@
 -- Functions that notify users, here and in other partitions.
--- requires: notify, prelude
+-- requires: mail_keys, notify, prelude
 -- ARGV  1-6 see prelude.lua   7 number of partitions; with roles.lua, which has 7, it is 8
 local partitions, here = tonumber(ARGV[7]) or tonumber(ARGV[8]), tonumber(string.match(KEY.effects, "{(%d+)}"))
 local NOTIFIED = "(%l+):([^:%s]+):(%d+):(%d+)" -- kind, username in lower case, its slot, and when the user was notified
@@ -77,7 +77,7 @@ end
 local function notify_here(notified, type, number)
   for kind, name, slot, at in string.gmatch(notified, NOTIFIED) do
     if is_here(slot) then
-      notify(KEY.user .. name, KEY.inbox .. name, KEY.events, notification(number, kind, type), at)
+      notify(KEY.user .. name, KEY.inbox .. name, KEY.events, MAILS, notification(number, kind, type), at)
     end
   end
 end

@@ -1,4 +1,5 @@
 -- Functions that add notifications to the inbox of a user, unless there is no such user.
+-- requires: mails
 -- `member` see `records.notification_member`; `at` is in unix milliseconds.
 local function add_notification(account, inbox, member, at)
   local MAX_NOTIFICATIONS = 1000
@@ -10,12 +11,14 @@ local function add_notification(account, inbox, member, at)
   end
 end
 
-local function notify(account, inbox, events, member, at)
+-- `keys` are those of mails, see mails.lua.
+local function notify(account, inbox, events, keys, member, at)
   local name, mark = unpack(redis.call("HMGET", account, "name", "inbox_seen"))
   if not name then return end
   local seen = tonumber(string.match(mark or "", "^%S+"))
   if seen and seen >= tonumber(at) then at = seen + 1 end -- it comes late: nobody has seen it
   add_notification(account, inbox, member, at)
+  mails.note(keys, string.lower(name), member, at)
   redis.call("PUBLISH", events, string.format("notified %.0f %s", tonumber(string.match(member, "^%d+")), name))
 end
 

@@ -1,0 +1,238 @@
+"""What is in mails: read from the store when they are sent, and written as plain text and as HTML."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime, make_msgid
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from database.database import Database
+from resolvers.context import Context
+from schema.schema import SCHEMA
+from store import bans, inboxes, keys, mailboxes, one_time_tokens
+from store.mailboxes import MailFrequency, UserMailbox
+from store.mails import WaitingMail
+from store.one_time_tokens import Purpose
+from store.store import Store
+
+MOST_SHOWN = 20  # notifications in a mail
+MOST_ACCOUNTS = 20  # of an address, in a mail
+EXCERPT = 500  # characters of a text
+DONE = {  # by the kinds of actions of moderators
+    "REMOVE": "removed",
+    "APPROVE": "approved",
+    "LOCK": "locked",
+    "BAN": "banned",
+    "ANNUL_VOTES": "annulled the votes of",
+    "GRANT_ROLE": "gave a role to",
+    "REVOKE_ROLE": "took a role from",
+    "REVERT": "took back a decision about",
+    "PURGE": "deleted for good",
+}
+OWN = {"article": "your article", "comment": "your comment", "user": "you"}
+SUBJECTS = """query($ids: [ID!]!) { nodes(ids: $ids) {
+  ... on Comment { id content commenter: poster { username } article { id title } }
+  ... on Article { id title content poster { username } }
+  ... on ModerationAction { id kind reason subjectId } } }"""
+POLICY = SMTP.clone(cte_type="7bit")  # not all servers take 8 bits
+TEMPLATES = FileSystemLoader(Path(__file__).with_name("templates"))
+PLAIN = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+HTML = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """
+    A mail to an address of some users. `about` is what of the waiting mail is in it. `tokens` are what its links need
+    by the names of users: they are issued when it is written. `unsubscribing` is a link that ends such mails.
+    """
+
+    to: str
+    usernames: Sequence[str]
+    template: str
+    subject: str
+    values: Mapping[str, Any]
+    about: Sequence[str] = ()
+    tokens: Mapping[str, tuple[Purpose, str]] = field(default_factory=dict)
+    unsubscribing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """A user who may get mails: not one who is banned from the site, or is being deleted."""
+
+    name: str
+    has_password: bool
+    mailbox: UserMailbox
+
+
+class Letters:
+    """`url` is the public address of the site: no request says where the links of a mail lead."""
+
+    def __init__(
+        self, store: Store, database: Database | None, url: str, sender: tuple[str, str], site_name: str
+    ) -> None:
+        self._store, self._database, self._url, self._sender, self._site_name = store, database, url, sender, site_name
+
+    async def prepare(self, waiting: WaitingMail) -> Letter | None:
+        """What a waiting mail says as of now; None if it has nothing to say any more, or nobody may get it."""
+        if waiting.what == "reset":
+            return await self._reset(waiting.subject)
+        recipient = await self._recipient(waiting.subject)
+        if recipient is None:
+            return None
+        match waiting.what:
+            case "confirm":
+                return self._confirmation(recipient)
+            case "replies":
+                return await self._replies(recipient, list(waiting.noted))
+            case _:
+                return self._notice(recipient, waiting)
+
+    async def compose(self, letter: Letter) -> bytes:
+        """The message, with tokens that are issued now. A round trip for each token."""
+        tokens = {}
+        for name, (purpose, detail) in letter.tokens.items():
+            tokens[name] = (await one_time_tokens.issue(self._store.site, name, purpose, detail)).text
+        values = {"url": self._url, "site": self._site_name, "tokens": tokens, "unsubscribing": letter.unsubscribing}
+        values |= letter.values
+        message = EmailMessage(POLICY)
+        name, address = self._sender
+        message["From"] = Address(name, addr_spec=address)
+        message["To"] = Address(addr_spec=letter.to)
+        message["Subject"] = one_line(letter.subject)
+        message["Date"] = format_datetime(datetime.now(UTC))
+        message["Message-ID"] = make_msgid(domain=address.rpartition("@")[2])
+        message["Auto-Submitted"] = "auto-generated"
+        if letter.unsubscribing:
+            message["List-Unsubscribe"] = f"<{letter.unsubscribing}>"
+            message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+        message.set_content(PLAIN.get_template(f"{letter.template}.txt").render(values))
+        message.add_alternative(HTML.get_template(f"{letter.template}.html").render(values), subtype="html")
+        return message.as_bytes()
+
+    async def _recipient(self, username: str) -> Recipient | None:
+        """One round trip."""
+        site = self._store.site
+        p = site.home_of_user(username)
+        fields, (name, password, words) = await site.redis.pipeline(
+            [
+                ("HGETALL", mailboxes.mailbox(p, username)),
+                ("HMGET", keys.user(p, username), "name", "password", "bans"),
+            ]
+        )
+        if name is None or bans.of_site(words or "", site.clock()):
+            return None
+        return Recipient(name, password is not None, mailboxes.parse(fields))
+
+    def _confirmation(self, recipient: Recipient) -> Letter | None:
+        pending = recipient.mailbox.pending
+        if pending is None or pending == recipient.mailbox.unusable:
+            return None
+        return Letter(
+            pending,
+            [recipient.name],
+            "confirm",
+            f"Confirm your address for {self._site_name}",
+            {"username": recipient.name},
+            tokens={recipient.name: (Purpose.CONFIRM, pending)},
+        )
+
+    def _notice(self, recipient: Recipient, waiting: WaitingMail) -> Letter | None:
+        to = next(iter(waiting.noted), None)
+        if to is None or to == recipient.mailbox.unusable:
+            return None
+        about = "is to be changed" if waiting.what == "change" else "was removed"
+        subject = f"Your address at {self._site_name} {about}"
+        return Letter(to, [recipient.name], waiting.what, subject, {"username": recipient.name}, [to])
+
+    async def _reset(self, subject: str) -> Letter | None:
+        """For one user, or for all who have confirmed the address with a digest."""
+        if mailboxes.ADDRESS_DIGEST.fits(subject):
+            names = (await self._store.mailboxes.with_address(subject))[:MOST_ACCOUNTS]
+        else:
+            names = [subject]
+        recipients = [each for name in names if (each := await self._recipient(name)) and each.mailbox.usable]
+        if not recipients:
+            return None
+        to = recipients[0].mailbox.usable
+        assert to
+        with_password = [each.name for each in recipients if each.has_password]
+        return Letter(
+            to,
+            [each.name for each in recipients],
+            "reset",
+            f"Your password at {self._site_name}" if with_password else f"How you log in at {self._site_name}",
+            {"names": with_password, "others": [each.name for each in recipients if not each.has_password]},
+            tokens={name: (Purpose.RESET, "") for name in with_password},
+        )
+
+    async def _replies(self, recipient: Recipient, noted: Sequence[str]) -> Letter | None:
+        """Without what was seen, deleted or hidden meanwhile."""
+        mailbox = recipient.mailbox
+        if mailbox.usable is None or mailbox.replies is MailFrequency.NEVER:
+            return None
+        ids = await self._unseen(recipient.name, noted)
+        shown = await self._described(ids[:MOST_SHOWN])
+        if not shown:
+            return None
+        more = max(0, len(ids) - MOST_SHOWN)
+        token = mailboxes.unsubscribing_token(recipient.name, mailbox.key)
+        return Letter(
+            mailbox.usable,
+            [recipient.name],
+            "replies",
+            shown[0]["said"] if len(ids) == 1 else f"{len(ids)} new notifications at {self._site_name}",
+            {"username": recipient.name, "shown": shown, "more": more},
+            noted,
+            unsubscribing=f"{self._url}/unsubscribe/{quote(token)}",
+        )
+
+    async def _unseen(self, username: str, noted: Sequence[str]) -> list[str]:
+        """The ids of what notifies a user and was not seen, the oldest first. One round trip."""
+        read = inboxes.find(self._store.site, username, [int(member[:16]) for member in noted])
+        found = read.result(await self._store.site.redis.run(read.command)).values()
+        unseen = sorted((each for each in found if not each.is_seen), key=lambda each: each.position)
+        return [f"{each.type}:{each.number}" for each in unseen]
+
+    async def _described(self, ids: Sequence[str]) -> list[dict[str, str]]:
+        """What each of some subjects says, as everybody may read it; without those that nobody may."""
+        if not ids:
+            return []
+        result = await SCHEMA.execute(SUBJECTS, {"ids": ids}, Context(self._store, database=self._database))
+        if result.errors:
+            raise result.errors[0].original_error or result.errors[0]
+        assert result.data is not None, "data is null only beside errors"
+        return [found for node in result.data["nodes"] if node and (found := self._line(node))]
+
+    def _line(self, node: Mapping[str, Any]) -> dict[str, str] | None:
+        kind, _, number = node["id"].partition(":")
+        if kind == "action":
+            type = node["subjectId"].partition(":")[0]
+            said = f"A moderator {DONE.get(node['kind'], 'decided about')} {OWN[type]}"
+            return {"said": said, "text": _excerpt(node["reason"]), "url": f"{self._url}/inbox"}
+        if kind == "article":
+            said, page = f"{node['poster']['username']} mentioned you in “{node['title']}”", f"/article/{number}"
+        elif node["commenter"] and node["content"] is not None:
+            article = node["article"]
+            said = f"{node['commenter']['username']} wrote to you in “{article['title']}”"
+            page = f"/{article['id'].replace(':', '/')}/comment/{number}"
+        else:  # deleted or hidden
+            return None
+        return {"said": said, "text": _excerpt(node["content"] or ""), "url": self._url + page}
+
+
+def one_line(text: str) -> str:
+    """A text without line breaks, which would begin another header."""
+    return " ".join(text.split())
+
+
+def _excerpt(text: str) -> str:
+    return text if len(text) <= EXCERPT else text[: EXCERPT - 1].rstrip() + "…"

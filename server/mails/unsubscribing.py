@@ -1,0 +1,42 @@
+"""
+The route that ends mails of replies, by the signed token of a link in such a mail: POST ends them, as programs for mail
+do with one click (RFC 8058), and GET shows a button that does. No session is needed, and no cookie read.
+"""
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import BaseRoute, Route
+
+from server.documents import UNAVAILABLE, UNCACHED
+from store.errors import StoreUnavailable
+
+TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).with_name("templates")), autoescape=True, undefined=StrictUndefined
+)
+POLICY = "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+HEADERS = {**UNCACHED, "Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
+WRONG = "This link is not valid. Perhaps it was cut off, or the account is gone."
+DONE = "You get no more mails about replies. Your account page has them again."
+
+
+def routes() -> list[BaseRoute]:
+    return [Route("/unsubscribe/{token}", respond, methods=["GET", "POST"])]
+
+
+async def respond(request: Request) -> HTMLResponse:
+    if request.method != "POST":  # programs that look at links follow them
+        return _page(request, "")
+    try:
+        is_done = await request.app.state.store.mailboxes.end_replies(request.path_params["token"])
+    except StoreUnavailable:
+        return _page(request, "This cannot be done now: try again in a minute.", 503, UNAVAILABLE)
+    return _page(request, DONE) if is_done else _page(request, WRONG, 404)
+
+
+def _page(request: Request, said: str, status: int = 200, headers: dict[str, str] = UNCACHED) -> HTMLResponse:
+    """What was said, or without it the button."""
+    html = TEMPLATES.get_template("unsubscribe.html").render(site=request.app.state.site_name, said=said)
+    return HTMLResponse(html, status, {**HEADERS, **headers})

@@ -1,0 +1,173 @@
+"""
+The queue of mails: which ones wait, and when each is due. What is in them is read when they are sent, and where they
+go. Only notices, which go to addresses that a user had before, have these.
+
+A mail is taken out of the queue just before it is sent, so that it is never sent twice. One that could not be sent is
+put off.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from store import keys
+from store.client import Command
+from store.kinds import Backup, Check, Kind, Text
+from store.mailboxes import ADDRESS_DIGEST, digest
+from store.scripts.registry import Script
+from store.site import Site
+from store.validation import EMAIL, USERNAME
+
+NOTE_UNUSABLE = Script("note_unusable")
+PUT_OFF_MAIL = Script("put_off_mail")
+QUEUE_MAIL = Script("queue_mail")
+TAKE_MAIL = Script("take_mail")
+
+NOTICES = ("change", "removal")
+WHATS = ("confirm", "reset", "replies", *NOTICES)
+# a notification, as `records.notification_member` writes it, or the address of a notice
+NOTED = re.compile(rf"[0-9]{{16}} [a-z]+ [a-z]+|{EMAIL.pattern}")
+SUBJECT = Text("NAME", rf"(?:{keys.USERNAME.pattern}|{ADDRESS_DIGEST.pattern})", keys.slot, is_folded=True)
+WHAT = Text("WHAT", f"(?:{'|'.join(WHATS)})")
+
+mailing = Kind(
+    "mailing",
+    "zset",
+    (),
+    "mails that wait, as SUBJECT:WHAT, by when they are due; the subject is a username or the SHA-1 of an address",
+    lifetime="while there are any",
+    written_by="register, editAccount, requestPasswordReset, all commands that notify",
+    backup=Backup.MOVED,
+    record="mailing",
+    check=Check.MAIL,
+)
+mail = Kind(
+    "mail",
+    "hash",
+    (SUBJECT, WHAT),
+    "of a mail that waits: since (when it was due first), tries; the notifications of a mail of replies, or the "
+    "addresses of a notice, by when they came",
+    lifetime="until it is sent or dropped",
+    written_by="editAccount, all commands that notify, mails",
+    backup=Backup.MOVED,
+    record="mailing",
+    check=Check.MAIL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingMail:
+    """
+    A mail in the queue. `due` is when it is tried next, `since` when it was due at first (unix milliseconds). `noted`
+    are the notifications of a mail of replies, or the addresses of a notice.
+    """
+
+    p: int
+    subject: str
+    what: str
+    due: int
+    fields: dict[str, str]
+
+    @property
+    def since(self) -> int:
+        return int(self.fields.get("since", self.due))
+
+    @property
+    def tries(self) -> int:
+        return int(self.fields.get("tries", 0))
+
+    @property
+    def noted(self) -> dict[str, str]:
+        return {name: at for name, at in self.fields.items() if name not in ("since", "tries")}
+
+
+async def ask_for_reset(site: Site, username_or_email: str) -> None:
+    """
+    Queue the mail that somebody gets who has forgotten a password: whoever is asked for, or nobody, this is the same
+    command. One round trip.
+    """
+    is_name = USERNAME.fullmatch(username_or_email) is not None
+    subject = username_or_email.lower() if is_name else digest(username_or_email)
+    beginning = QUEUE_MAIL.beginning(home(site, subject))
+    await site.redis.run((*beginning, subject, "reset", site.clock()))
+
+
+def home(site: Site, subject: str) -> int:
+    """The partition of the mails to a user, or to those with an address."""
+    return keys.slot(subject) % site.partitions
+
+
+async def due(site: Site, most: int) -> list[WaitingMail]:
+    """At most so many mails that are due, those first that were due first. One round trip, two if there are any."""
+    now = site.clock()
+    replies = await site.redis.pipeline(
+        [("ZRANGE", mailing(p), "-inf", now, "BYSCORE", "LIMIT", 0, most, "WITHSCORES") for p in range(site.partitions)]
+    )
+    found = sorted((int(score), p, member) for p, pairs in enumerate(replies) for member, score in pairs)[:most]
+    if not found:
+        return []
+    known = await site.redis.pipeline([("HGETALL", mail(p, *member.split(":"))) for _, p, member in found])
+    pairs = zip(found, known, strict=True)
+    return [_waiting(p, member, at, fields) for (at, p, member), fields in pairs]
+
+
+def _waiting(p: int, member: str, at: int, fields: dict[str, str]) -> WaitingMail:
+    subject, _, what = member.partition(":")
+    return WaitingMail(p, subject, what, at, fields)
+
+
+async def of_user(site: Site, username: str) -> list[WaitingMail]:
+    """The mails that wait for a user, but for resets that are asked for by an address. One round trip."""
+    p, subject = site.home_of_user(username), username.lower()
+    scores: list[Command] = [("ZSCORE", mailing(p), f"{subject}:{what}") for what in WHATS]
+    hashes: list[Command] = [("HGETALL", mail(p, subject, what)) for what in WHATS]
+    replies = await site.redis.pipeline([*scores, *hashes])
+    found = zip(WHATS, replies[: len(WHATS)], replies[len(WHATS) :], strict=True)
+    return [WaitingMail(p, subject, what, int(due), fields) for what, due, fields in found if due is not None]
+
+
+async def take(site: Site, waiting: WaitingMail, about: Sequence[str] = ()) -> bool:
+    """
+    Take a mail out of the queue, with the notifications or the address that it is about; False if it was taken or put
+    off meanwhile. One round trip.
+    """
+    given: Command = (waiting.subject, waiting.what, waiting.due, site.clock(), *about)
+    (status,) = await site.redis.run((*TAKE_MAIL.beginning(waiting.p), *given))
+    return bool(status == "taken")
+
+
+async def put_off(site: Site, waiting: WaitingMail, until: int, *, has_failed: bool = True) -> None:
+    """Try a mail again later. One round trip."""
+    given = (waiting.subject, waiting.what, waiting.due, until, waiting.since, waiting.tries + has_failed)
+    await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.p), *given))
+
+
+async def put_back(site: Site, waiting: WaitingMail, until: int, about: Sequence[str] = ()) -> None:
+    """Try a mail again later that was taken and not sent. One round trip."""
+    noted = [text for name in about for text in (name, waiting.noted[name])]
+    given: Command = (waiting.subject, waiting.what, "", until, waiting.since, waiting.tries + 1, *noted)
+    await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.p), *given))
+
+
+async def note_unusable(site: Site, username: str, address: str) -> None:
+    """Note that a mail server has refused an address of a user for good. One round trip."""
+    beginning = NOTE_UNUSABLE.beginning(site.home_of_user(username))
+    await site.redis.run((*beginning, username.lower(), address))
+
+
+@dataclass(frozen=True, slots=True)
+class MailBacklog:
+    """How many mails are due, and since when the first one is (unix milliseconds); None without any."""
+
+    count: int
+    oldest: int | None
+
+
+async def backlog(site: Site) -> MailBacklog:
+    """One round trip."""
+    now, partitions = site.clock(), range(site.partitions)
+    counts: list[Command] = [("ZCOUNT", mailing(p), "-inf", now) for p in partitions]
+    firsts: list[Command] = [("ZRANGE", mailing(p), 0, 0, "WITHSCORES") for p in partitions]
+    replies = await site.redis.pipeline([*counts, *firsts])
+    oldest = min((int(score) for pairs in replies[len(counts) :] for _, score in pairs), default=now + 1)
+    return MailBacklog(sum(replies[: len(counts)]), oldest if oldest <= now else None)

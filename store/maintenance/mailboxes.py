@@ -1,0 +1,90 @@
+"""
+Finds and repairs names by address that do not agree with the addresses of users, and mails that are not in the queue.
+Finds addresses that are malformed.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from store import keys, kinds, mailboxes, mails
+from store.kinds import Check, Key
+from store.maintenance.records.mailboxes import MailboxRecord
+from store.maintenance.records.record import MalformedRecord
+from store.maintenance.wrong import Wrong, confirmed
+from store.site import Site
+
+
+async def find(site: Site, found: Sequence[Key]) -> list[Wrong]:
+    """What is wrong with some keys. Read again if it seems wrong: a change may be under way."""
+    checked = [key for key in found if key.kind.check in (Check.MAILBOX, Check.MAIL)]
+    return await confirmed(checked, partial(_of, site))
+
+
+async def malformed(site: Site, found: Sequence[Key]) -> list[tuple[str, str]]:
+    """The keys of addresses that cannot be restored from a backup, each with what is wrong."""
+    checked = [key for key in found if key.kind is mailboxes.mailbox]
+    hashes = await site.redis.pipeline([("HGETALL", key.text) for key in checked])
+    faults = [(key.text, _fault(key.suffix, fields)) for key, fields in zip(checked, hashes, strict=True)]
+    return [(where, fault) for where, fault in faults if fault]
+
+
+async def _of(site: Site, key: Key) -> list[Wrong]:
+    if key.kind is mailboxes.mailbox:
+        return await _of_mailbox(site, key)
+    if key.kind is mailboxes.addressed:
+        return await _of_address(site, key)
+    return await (_of_queue(site, key) if key.kind is mails.mailing else _of_mail(site, key))
+
+
+async def _of_mailbox(site: Site, key: Key) -> list[Wrong]:
+    """The user is there, and is found by the address."""
+    is_user, email = await site.redis.pipeline(
+        [("HEXISTS", keys.user(key.p, key.suffix), "name"), ("HGET", key.text, "email")]
+    )
+    if not is_user:
+        return [Wrong(key.text, "there", None, ("DEL", key.text))]
+    if email is None:
+        return []
+    index = mailboxes.addressed(key.p, mailboxes.digest(email))
+    if await site.redis.run(("SISMEMBER", index, key.suffix)):
+        return []
+    return [Wrong(f"{index} {key.suffix}", None, "there", ("SADD", index, key.suffix))]
+
+
+async def _of_address(site: Site, key: Key) -> list[Wrong]:
+    """The users who are found by an address have it."""
+    names = sorted(await site.redis.run(("SMEMBERS", key.text)))
+    emails = await site.redis.pipeline([("HGET", mailboxes.mailbox(key.p, name), "email") for name in names])
+    return [
+        Wrong(f"{key.text} {name}", "there", None, ("SREM", key.text, name))
+        for name, email in zip(names, emails, strict=True)
+        if email is None or mailboxes.digest(email) != key.suffix
+    ]
+
+
+async def _of_queue(site: Site, key: Key) -> list[Wrong]:
+    members = await site.redis.run(("ZRANGE", key.text, 0, -1))
+    return [
+        Wrong(f"{key.text} {member}", "there", None, ("ZREM", key.text, member))
+        for member in members
+        if kinds.parse(f"{mails.mail.name}:{{{key.p}}}:{member}", site.partitions) is None
+    ]
+
+
+async def _of_mail(site: Site, key: Key) -> list[Wrong]:
+    """What is known of a mail is of one that waits."""
+    queue = mails.mailing(key.p)
+    due, fields = await site.redis.pipeline([("ZSCORE", queue, key.suffix), ("HGETALL", key.text)])
+    if due is not None or not fields:
+        return []
+    at = max((int(value) for name, value in fields.items() if name != "tries"), default=0)
+    return [Wrong(f"{queue} {key.suffix}", None, str(at), ("ZADD", queue, "NX", at, key.suffix))]
+
+
+def _fault(username: str, fields: dict[str, str]) -> str:
+    """What is wrong with the addresses of a user, or ""."""
+    try:
+        MailboxRecord(username, fields).check()
+    except MalformedRecord as fault:
+        return str(fault)
+    return ""

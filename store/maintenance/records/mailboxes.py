@@ -1,0 +1,105 @@
+"""Records of the addresses of users, and of mails that wait."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from store import mailboxes, mails, validation
+from store.client import Command
+from store.kinds import Key
+from store.mailboxes import MailFrequency
+from store.maintenance.records.record import (
+    INSTANT,
+    Record,
+    Skipped,
+    check_fields,
+    check_instant,
+    check_text,
+    flat,
+    shown,
+    valid,
+    without_malformed,
+)
+from store.site import Site
+
+MAILBOX_FIELDS = {
+    "email": validation.EMAIL,
+    "pending": validation.EMAIL,
+    "unusable": validation.EMAIL,
+    "replies": re.compile("|".join(each.value for each in MailFrequency)),
+    "key": re.compile("[0-9a-f]{32}"),
+    "edit": re.compile("[0-9a-f]{8}"),
+}
+WAITING_FIELDS = {
+    "since": INSTANT,
+    "tries": re.compile("[0-9]{1,6}"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxRecord(Record):
+    kind = "mailbox"
+
+    username: str
+    fields: dict[str, str]
+
+    def check(self) -> None:
+        where = f"addresses of {shown(self.username)}"
+        check_text(where, "username", self.username, mailboxes.mailbox.suffix)
+        check_fields(where, self.fields, {}, MAILBOX_FIELDS)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        p = site.home_of_user(self.username)
+        yield ("HSET", mailboxes.mailbox(p, self.username), *flat(self.fields))
+        if email := self.fields.get("email"):
+            yield ("SADD", mailboxes.addressed(p, mailboxes.digest(email)), self.username)
+
+
+@dataclass(frozen=True, slots=True)
+class MailingRecord(Record):
+    """A mail that waits: what it is about, when it is due (unix milliseconds), and what is known of it."""
+
+    kind = "mailing"
+
+    subject: str
+    what: str
+    due: int
+    fields: dict[str, str]
+
+    def check(self) -> None:
+        where = f"mail {shown(self.what)} of {shown(self.subject)}"
+        check_text(where, "subject", self.subject, mails.SUBJECT)
+        check_text(where, "kind", self.what, mails.WHAT)
+        check_instant(where, "time", self.due)
+        noted = self.fields.keys() - WAITING_FIELDS.keys()
+        for name in noted:
+            check_text(where, "part", name, mails.NOTED)
+            check_text(where, name, self.fields[name], INSTANT)
+        check_fields(where, {name: self.fields[name] for name in self.fields.keys() - noted}, {}, WAITING_FIELDS)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        p = mails.home(site, self.subject)
+        yield ("ZADD", mails.mailing(p), self.due, f"{self.subject}:{self.what}")
+        if self.fields:
+            yield ("HSET", mails.mail(p, self.subject, self.what), *flat(self.fields))
+
+
+async def read_mailboxes(site: Site, found: Sequence[Key], skipped: Skipped) -> list[MailboxRecord]:
+    replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
+    read = [
+        (key.text, MailboxRecord(key.suffix, without_malformed(key.text, fields, MAILBOX_FIELDS, skipped)))
+        for key, fields in zip(found, replies, strict=True)
+        if fields
+    ]
+    return valid(read, skipped)
+
+
+async def read_mailing(site: Site, found: Sequence[Key], skipped: Skipped) -> list[MailingRecord]:
+    """The mails that wait in some partitions."""
+    read = []
+    for key in found:
+        for member, due in await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES")):
+            subject, _, what = member.partition(":")
+            fields = await site.redis.run(("HGETALL", f"{mails.mail.name}:{{{key.p}}}:{member}"))
+            read.append((key.text, MailingRecord(subject, what, int(due), fields)))
+    return valid(read, skipped)

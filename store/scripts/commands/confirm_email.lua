@@ -1,0 +1,20 @@
+-- Confirm the pending address of a user: it takes the place of the one before, and open tokens end.
+-- requires: mail_drops, mailboxes, one_time_tokens
+-- ARGV  1 digest of the token   2 what it is for   3 a random text of this call   4 now (unix milliseconds)
+-- Reply {"confirmed", username} | {"bad"}: the token is used, has ended, or is of another address than the pending one
+if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
+local name, address, is_repeated = use_token(ARGV[1], ARGV[2], ARGV[3], ARGV[4])
+if not name then return {"bad"} end
+if is_repeated then return {"confirmed", name} end
+local subject = string.lower(name)
+local box = KEY.mailbox .. subject
+local email, pending = unpack(redis.call("HMGET", box, "email", "pending"))
+if pending ~= address then return {"bad"} end
+
+if email then unlist_address(subject, email) end
+list_address(subject, address)
+redis.call("HSET", box, "email", address)
+redis.call("HDEL", box, "pending", "unusable")
+drop_mail(subject, "confirm")
+end_tokens(subject, ARGV[1])
+return {"confirmed", name}

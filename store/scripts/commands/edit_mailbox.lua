@@ -1,0 +1,57 @@
+-- Change the address of the actor, and how often replies are mailed; queue the mails that this needs: one with a link to
+-- confirm a new address, and a notice to the one that was confirmed before.
+-- requires: mail_drops, mailboxes, one_time_tokens, prelude
+-- ARGV  1-6 see prelude.lua   7 what becomes of the address: keep, set, repeat (as it is), or remove   8 the address
+--       9 the password hash that was verified, or ""   10 never, at_once, daily or weekly, or "" if that stays
+--       11 the key of links, if there is none yet   12 a random text of this edit
+-- Reply {"edited", username} | {"unauthenticated"} | {"changed"} if the stored hash is no longer the verified one, or
+--       the address is another one
+local change, address, often = ARGV[7], ARGV[8], ARGV[10]
+local name
+if change == "keep" then name = reader() else name = actor() end
+if not name then return {"unauthenticated"} end
+local subject = string.lower(name)
+local box = KEY.mailbox .. subject
+if ARGV[9] ~= "" and redis.call("HGET", KEY.user .. subject, "password") ~= ARGV[9] then return {"changed"} end
+
+if redis.call("HGET", box, "edit") == ARGV[12] then return {"edited", name} end -- it is sent again: its reply was lost
+local email, pending = unpack(redis.call("HMGET", box, "email", "pending"))
+if change == "repeat" and address ~= email and address ~= pending then return {"changed"} end
+redis.call("HSET", box, "edit", ARGV[12])
+redis.call("HSETNX", box, "key", ARGV[11])
+
+-- Tells the confirmed address of a change.
+local function queue_notice(what)
+  if not email then return end
+  redis.call("HSET", KEY.mail .. subject .. ":" .. what, email, now)
+  mails.queue(MAILS, subject, what, now)
+end
+
+if (change == "set" or change == "repeat") and address == email then
+  redis.call("HDEL", box, "pending")
+  if redis.call("HGET", box, "unusable") == address then redis.call("HDEL", box, "unusable") end
+  drop_mail(subject, "confirm")
+elseif change == "set" or change == "repeat" then
+  redis.call("HSET", box, "pending", address)
+  if redis.call("HGET", box, "unusable") == address then redis.call("HDEL", box, "unusable") end
+  drop_mail(subject, "confirm")
+  mails.queue(MAILS, subject, "confirm", now)
+  if pending ~= address then queue_notice("change") end
+elseif change == "remove" then
+  if email then
+    unlist_address(subject, email)
+    queue_notice("removal")
+  end
+  redis.call("HDEL", box, "email", "pending", "unusable")
+  for _, what in ipairs({"confirm", "reset", "replies"}) do drop_mail(subject, what) end
+  end_tokens(subject)
+end
+
+if often == "never" then
+  redis.call("HDEL", box, "replies")
+  drop_mail(subject, "replies")
+elseif often ~= "" then
+  redis.call("HSET", box, "replies", often)
+  redis.call("ZADD", KEY.mailing, "XX", string.format("%.0f", mails.due_at(often, now)), subject .. ":replies")
+end
+return {"edited", name}

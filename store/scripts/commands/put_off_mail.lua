@@ -1,0 +1,19 @@
+-- Put a mail off that was not sent, or back if it was taken; drop it if its user has left.
+-- requires: mail_drops
+-- ARGV  1 subject   2 what   3 when it was due, as it was read; "" if it was taken   4 when it is due now
+--       5 since when it is tried (all unix milliseconds)   6 how often it was tried
+--       from 7 on: fields and values of a mail that was taken
+-- Reply {"waits"} | {"gone"}: it was taken, dropped, or is due at another time
+local subject, what = ARGV[1], ARGV[2]
+local ADDRESS = 40 -- characters of a subject that is the digest of an address
+local member = subject .. ":" .. what
+if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
+local due = redis.call("ZSCORE", KEY.mailing, member)
+if ARGV[3] ~= "" and (not due or tonumber(due) ~= tonumber(ARGV[3])) then return {"gone"} end
+if #subject < ADDRESS and redis.call("HEXISTS", KEY.user .. subject, "name") == 0 then
+  drop_mail(subject, what)
+  return {"gone"}
+end
+redis.call("HSET", KEY.mail .. member, "since", ARGV[5], "tries", ARGV[6], unpack(ARGV, 7))
+redis.call("ZADD", KEY.mailing, ARGV[4], member)
+return {"waits"}

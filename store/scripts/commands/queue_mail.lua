@@ -1,0 +1,7 @@
+-- Queue a mail, unless it waits already.
+-- requires: mail_keys, mails
+-- ARGV  1 subject   2 what   3 when it is due (unix milliseconds)
+-- Reply {"queued"}
+if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
+mails.queue(MAILS, ARGV[1], ARGV[2], ARGV[3])
+return {"queued"}

@@ -1,0 +1,21 @@
+-- Take a mail out of the queue before it is sent, so that it is sent once: of two callers one gets it.
+-- requires: mail_drops, mails
+-- ARGV  1 subject   2 what   3 when it is due, as it was read   4 now (both unix milliseconds)
+--       from 5 on: the notifications or the address that it is about
+-- Reply {"taken"} | {"gone"}: it was taken, dropped, or is due at another time
+--
+-- What was noted meanwhile, and other addresses, wait for another mail.
+local subject, what = ARGV[1], ARGV[2]
+if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
+local due = redis.call("ZSCORE", KEY.mailing, subject .. ":" .. what)
+if not due or tonumber(due) ~= tonumber(ARGV[3]) then return {"gone"} end
+local noted = KEY.mail .. subject .. ":" .. what
+redis.call("HDEL", noted, "since", "tries", unpack(ARGV, 5))
+if redis.call("EXISTS", noted) == 0 then
+  drop_mail(subject, what)
+else
+  local often = redis.call("HGET", KEY.mailbox .. subject, "replies")
+  local next = what == "replies" and mails.due_at(often, tonumber(ARGV[4])) or tonumber(ARGV[4])
+  redis.call("ZADD", KEY.mailing, string.format("%.0f", next), subject .. ":" .. what)
+end
+return {"taken"}

@@ -1,0 +1,151 @@
+"""Addresses and mails of the viewer over the real endpoint. What is mailed is in tests/server/test_mails.py."""
+
+import pytest
+
+from resolvers.context import Context
+from resolvers.rate_limits import WriteRates
+from schema.schema import SCHEMA
+from store import mails, one_time_tokens
+from store.one_time_tokens import Purpose
+from store.store import Store
+
+ACCOUNT = "{ account { email pendingEmail isEmailRefused mailReplies } }"
+FIELDS = "account { email pendingEmail mailReplies } userErrors { code field }"
+EDIT = f"mutation($input: EditAccountInput!) {{ editAccount(input: $input) {{ {FIELDS} }} }}"
+CONFIRM = f"mutation($text: String!) {{ confirmEmail(input: {{token: $text}}) {{ {FIELDS} }} }}"
+FORGOT = """mutation($who: String!) { requestPasswordReset(input: {usernameOrEmail: $who}) {
+  userErrors { code field } } }"""
+REGISTER = """mutation($email: String) { register(input: {username: "walt", password: "correct horse", email: $email}) {
+  token userErrors { code field } } }"""
+PASSWORD = "correct horse"
+NEW = "vera@example.com"
+
+
+@pytest.fixture
+async def store(redis_url, partitions, clock):
+    store = await Store.open(redis_url, partitions=partitions, clock=clock, offers_mail=True)
+    yield store
+    await store.close()
+
+
+async def edited(ask, token, **input):
+    return (await ask(EDIT, token, input=input))["data"]["editAccount"]
+
+
+async def confirmed(store, ask, username, token=None, email=NEW):
+    issued = await one_time_tokens.issue(store.site, username, Purpose.CONFIRM, email)
+    return (await ask(CONFIRM, token, text=issued.text))["data"]["confirmEmail"]
+
+
+async def test_account_has_address_and_mails_in_one_more_round_trip(ask, token):
+    answer = await ask(ACCOUNT, token)
+
+    assert answer["data"]["account"] == {
+        "email": None,
+        "pendingEmail": None,
+        "isEmailRefused": False,
+        "mailReplies": "NEVER",
+    }
+    assert answer["extensions"]["stats"]["roundTrips"] == 2
+
+
+async def test_new_address_needs_the_password_and_waits(store, ask, token):
+    for wrong in ({}, {"currentPassword": None}, {"currentPassword": "another one"}):
+        refused = await edited(ask, token, email=NEW, **wrong)
+        assert refused == {"account": None, "userErrors": [{"code": "BAD_CREDENTIALS", "field": None}]}
+    done = await edited(ask, token, email="vera@EXAMPLE.com", currentPassword=PASSWORD, mailReplies="DAILY")
+
+    assert done == {"account": {"email": None, "pendingEmail": NEW, "mailReplies": "DAILY"}, "userErrors": []}
+    again = await edited(ask, token, email=NEW)
+    assert again["userErrors"] == []
+    assert [each.what for each in await mails.due(store.site, 9)] == ["confirm"]
+
+
+async def test_null_removes_the_address_and_absence_keeps_it(store, ask, token):
+    await edited(ask, token, email=NEW, currentPassword=PASSWORD)
+    assert (await confirmed(store, ask, "vera", token))["account"]["email"] == NEW
+    kept = await edited(ask, token, mailReplies="WEEKLY")
+    assert (kept["account"]["email"], kept["account"]["mailReplies"]) == (NEW, "WEEKLY")
+
+    assert (await edited(ask, token, email=None))["userErrors"] == [{"code": "BAD_CREDENTIALS", "field": None}]
+    removed = await edited(ask, token, email=None, currentPassword=PASSWORD)
+    assert removed == {"account": {"email": None, "pendingEmail": None, "mailReplies": "WEEKLY"}, "userErrors": []}
+    assert (await edited(ask, token, email=None))["userErrors"] == []
+
+
+async def test_token_confirms_once_and_shows_the_account_to_its_user_only(store, ask, token):
+    bob = (await store.users.register("bob", PASSWORD)).token
+    await edited(ask, token, email=NEW, currentPassword=PASSWORD)
+    wrong = await one_time_tokens.issue(store.site, "vera", Purpose.RESET, NEW)
+    for text in ("", "x" * 46, wrong.text):
+        refused = (await ask(CONFIRM, token, text=text))["data"]["confirmEmail"]
+        assert refused["userErrors"][0]["code"] == "BAD_TOKEN" and refused["account"] is None
+    assert (await confirmed(store, ask, "vera", token, "other@example.com"))["userErrors"][0]["code"] == "BAD_TOKEN"
+
+    issued = await one_time_tokens.issue(store.site, "vera", Purpose.CONFIRM, NEW)
+    reset = await one_time_tokens.issue(store.site, "vera", Purpose.RESET)
+    assert (await ask(CONFIRM, bob, text=issued.text))["data"]["confirmEmail"] == {"account": None, "userErrors": []}
+    assert (await ask(ACCOUNT, token))["data"]["account"]["email"] == NEW
+    assert (await ask(CONFIRM, token, text=issued.text))["data"]["confirmEmail"]["account"] is None
+    with pytest.raises(one_time_tokens.BadToken):
+        await one_time_tokens.read(store.site, reset.text, Purpose.RESET)
+
+
+async def test_asking_for_a_reset_is_the_same_whoever_is_asked_for(store, ask, token):  # U5
+    await edited(ask, token, email=NEW, currentPassword=PASSWORD)
+    await confirmed(store, ask, "vera", token)
+    await ask(FORGOT, who="another")  # which loads the script
+    answers = [await ask(FORGOT, who=who) for who in ("vera", "nobody", NEW, "nobody@example.com", "", "a b", "é")]
+
+    assert {str(each) for each in answers} == {str(answers[0])}
+    assert answers[0]["data"]["requestPasswordReset"] == {"userErrors": []}
+    long = (await ask(FORGOT, who="a" * 255))["data"]["requestPasswordReset"]
+    assert long["userErrors"] == [{"code": "INVALID", "field": ["input", "usernameOrEmail"]}]
+
+
+async def test_address_of_a_new_user_waits_too(store, ask):
+    answer = (await ask(REGISTER, email="walt@example"))["data"]["register"]
+    assert answer == {"token": None, "userErrors": [{"code": "INVALID", "field": ["input", "email"]}]}
+    token = (await ask(REGISTER, email="walt@example.com"))["data"]["register"]["token"]
+
+    account = (await ask(ACCOUNT, token))["data"]["account"]
+    assert (account["email"], account["pendingEmail"]) == (None, "walt@example.com")
+    (waiting,) = await mails.due(store.site, 9)
+    assert (waiting.subject, waiting.what, waiting.fields) == ("walt", "confirm", {})
+
+
+async def test_mails_asked_for_are_limited_by_address_and_user(store, ask, token):
+    rates = WriteRates(mails=2, mails_a_day=3)
+
+    async def asked(document, address, token=None, **variables):
+        context = Context(store, token, address=address, rates=rates)
+        return (await SCHEMA.execute(document, variables, context)).data
+
+    codes = []
+    for who in ("vera", "nobody", "vera", "nobody"):
+        (answer,) = (await asked(FORGOT, "192.0.2.1", who=who)).values()
+        codes.append([each["code"] for each in answer["userErrors"]])
+    assert codes == [[], [], ["RATE_LIMITED"], ["RATE_LIMITED"]]
+    for number in range(3):
+        input = {"email": f"vera{number}@example.com", "currentPassword": PASSWORD}
+        (answer,) = (await asked(EDIT, f"192.0.2.{2 + number}", token, input=input)).values()
+    assert [each["code"] for each in answer["userErrors"]] == ["RATE_LIMITED"]
+    assert (await store.mailboxes.get("vera")).pending == "vera1@example.com"
+
+
+class TestWithoutMail:
+    @pytest.fixture
+    async def store(self, redis_url, partitions, clock):
+        store = await Store.open(redis_url, partitions=partitions, clock=clock)
+        yield store
+        await store.close()
+
+    async def test_addresses_are_invalid_and_resets_not_offered(self, store, ask, token):
+        invalid = [{"code": "INVALID", "field": ["input", "email"]}]
+
+        assert (await edited(ask, token, email=NEW, currentPassword=PASSWORD))["userErrors"] == invalid
+        assert (await ask(REGISTER, email=NEW))["data"]["register"]["userErrors"] == invalid
+        forgot = (await ask(FORGOT, who="vera"))["data"]["requestPasswordReset"]
+        assert forgot["userErrors"] == [{"code": "NOT_OFFERED", "field": None}]
+        assert await mails.due(store.site, 9) == []
+        assert (await edited(ask, token, mailReplies="DAILY"))["account"]["mailReplies"] == "DAILY"

@@ -1,0 +1,359 @@
+"""Mails as they leave: to a real mail server, from a store whose clock the test sets."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from server.mails.sender import MailRates
+from server.mails.smtp import Unavailable
+from store import bans, mailboxes, mails, roles
+from store.articles import Draft
+from store.errors import BadToken, Invalid
+from store.mailboxes import MailFrequency
+from store.records import Position
+from store.sessions import parse_token
+from store.store import Store
+from tests.conftest import Clock
+from tests.server.mailing import Mailer, MailServer, mail_server, mailer
+
+PASSWORD = "correct horse"
+ADDRESS = "alice@example.com"
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+
+pytestmark = pytest.mark.one_server
+
+
+@pytest.fixture
+async def store(redis_url: str, partitions: int, clock: Clock) -> AsyncIterator[Store]:
+    store = await Store.open(redis_url, partitions=partitions, clock=clock, offers_mail=True)
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+def smtp() -> Iterator[MailServer]:
+    with mail_server() as server:
+        yield server
+
+
+@pytest.fixture
+async def post(store: Store, smtp: MailServer) -> AsyncIterator[Mailer]:
+    async with mailer(store, smtp.url) as mailing:
+        yield mailing
+
+
+@pytest.fixture
+async def alice(store: Store, smtp: MailServer, post: Mailer) -> str:
+    """The token of a session of alice, who has confirmed her address."""
+    token = (await store.users.register("Alice", PASSWORD)).token
+    await confirm(store, smtp, post, "Alice", ADDRESS)
+    return token
+
+
+def session(token: str):
+    found = parse_token(token)
+    assert found
+    return found
+
+
+async def confirm(store, smtp, post, username, address):
+    await store.mailboxes.set_first(username, address)
+    await post.turn()
+    (mail,) = [each for each in smtp.taken() if each.to == address]
+    await store.mailboxes.confirm(*mail.links["confirm"])
+
+
+async def replies(store, username, often):
+    await store.mailboxes._edit(username, "keep", "", often)
+
+
+async def answered(store, by="bob", text="a *text* with <b> & \n.dots"):
+    """An article of alice with a comment of somebody."""
+    article = (await store.articles.post("Alice", Draft("Redis in Action", "", "text", ()), "key")).article
+    return (await store.comments.post(article.number, None, by, text)).comment
+
+
+async def test_address_counts_once_it_is_confirmed(store, smtp, post):  # U5
+    token = (await store.users.register("Alice", PASSWORD)).token
+    assert await store.mailboxes.edit(session(token), ADDRESS, password=PASSWORD) == "Alice"
+    assert (await store.mailboxes.get("alice")).email is None
+    await post.turn()
+
+    (mail,) = smtp.taken()
+    assert (mail.to, mail.message["From"], mail.message["Auto-Submitted"]) == (
+        ADDRESS,
+        "Upvote <noreply@up.example>",
+        "auto-generated",
+    )
+    (link,) = mail.links["confirm"]
+    assert f"/confirm#{link}" in mail.html and "List-Unsubscribe" not in mail.message
+    assert await store.mailboxes.confirm(link) == "Alice"
+    found = await store.mailboxes.get("alice")
+    assert (found.email, found.pending) == (ADDRESS, None)
+    with pytest.raises(BadToken):
+        await store.mailboxes.confirm(link)
+
+
+async def test_old_address_stays_and_is_told_until_the_new_one_is_confirmed(store, smtp, post, alice):  # U5
+    await store.mailboxes.edit(session(alice), "new@example.com", password=PASSWORD)
+    await post.turn()
+    told, new = sorted(smtp.taken(), key=lambda mail: mail.to)
+
+    assert (told.to, new.to) == (ADDRESS, "new@example.com")
+    assert "Another address was given" in told.text and "new@example.com" not in told.text
+    known = await store.mailboxes.get("alice")
+    assert (known.email, known.pending) == (ADDRESS, "new@example.com")
+
+    await store.mailboxes.edit(session(alice), None, password=PASSWORD)
+    await post.turn()
+    (told,) = smtp.taken()
+    assert told.to == ADDRESS and "was removed" in told.text
+    with pytest.raises(BadToken):
+        await store.mailboxes.confirm(*new.links["confirm"])
+    assert (await store.mailboxes.get("alice")).email is None
+    assert await store.mailboxes.with_address(mailboxes.digest(ADDRESS)) == []
+
+
+async def test_reset_lists_all_accounts_of_an_address(store, smtp, post, alice):  # U5
+    for name in ("bob", "carol"):
+        await store.users.register(name, PASSWORD)
+        await confirm(store, smtp, post, name, ADDRESS.upper())
+    await store.site.redis.run(("HDEL", f"user:{{{store.site.home_of_user('carol')}}}:carol", "password"))
+    for asked in ("alice@EXAMPLE.com", "bob", "nobody", "nobody@example.com", "no name"):
+        await mails.ask_for_reset(store.site, asked)
+    await post.turn()
+
+    one, several = sorted(smtp.taken(), key=lambda mail: len(mail.text))
+    assert {one.to.lower(), several.to.lower()} == {ADDRESS}
+    assert len(one.links["reset"]) == 1 and "for bob" in one.text
+    assert len(several.links["reset"]) == 2 and "carol has no password: log in as you did before" in several.text
+    assert post.results[-5:].count("dropped") == 3
+
+
+async def test_answer_is_mailed_after_two_minutes_unless_it_was_seen(store, smtp, post, alice, clock):
+    await store.users.register("bob", PASSWORD)
+    await replies(store, "Alice", MailFrequency.AT_ONCE)
+    comment = await answered(store)
+    clock.advance(2 * MINUTE - 1)
+    await post.turn()
+    assert smtp.taken() == []
+    clock.advance(1)
+    await post.turn()
+
+    (mail,) = smtp.taken()
+    assert mail.message["Subject"] == "bob wrote to you in “Redis in Action”"
+    assert f"/comment/{comment.number}" in mail.text and "with <b> & \r\n  .dots\r\n" in mail.text
+    assert "&lt;b&gt; &amp;" in mail.html and "<b> &" not in mail.html
+    await post.turn()
+    assert smtp.taken() == []
+
+    second = (await store.comments.post(comment.article, None, "bob", "again")).comment
+    await store.inboxes.mark_seen("Alice", Position(float(clock.now), f"{second.number:016d}"))
+    clock.advance(HOUR)
+    await post.turn()
+    assert smtp.taken() == []
+
+
+@pytest.mark.parametrize(
+    ("often", "sent"), [(MailFrequency.DAILY, "2016-08-05T07:00"), (MailFrequency.WEEKLY, "2016-08-08T07:00")]
+)
+async def test_digest_is_mailed_in_the_morning(store, smtp, post, alice, clock, often, sent):
+    await replies(store, "Alice", often)
+    for name in ("bob", "carol"):
+        await store.users.register(name, PASSWORD)
+    comment = await answered(store)
+    await store.comments.post(comment.article, None, "carol", "another")
+    while not (found := smtp.taken()):
+        clock.advance(30 * MINUTE)
+        await post.turn()
+
+    (mail,) = found
+    assert sent <= datetime.fromtimestamp(clock.now / 1000, UTC).isoformat()[:16] < sent[:-2] + "30"
+    assert mail.message["Subject"] == "2 new notifications at Upvote"
+    assert "bob wrote" in mail.text and "carol wrote" in mail.text
+
+
+async def test_mail_of_replies_ends_with_one_click(store, smtp, post, alice, clock):
+    await replies(store, "Alice", MailFrequency.AT_ONCE)
+    await store.users.register("bob", PASSWORD)
+    comment = await answered(store)
+    clock.advance(HOUR)
+    await post.turn()
+    (mail,) = smtp.taken()
+    (token,) = mail.links["unsubscribe"]
+
+    assert mail.message["List-Unsubscribe"] == f"<https://up.example/unsubscribe/{token}>"
+    assert mail.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    for wrong in (token[:-1], token.replace("alice", "bob"), "alice", "alice.", ""):
+        assert not await store.mailboxes.end_replies(wrong)
+    await store.comments.post(comment.article, None, "bob", "again")
+    assert await store.mailboxes.end_replies(token)
+    assert (await store.mailboxes.get("alice")).replies is MailFrequency.NEVER
+    clock.advance(HOUR)
+    await post.turn()
+    assert smtp.taken() == []
+
+
+async def test_nothing_is_mailed_to_banned_and_unconfirmed_users(store, smtp, post, alice, clock):
+    await replies(store, "Alice", MailFrequency.AT_ONCE)
+    await store.users.register("bob", PASSWORD)
+    await store.mailboxes.set_first("bob", "bob@example.com")
+    await post.turn()
+    smtp.taken()
+    await replies(store, "bob", MailFrequency.AT_ONCE)
+    comment = await answered(store, text="@bob look")
+    await bans.ban(store.site, roles.OPERATOR, "alice", None, None, "noise")
+    for asked in ("alice", ADDRESS, "bob", "bob@example.com"):
+        await mails.ask_for_reset(store.site, asked)
+    clock.advance(HOUR)
+    await post.turn()
+
+    assert smtp.taken() == [] and comment
+    assert (await mails.backlog(store.site)).count == 0
+
+
+async def test_refused_recipient_is_marked_and_tried_no_more(store, smtp, post, alice):
+    smtp.on_recipient = lambda address: f"550 5.1.1 no such user <{address}>"
+    await mails.ask_for_reset(store.site, "alice")
+    await post.turn()
+    known = await store.mailboxes.get("alice")
+    assert (known.usable, known.is_refused, post.results[-1]) == (None, True, "refused")
+
+    smtp.on_recipient = lambda address: None
+    await mails.ask_for_reset(store.site, "alice")
+    await post.turn()
+    assert smtp.taken() == []
+    await store.mailboxes.edit(session(alice), ADDRESS)
+    await mails.ask_for_reset(store.site, "alice")
+    await post.turn()
+    assert len(smtp.taken()) == 1
+
+
+async def test_deferred_mail_is_tried_for_a_day(store, smtp, post, alice, clock):
+    smtp.on_recipient = lambda address: "451 4.7.1 greylisted"
+    await mails.ask_for_reset(store.site, "alice")
+    for _ in range(26 * 60):
+        await post.turn()
+        clock.advance(MINUTE)
+
+    assert smtp.taken() == []
+    assert len(smtp.offered) == 1 + 5 + 24  # and the one that confirmed the address
+    assert (await mails.backlog(store.site)).count == 0
+
+
+@pytest.mark.parametrize(("answer", "sent"), [("451 later", 1), ("554 spam", 0), ("", 1)])
+async def test_mail_is_sent_once_whatever_the_answer_to_data(store, smtp, post, alice, clock, answer, sent):
+    """ "" closes the connection: then the mail may have arrived, as it has here, and is not sent again."""
+    smtp.on_data = lambda address: answer
+    await replies(store, "Alice", MailFrequency.AT_ONCE)
+    await store.users.register("bob", PASSWORD)
+    await answered(store)
+    clock.advance(HOUR)
+    await post.turn()
+    smtp.on_data = lambda address: None
+    for _ in range(3):
+        clock.advance(HOUR)
+        await post.turn()
+
+    assert len(smtp.taken()) == sent
+
+
+async def test_silent_and_closed_servers_are_unavailable(store, post, alice, clock):
+    await post.work.close()  # which gives up the lease
+    await mails.ask_for_reset(store.site, "alice")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        async with mailer(store, f"smtp://127.0.0.1:{port}") as mailing:
+            with pytest.raises(Unavailable, match="in time"):
+                await mailing.turn()
+    clock.advance(2 * MINUTE)
+    async with mailer(store, f"smtp://127.0.0.1:{port}") as mailing:
+        with pytest.raises(Unavailable, match="Connect call failed"):
+            await mailing.turn()
+    clock.advance(HOUR)
+    with mail_server() as server:
+        async with mailer(store, server.url) as mailing:
+            await mailing.turn()
+    assert len(server.taken()) == 1
+
+
+async def test_limits_of_an_address_put_mails_off(store, smtp, clock, redis_url):
+    async with mailer(store, smtp.url, MailRates(3, 10, 1_000)) as mailing:
+        await store.users.register("Alice", PASSWORD)
+        await confirm(store, smtp, mailing, "Alice", ADDRESS)
+        await replies(store, "Alice", MailFrequency.AT_ONCE)
+        await store.users.register("bob", PASSWORD)
+        comment = await answered(store)
+        for number in range(4):
+            clock.advance(3 * MINUTE)
+            await mailing.turn()
+            await store.comments.post(comment.article, None, "bob", f"text {number}")
+        assert len(smtp.taken()) == 1  # one is kept for what an account needs
+        await mails.ask_for_reset(store.site, "alice")
+        await mailing.turn()
+        (mail,) = smtp.taken()
+        assert "reset" in mail.links
+        hours = 0
+        while hours < 40:
+            clock.advance(HOUR)
+            hours += 1
+            await mails.ask_for_reset(store.site, "alice")
+            await mailing.turn()
+        assert len(smtp.taken()) <= 20
+        assert "limited" in mailing.results
+
+
+async def test_daily_bound_of_the_site_puts_mails_off(store, smtp, clock):
+    async with mailer(store, smtp.url, MailRates(100, 100, 2)) as mailing:
+        for name in ("alice", "bobby", "carol"):
+            await store.users.register(name, PASSWORD)
+            await store.mailboxes.set_first(name, f"{name}@example.com")
+        await mailing.turn()
+        assert len(smtp.taken()) == 2
+        clock.advance(DAY - 10)
+        await mailing.turn()
+        assert smtp.taken() == []
+        clock.advance(11)
+        await mailing.turn()
+        assert len(smtp.taken()) == 1
+
+
+async def test_line_breaks_begin_no_header(store, smtp, post, alice, clock):
+    for address in ("a@b.example\r\nBcc: eve@example.com", "a\n@b.example", "a@b.example\0", "a@b", "a b@c.example"):
+        with pytest.raises(Invalid):
+            await store.mailboxes.edit(session(alice), address, password=PASSWORD)
+    await replies(store, "Alice", MailFrequency.AT_ONCE)
+    await store.users.register("bob", PASSWORD)
+    comment = await answered(store)
+    p = store.site.home_of_user("Alice")
+    title = "A title\r\nBcc: eve@example.com\r\n\r\nA body"
+    await store.site.redis.run(("HSET", f"article:{{{p}}}:{comment.article}", "title", title))
+    clock.advance(HOUR)
+    await post.turn()
+
+    (mail,) = smtp.taken()
+    assert "Bcc" not in mail.message and mail.to == ADDRESS
+    assert mail.message["Subject"] == "bob wrote to you in “A title Bcc: eve@example.com A body”"
+
+
+async def test_two_processes_send_each_mail_once(store, smtp, alice, clock):
+    """The second one has taken the lease over from the first, which does not know it yet."""
+    for number in range(20):
+        await store.users.register(f"user{number}", PASSWORD) if number < 1 else None
+        await mails.ask_for_reset(store.site, "alice")
+    async with mailer(store, smtp.url) as one, mailer(store, smtp.url) as other:
+        found = await mails.due(store.site, 50)
+        await asyncio.gather(*(each.work._sender.send(waiting) for each in (one, other) for waiting in found))
+    assert len(smtp.taken()) == 1
+
+
+async def test_no_address_in_the_keys_of_resets(store, alice):
+    await mails.ask_for_reset(store.site, ADDRESS)
+
+    (waiting,) = await mails.due(store.site, 10)
+    assert waiting.subject == mailboxes.digest(ADDRESS) and waiting.fields == {}
+    assert replace(waiting, due=0).since == 0
