@@ -250,7 +250,8 @@ class Changes:
         self._write_seen(connection)
         self._write_profiles(connection)
         self._write_follows(connection)
-        article_places.recount(connection, site, sorted(self.recounted & known))
+        if recounted := sorted(self.recounted & known):
+            article_places.recount(connection, site, recounted)
         comments = self.comments.write(connection)
         moved = comments_of(connection, self.groups.keys() - self.articles.keys() | self.restated)
         edited = {number for number, row in self.columns.items() if not row.keys().isdisjoint(TEXTS)}
