@@ -37,6 +37,10 @@ async def is_email_refused(accounts: Sequence[OwnAccount], context: Context) -> 
     return [each.is_refused for each in await _mailboxes(accounts, context)]
 
 
+def is_mail_offered(accounts: Sequence[OwnAccount], context: Context) -> list[bool]:
+    return [context.store.site.offers_mail for _ in accounts]
+
+
 async def mail_replies(accounts: Sequence[OwnAccount], context: Context) -> list[MailFrequency]:
     return [each.replies for each in await _mailboxes(accounts, context)]
 
@@ -94,6 +98,7 @@ async def confirm_email(context: Context, token: str) -> OwnAccount | None:
 
 async def request_password_reset(context: Context, username_or_email: str) -> None:
     """What it does, and how long it takes, does not depend on who is asked for. One round trip, two with an address."""
+    context.store.users.offers.require_passwords()
     if not context.store.site.offers_mail:
         raise NotOffered("this site sends no mail: ask its operator for a link")
     if len(username_or_email) > EMAIL_LENGTH:

@@ -17,7 +17,7 @@ async def removal(subjects: Sequence[Article | Comment], context: Context) -> li
     trip if nothing is removed, else two for all.
     """
     removed = [each.id for each in subjects if each.state is ContentState.REMOVED]
-    found = await _newest(context, removed, ModerationKind.REMOVE)
+    found = await _newest(context, removed, ModerationKind.REMOVE, ModerationKind.PURGE)
     return [found.get(each.id) if each.state is ContentState.REMOVED else None for each in subjects]
 
 
@@ -27,22 +27,24 @@ async def lock(articles: Sequence[Article], context: Context) -> list[Moderation
     return [found.get(each.id) if each.is_locked else None for each in articles]
 
 
-async def _newest(context: Context, subjects: Sequence[str], kind: ModerationKind) -> dict[str, ModerationAction]:
-    """The newest action of a kind on each subject that was not reverted."""
+async def _newest(context: Context, subjects: Sequence[str], *kinds: ModerationKind) -> dict[str, ModerationAction]:
+    """The newest action of some kinds on each subject that was not reverted."""
     if not subjects:
         return {}
     wanted = [(moderation.log(context.store.site, subject), RECENT) for subject in dict.fromkeys(subjects)]
     pages = await context.reads.pages(wanted)
     numbers = [position.number for page in pages for position in page.positions]
     found: dict[str, ModerationAction] = {}
-    for action in _standing(await context.reads.actions(numbers), kind):
+    for action in _standing(await context.reads.actions(numbers), kinds):
         found.setdefault(action.subject_id, action)
     return found
 
 
-def _standing(actions: Sequence[ModerationAction | None], kind: ModerationKind) -> Iterator[ModerationAction]:
+def _standing(
+    actions: Sequence[ModerationAction | None], kinds: Sequence[ModerationKind]
+) -> Iterator[ModerationAction]:
     for action in actions:
-        if action and action.kind is kind and not action.reverted_by and not _is_out_of_a_group(action):
+        if action and action.kind in kinds and not action.reverted_by and not _is_out_of_a_group(action):
             yield action
 
 

@@ -25,7 +25,12 @@ async def viewer(context: Context) -> User | None:
 
 
 async def register(
-    context: Context, username: str, password: str, email: str | None = None, cookie: bool | None = False
+    context: Context,
+    username: str,
+    password: str,
+    invitation: str | None = None,
+    email: str | None = None,
+    cookie: bool | None = False,
 ) -> Opened:
     """With an e-mail address one more round trip."""
     if cookie:
@@ -34,7 +39,7 @@ async def register(
     email = context.store.mailboxes.checked(email) if email is not None else None
     rates = [*context.rates.of_registrations(address)] if address is not None else []
     rates += context.rates.of_mails(address) if email and address is not None else []
-    opened = await users.register(username, password, rates, address, context.agent())
+    opened = await users.register(username, password, rates, address, context.agent(), invitation)
     if email:
         await context.store.mailboxes.set_first(opened.login.username, email)
     return _logged_in(context, opened, cookie)

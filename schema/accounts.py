@@ -35,6 +35,9 @@ class Account:
         "Whether a mail server has refused an address of the viewer for good. Nothing is sent to it until "
         "`editAccount` sets one.",
     )
+    is_mail_offered: bool = field_of(
+        accounts.is_mail_offered, "Whether the site sends mail; without it nobody has an address.", is_pure=True
+    )
     mail_replies: MailFrequency = field_of(
         accounts.mail_replies, "How often what arrives in the inbox is mailed to the confirmed address."
     )

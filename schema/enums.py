@@ -9,6 +9,7 @@ from store.flags import FlagReason, Queue
 from store.leaving import DeletedTexts
 from store.mailboxes import MailFrequency
 from store.moderation_records import AnnulmentState, ModerationKind, Role
+from store.offers import Registration
 from store.ranking.formulas import Order
 from store.records import ContentState, NotificationKind, Vote
 from store.threads import CommentOrder
@@ -23,6 +24,7 @@ __all__ = [
     "ModerationKind",
     "NotificationKind",
     "Order",
+    "Registration",
     "Role",
     "SearchKind",
     "SearchOrder",
@@ -208,4 +210,12 @@ describe(
     RULE="A rule of the site does not allow it; `rule` names it.",
     NOT_OFFERED="It is switched off on this site.",
     BAD_TOKEN="The token was used before, has expired, is unknown, or is not accepted.",
+)
+describe(
+    Registration,
+    "Registration",
+    "Who may register.",
+    OPEN="Everybody.",
+    INVITED="Who has an invitation, which is good once.",
+    CLOSED="Nobody.",
 )

@@ -26,6 +26,7 @@ from schema.saved import SavedMutations
 from schema.scalars import SCALARS
 from schema.search import SearchQueries
 from schema.sessions import SessionMutations, SessionQueries
+from schema.site import SiteMutations, SiteQueries
 from schema.subscriptions import Subscription
 from schema.users import UserMutations, UserQueries
 
@@ -47,6 +48,7 @@ send as `Authorization: Bearer TOKEN`. A refusal is data, in `userErrors`. Subsc
 class Query(
     NodeQueries,
     SessionQueries,
+    SiteQueries,
     AccountQueries,
     ArticleQueries,
     CommentQueries,
@@ -69,6 +71,7 @@ class Query(
 @strawberry.type(description="The root of mutations. Each takes at most one input and returns one payload.")
 class Mutation(
     SessionMutations,
+    SiteMutations,
     AccountMutations,
     ArticleMutations,
     CommentMutations,

@@ -38,6 +38,7 @@ class SessionQueries:
 class RegisterInput:
     username: str = strawberry.field(description="2 to 20 letters, digits, `_` and `-`.")
     password: str = strawberry.field(description=PASSWORD)
+    invitation: str | None = optional("Where the site is for those who are invited: what follows `#` in the link.")
     email: str | None = optional("An address, which a mail to it confirms. INVALID where the site sends no mail.")
     cookie: bool | None = strawberry.field(default=False, description=COOKIE)
 

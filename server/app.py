@@ -487,6 +487,7 @@ async def open_store(settings: Settings, *, strict: bool = True, check: Check | 
         rules=rules_of(settings),
         check=check,
         deletions=settings.data_dir / DELETIONS_FILE,
+        offers=settings.offers,
         offers_mail=settings.smtp_url is not None,
         confirming_replicas=settings.confirming_replicas,
         cached_keys=settings.cache,

@@ -12,12 +12,17 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from server.app import create, open_store, trusted_documents
+from server.cli.password import link
 from server.http.limited_protocol import LimitedHttp
 from server.http.limited_websocket import LimitedWebSocket
 from server.limits import connection_limiter, max_request_bytes
 from server.observability import logs, metrics
-from server.settings import Settings
+from server.settings import Settings, WrongSetting
 from server.supervisor import SHUTDOWN_SECONDS, ProcessSupervisor, listeners
+from store import first_admin
+from store.errors import Invalid
+from store.first_admin import FirstAdmin
+from store.store import Store
 
 NO_SNIFFING = ("X-Content-Type-Options", "nosniff")  # on every response
 
@@ -32,13 +37,13 @@ def run(settings: Settings, opened: Settings, listener: socket.socket) -> None:
         WrongSetting, StoreError: no worker could start; nothing is printed.
     """
     logs.configure(opened)
-    asyncio.run(_check(opened))
+    asyncio.run(_check(opened, listener))
     os.environ.update(opened.environment())  # read by the workers
     _announce(settings, listener)
     _run(opened, listener)
 
 
-async def _check(settings: Settings) -> None:
+async def _check(settings: Settings, listener: socket.socket) -> None:
     trusted_documents(settings)
     store = await open_store(settings)
     kept = store.site.rankings.orders
@@ -48,18 +53,43 @@ async def _check(settings: Settings) -> None:
             f"UPVOTE_ORDERS={settings.orders}: the orders of this store are {names}; `reindex` changes them",
             file=sys.stderr,
         )
+    if settings.admin:
+        await _make_first_admin(settings, store, settings.admin, _address(settings, listener))
     await store.close()
 
 
+async def _make_first_admin(settings: Settings, store: Store, username: str, address: str) -> None:
+    """Make the account of the first administrator unless it is there, and print its link once."""
+    try:
+        found = await first_admin.make(store.site, store.users, username)
+    except Invalid as refusal:
+        raise WrongSetting(f"UPVOTE_ADMIN={username}: {refusal.message}") from refusal
+    if found is FirstAdmin.IS_TAKEN:
+        grants = f"`upvote role grant {username} ADMIN`"
+        print(f"UPVOTE_ADMIN={username}: somebody has this name, and is no admin; {grants} makes one", file=sys.stderr)
+    if found is not FirstAdmin.MADE:
+        return
+    if settings.offers.has_passwords:
+        text = f"{await link(store.site, settings.public_url or address, username)}  (good once, for an hour)"
+    else:
+        text = f"{username}, without a password: `upvote user link` names who it is at an issuer"
+    print(f"admin     {text}", flush=True)
+    await first_admin.done(store.site, username)
+
+
 def _announce(settings: Settings, listener: socket.socket) -> None:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    address = f"http://{host}:{listener.getsockname()[1]}"
+    address = _address(settings, listener)
     data = _without_password(settings.redis_url) if settings.redis_url else settings.data_dir.resolve()
     try:
         print(*_addresses(settings, address, data), sep="\n", flush=True)
     except OSError as error:
         logger.warning("cannot print the address %s: %s", address, error.strerror)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that the flush at exit cannot fail
+
+
+def _address(settings: Settings, listener: socket.socket) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{listener.getsockname()[1]}"
 
 
 def _addresses(settings: Settings, address: str, data: object) -> list[str]:

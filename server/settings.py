@@ -11,13 +11,14 @@ from pydantic_core import ErrorDetails
 
 from server.errors import CommandError
 from server.managed_valkey.disk import RESERVE
-from server.public_url import check_public_url
+from server.public_url import HOST, check_public_url
 from server.signatures import SECRET_BYTES, SECRET_PREFIX, is_secret
 from server.trusted import ANY_PORT, AllowedOrigins, TrustedProxies, check_origin, is_same_site
 from store import validation
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS
 from store.errors import Invalid
 from store.keys import SLOTS
+from store.offers import Offers, Registration
 from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
 from store.site import MAX_MENTIONS
 
@@ -79,6 +80,19 @@ def _usernames(text: str) -> str:
     for name in _listed(text):
         if not validation.USERNAME.fullmatch(name):
             raise ValueError(f"{name!r} is not a username, which is 2 to 20 of A-Z, a-z, 0-9, _ and -")
+    return text
+
+
+def _username(text: str) -> str:
+    if _listed(text) != [text]:
+        raise ValueError("it is one username")
+    return _usernames(text)
+
+
+def _hosts(text: str) -> str:
+    for host in _listed(text):
+        if not HOST.fullmatch(host):
+            raise ValueError(f"{host!r} is not the name of a host, with or without a port, in lower case")
     return text
 
 
@@ -242,6 +256,25 @@ class Settings(BaseModel):
         "on",
         description="`off`: this server sends no [webhooks](webhooks.md), and leaves their changes in the log. For a "
         "copy of a site that must not reach the receivers of the original.",
+    )
+    admin: Annotated[str, AfterValidator(_username)] | None = Field(
+        None,
+        description="Username of the [first administrator](accounts.md#the-first-administrator): a start makes the "
+        "account if nobody has the name, and prints a link that is good once. Nobody else is ever made an admin by it.",
+    )
+    registration: Literal["open", "invited", "closed"] = Field(
+        "open",
+        description="[Who may register](accounts.md#who-may-register): everybody, those with an invitation, or nobody.",
+    )
+    passwords: Literal["on", "off"] = Field(
+        "on",
+        description="`off`: the site has no passwords of its own. `register`, `logIn`, `changePassword` and resets are "
+        "`NOT_OFFERED`.",
+    )
+    avatar_hosts: Annotated[str, AfterValidator(_hosts)] | None = Field(
+        None,
+        description="Hosts, separated by commas, whose pictures of users the site's pages show, such as "
+        "`pictures.example.com`; by default pages draw them.",
     )
     mail_from: Annotated[str, AfterValidator(_mail_sender)] | None = Field(
         None, description="Sender of [mails](mail.md), such as `Upvote <noreply@example.com>`."
@@ -446,6 +479,11 @@ class Settings(BaseModel):
     def names_of_the_site(self) -> list[str]:
         """Names that nobody may register, beside those that are reserved on every site."""
         return [*_listed(self.reserved_names or ""), self.site_name]
+
+    @property
+    def offers(self) -> Offers:
+        hosts = tuple(_listed(self.avatar_hosts or ""))
+        return Offers(Registration(self.registration), self.passwords == "on", hosts)
 
     @property
     def database(self) -> str | None:

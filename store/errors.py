@@ -89,8 +89,8 @@ class BadCredentials(Refusal):
 
 
 class BadToken(Refusal):
-    def __init__(self) -> None:
-        super().__init__("this link was used, has expired, or is not complete", "token")
+    def __init__(self, field: str = "token") -> None:
+        super().__init__("this link was used, has expired, or is not complete", field)
 
 
 class NotOffered(Refusal):

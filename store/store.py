@@ -19,6 +19,7 @@ from store.inboxes import Inboxes
 from store.log import IDENTITY_FIELD, new_identity
 from store.mailboxes import Mailboxes
 from store.maintenance.restore import RESTORING_FIELD
+from store.offers import Offers
 from store.passwords import Passwords
 from store.places import GroupRules, Places
 from store.queries import VoteCache, VoterCache
@@ -66,6 +67,7 @@ class Store:
         rules: Rules = NO_RULES,
         check: Check | None = None,
         deletions: Path | None = None,
+        offers: Offers | None = None,
         offers_mail: bool = False,
         confirming_replicas: int = 0,
         cached_keys: int = DEFAULT_CACHED_KEYS,
@@ -81,8 +83,8 @@ class Store:
         mentions of a text notify. `reserved_names` cannot be registered, beside those that are reserved everywhere, and
         name no new group. With `only_listed_groups` articles are added only to groups that an admin has made.
         `rules` are those by which texts are hidden without a moderator, and `check` asks a service outside about texts.
-        `deletions` is the file that has the deletions of users, for stores that are restored later. Users may have an
-        address only if the site `offers_mail`.
+        `deletions` is the file that has the deletions of users, for stores that are restored later. `offers` say
+        who may register, and whether there are passwords. Users may have an address only if the site `offers_mail`.
         Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
         `bounded_hashing`, passwords wait to be hashed for any time, and none is refused.
 
@@ -112,12 +114,12 @@ class Store:
             offers_mail,
         )
         groups = GroupRules(only_listed_groups, ReservedNames(reserved_names))
-        return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), groups)
+        return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), groups, offers or Offers())
 
     @classmethod
-    def _of(cls, site: Site, passwords: Passwords, groups: GroupRules) -> Self:
+    def _of(cls, site: Site, passwords: Passwords, groups: GroupRules, offers: Offers) -> Self:
         sessions, attempts, places = Sessions(site), Attempts(site), Places(site, groups)
-        users = Users(site, sessions, attempts, passwords, groups.reserved)
+        users = Users(site, sessions, attempts, passwords, groups.reserved, offers)
         return cls(
             site=site,
             sessions=sessions,

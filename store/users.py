@@ -2,20 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 
-from store import bans, keys, leaving, one_time_tokens, profiles, roles, validation, verdicts
-from store.errors import BadCredentials, BadToken, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
+from store import bans, invitations, keys, leaving, one_time_tokens, profiles, roles, validation, verdicts
+from store.client import Command
+from store.errors import BadCredentials, BadToken, Invalid, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
 from store.leaving import Leaver
 from store.moderation_records import Role
+from store.offers import Offers, Registration
 from store.one_time_tokens import Purpose
 from store.passwords import Passwords, refuse_common
 from store.rate_limits import Attempts, SlidingWindow
 from store.reserved_names import ReservedNames
+from store.roles import OPERATOR
 from store.scripts.registry import Script
 from store.sessions import NewSession, Sessions
 from store.site import Actor, Session, Site
 from store.validation import Faults
 
 CHANGE_PASSWORD = Script("change_password")
+CREATE_USER = Script("create_user")
 REGISTER = Script("register")
 RESET_PASSWORD = Script("reset_password")
 
@@ -34,7 +38,9 @@ class Users:
         attempts: Attempts,
         passwords: Passwords,
         reserved_names: ReservedNames,
+        offers: Offers,
     ) -> None:
+        self.offers = offers
         self._site = site
         self._reserved_names = reserved_names
         self._sessions = sessions
@@ -51,21 +57,26 @@ class Users:
         windows: Sequence[SlidingWindow] = (),
         address: str | None = None,
         agent: str = "",
+        invitation: str | None = None,
     ) -> NewSession:
         """
         Create a user and open a session.
 
         One round trip: `register.lua` creates both in a single step. One more with `windows`, in which a valid name and
         password count as an attempt, and one with an address if the site has a rule for registrations, which counts
-        those that succeed.
+        those that succeed. Where an invitation is needed, three more.
 
         Raises:
+            NotOffered: the site has no passwords, or nobody may register, or only with an invitation.
+            BadToken: the invitation was used, has ended, or there is none.
             Invalid: the name or the password breaks a rule, the name is reserved, or the password is one of the
                 commonest; `others` has a second fault.
             UsernameTaken: the name exists, or was that of a deleted user; case does not matter.
             RateLimited: too many passwords wait to be hashed, or a window is full.
             RuleBroken: too many users were registered from the address, by the rules of the site.
         """
+        self.offers.require_registration(invitation)
+        needed = invitation if self.offers.registration is Registration.INVITED else None
         faults = Faults()
         with faults:
             self._reserved_names.check(validation.username(username))
@@ -73,10 +84,12 @@ class Users:
             validation.password(password)
             await refuse_common(password)
         faults.raise_any()
+        if needed:
+            await invitations.check(self._site, needed)
         counted = await self._attempts.count(windows) if windows else ()
         try:
             async with verdicts.on_registration(self._site, address):
-                return await self._create(username, await self._passwords.hashed(password), agent)
+                return await self._create(username, await self._passwords.hashed(password), agent, needed)
         except (RateLimited, RuleBroken, StoreUnavailable):
             await self._attempts.take_back(counted)
             raise
@@ -88,9 +101,11 @@ class Users:
         Two round trips. With an address, whose failures are counted, four.
 
         Raises:
+            NotOffered: the site has no passwords.
             BadCredentials: no user has this name and this password.
             RateLimited: too many passwords wait to be hashed, or this name or address failed too often.
         """
+        self.offers.require_passwords()
         name, known = await self.authenticate(username, password, address)
         return await self._sessions.open(name, known, agent)
 
@@ -103,8 +118,9 @@ class Users:
         Raises:
             Unauthenticated, Banned: the session has ended, or the user is banned from the site.
             Invalid: the new password breaks a rule, or is one of the commonest.
-            BadCredentials, RateLimited: as `log_in`.
+            NotOffered, BadCredentials, RateLimited: as `log_in`.
         """
+        self.offers.require_passwords()
         validation.password(new, "newPassword")
         await refuse_common(new, "newPassword")
         login = await self._site.login(session)
@@ -125,10 +141,12 @@ class Users:
         Two round trips, the last is `reset_password.lua`, which uses the token up.
 
         Raises:
+            NotOffered: the site has no passwords.
             Invalid: the new password breaks a rule, or is one of the commonest.
             BadToken: the token was used, has ended, or there is none.
             RateLimited: too many passwords wait to be hashed.
         """
+        self.offers.require_passwords()
         validation.password(new, "newPassword")
         await refuse_common(new, "newPassword")
         known = await one_time_tokens.read(self._site, token, Purpose.RESET)
@@ -171,6 +189,20 @@ class Users:
         async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, "currentPassword"):
             return await leaving.begin(self._site, username, known, removes_texts=removes_texts)
 
+    async def create(self, username: str, field: str | None = None) -> bool:
+        """
+        Create a user without a password, for the operator, also with a reserved name. Returns False if the name is
+        taken, or was that of a deleted user. With `field`, the user's hash gets a field of this name. One round trip.
+
+        Raises:
+            Invalid: no user can have this name.
+        """
+        name = validation.username(username)
+        if name.lower() == OPERATOR.username:
+            raise Invalid(f"the name {name} is that of commands of the shell", "username")
+        (status,) = await self._site.redis.run(creation(self._site, name, self._site.clock(), field))
+        return bool(status == "created")
+
     async def authenticate_again(
         self, actor: Actor, username: str, password: str | None, address: str | None, authenticated_at: int
     ) -> tuple[str, str]:
@@ -198,13 +230,19 @@ class Users:
             return False
         return any(each.is_current and each.opened_at >= since for each in await self._sessions.listed(actor))
 
-    async def _create(self, username: str, password_hash: str, agent: str) -> NewSession:
+    async def _create(self, username: str, password_hash: str, agent: str, invitation: str | None = None) -> NewSession:
         opened, session = self._sessions.generate(username, agent)
+        if invitation:
+            await invitations.claim(self._site, invitation, username, session.digest)
         beginning, login = REGISTER.beginning(self._site.home_of_user(username)), opened.login
         times = (login.used_at, session.digest, login.expires_at, opened.details)
         (status,) = await self._site.redis.run((*beginning, username, password_hash, *times))
         if status == "taken":
+            if invitation:
+                await invitations.release(self._site, invitation, session.digest)
             raise UsernameTaken(username)
+        if invitation:
+            await invitations.use(self._site, invitation)
         return opened
 
     async def authenticate(self, username: str, password: str, address: str | None) -> tuple[str, str]:
@@ -226,6 +264,17 @@ class Users:
         if not await self._passwords.matches(password, known) or name is None:
             raise BadCredentials
         return str(name), str(known)
+
+
+def creation(site: Site, name: str, joined: int, field: str | None = None) -> Command:
+    """
+    The command that creates a user without a password, if the username is free. `joined` is in unix milliseconds. With
+    `field`, the user's hash gets a field of this name.
+    """
+    p = site.home_of_user(name)
+    script_keys = [keys.user(p, name), keys.closed(p), keys.log(p), keys.events(p)]
+    script_keys += [leaving.departed(p), leaving.namekey(p)]
+    return CREATE_USER.command(script_keys, name, joined, site.clock(), *([field] if field else []))
 
 
 def log_in_windows(username: str, address: str) -> list[SlidingWindow]:

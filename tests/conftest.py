@@ -16,9 +16,9 @@ from hypothesis import settings
 from redis import Redis, RedisCluster
 
 from server.managed_valkey import server
-from store.maintenance.import_stories import user_creation
 from store.ranking.formulas import Policy
 from store.store import Store
+from store.users import creation
 from tests import servers
 from tests.examples import TAKES_FEW
 
@@ -177,5 +177,5 @@ async def bob(store: Store) -> str:
 
 async def registered(store: Store, username: str) -> str:
     """A user without a password, as an import creates them, because hashing is slow."""
-    await store.site.redis.run(user_creation(store, username, store.site.clock()))
+    await store.site.redis.run(creation(store.site, username, store.site.clock()))
     return username

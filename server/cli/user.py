@@ -1,18 +1,36 @@
-"""The command `user`: `link NAME ISSUER SUBJECT`."""
+"""
+The command `user`: `create NAME` makes an account without a password, `invite` prints a link to register, and
+`link NAME ISSUER SUBJECT` lets the tokens of an issuer be those of a user.
+"""
 
+import sys
 from argparse import ArgumentParser, Namespace
 
 from server.app import issuers_of
-from server.cli import session
+from server.cli import password, session
 from server.errors import CommandError
-from server.settings import read_settings
-from store.errors import Refusal
+from server.settings import Settings, WrongSetting, read_settings
+from store import invitations
+from store.errors import Refusal, UsernameTaken
 from store.identities import SUBJECT_LENGTH, Subject
+from store.offers import Registration
 from store.store import Store
+
+REGISTER = "/register"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    actions = parser.add_subparsers(required=True, metavar="link")
+    actions = parser.add_subparsers(required=True, metavar="create | invite | link")
+
+    summary = "make an account without a password, also with a reserved name, and print a link to choose one"
+    create = actions.add_parser("create", help=summary, description=summary)
+    create.add_argument("name", metavar="NAME")
+    create.set_defaults(action=_create)
+
+    summary = "print a link by which one person may register; it is good once, for a week"
+    invite = actions.add_parser("invite", help=summary, description=summary)
+    invite.set_defaults(action=_invite)
+
     summary = "let the tokens of somebody at an issuer be those of an existing user"
     link = actions.add_parser("link", help=summary, description=summary)
     link.add_argument("name", metavar="NAME", help="the name of the user")
@@ -22,12 +40,34 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    session.run(read_settings(), lambda store: arguments.action(store, arguments))
+    settings = read_settings()
+    session.run(settings, lambda store: arguments.action(store, settings, arguments))
     return 0
 
 
-async def _link(store: Store, arguments: Namespace) -> None:
-    found = issuers_of(read_settings())
+async def _create(store: Store, settings: Settings, arguments: Namespace) -> None:
+    try:
+        if not await store.users.create(arguments.name):
+            raise UsernameTaken(arguments.name)
+    except Refusal as refusal:
+        raise CommandError(refusal.message) from refusal
+    try:
+        base = password.link_base(settings)
+    except WrongSetting as missing:
+        print(f"{arguments.name} has no link to choose a password: {missing}", file=sys.stderr)
+    else:
+        print(await password.link(store.site, base, arguments.name))
+
+
+async def _invite(store: Store, settings: Settings, arguments: Namespace) -> None:
+    if settings.offers.registration is Registration.CLOSED:
+        raise WrongSetting("UPVOTE_REGISTRATION=closed: nobody can register")
+    base = password.link_base(settings)
+    print(f"{base}{REGISTER}#{(await invitations.create(store.site)).text}")
+
+
+async def _link(store: Store, settings: Settings, arguments: Namespace) -> None:
+    found = issuers_of(settings)
     if found is None:
         raise CommandError("there are no issuers: UPVOTE_ISSUERS names no file")
     names = [each.name for each in found.issuers]

@@ -19,7 +19,7 @@ TEMPLATES = Environment(
 POLICY = "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 HEADERS = {**UNCACHED, "Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
 WRONG = "This link is not valid. Perhaps it was cut off, or the account is gone."
-DONE = "You get no more mails about replies. Your account page has them again."
+DONE = "You get no more mails about replies. The settings have them again."
 
 
 def routes() -> list[BaseRoute]:

@@ -43,6 +43,9 @@ PATHS = [
     "/moderation/{id}",
     "/log-in",
     "/register",
+    "/reset",
+    "/forgot",
+    "/confirm",
     "/post",
     "/settings",
 ]
@@ -58,7 +61,7 @@ POLICY = [
     "script-src 'self'",
     "style-src 'self'",
     "connect-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self' data:{pictures}",
     "font-src 'self'",
     "base-uri 'self'",
     "form-action 'none'",
@@ -66,10 +69,6 @@ POLICY = [
     "require-trusted-types-for 'script'",
     "trusted-types dompurify",
 ]
-SECURITY = {
-    "Content-Security-Policy": "; ".join(POLICY),
-    "Referrer-Policy": "same-origin",
-}
 REVALIDATED = {"Cache-Control": "no-cache"}
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
@@ -104,7 +103,8 @@ async def page(request: Request, is_known: bool = True) -> Response:
     html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}" />')
     html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts(head, request.app.state.site_name))
     html = html.replace(ROOT, f'<div id="root">{head.content}</div>')
-    headers = {**SECURITY, **REVALIDATED, "Vary": "Accept", **head.headers}
+    pictures = request.app.state.store.users.offers.avatar_hosts
+    headers = {**security(pictures), **REVALIDATED, "Vary": "Accept", **head.headers}
     return HTMLResponse(html, head.status, headers=headers)
 
 
@@ -144,6 +144,13 @@ def accepts_html(request: Request) -> bool:
     return "text/html" in request.headers.get("Accept", "")
 
 
+@cache
+def security(pictures: tuple[str, ...] = ()) -> Mapping[str, str]:
+    """The headers by which browsers load only what is the site's own, and pictures of users from these hosts."""
+    policy = "; ".join(POLICY).format(pictures="".join(f" {host}" for host in pictures))
+    return {"Content-Security-Policy": policy, "Referrer-Policy": "same-origin"}
+
+
 @dataclass(frozen=True, slots=True)
 class File:
     """A built file, compressed once."""
@@ -162,7 +169,7 @@ def _files() -> dict[str, File]:
 def _read(path: Path) -> File:
     body = path.read_bytes()
     named_by_content = path.suffix != ".txt"
-    headers = SECURITY | (FOR_EVER if named_by_content else REVALIDATED) | {"Vary": "Accept-Encoding"}
+    headers = {**security(), **(FOR_EVER if named_by_content else REVALIDATED), "Vary": "Accept-Encoding"}
     return File(body, gzip.compress(body, mtime=0), TYPES[path.suffix], headers)
 
 

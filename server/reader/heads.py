@@ -245,6 +245,7 @@ def head(request: Request, page: PageMetadata) -> Head:
         site=site,
         title=f"{page.title} · {site}" if page.title else site,
         orders=" ".join(kept_orders(request)),
+        offers=request.app.state.store.users.offers,
         public_url=request.app.state.public_url.setting,
     )
     return Head(html, page.content, page.noscript, page.status)

@@ -39,7 +39,7 @@ from store.maintenance.records.mailboxes import read_mailboxes, read_mailing
 from store.maintenance.records.places import read_places
 from store.maintenance.records.record import Record, Skipped
 from store.maintenance.records.settings import imported, read_ranking, read_sequences, read_server_keys
-from store.maintenance.records.tokens import read_tokens
+from store.maintenance.records.tokens import read_invitations, read_tokens
 from store.maintenance.scan import Progress
 from store.site import Site
 
@@ -64,6 +64,7 @@ LAST: dict[str, Reader] = {
     "mailbox": read_mailboxes,
     "mailing": read_mailing,
     "token": read_tokens,
+    "invitation": read_invitations,
     "action": read_actions,
     "appeal": read_appeals,
     "flags": read_flags,

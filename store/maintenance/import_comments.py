@@ -14,9 +14,9 @@ from store import effects, keys
 from store.client import Command
 from store.effects import NewEntry
 from store.log import Entry
-from store.maintenance.import_stories import user_creation
 from store.scripts.registry import Script
 from store.store import Store
+from store.users import creation
 
 IMPORT_COMMENT = Script("import_comment")
 
@@ -83,7 +83,7 @@ async def create_posters(store: Store, joined: Mapping[str, int]) -> Posters:
     """
     names, created, rest = dict[str, str](), 0, iter(joined.items())
     while some := list(islice(rest, AT_ONCE)):
-        replies = await store.site.redis.pipeline([user_creation(store, *each) for each in some])
+        replies = await store.site.redis.pipeline([creation(store.site, *each) for each in some])
         created += sum(status == "created" for (status,) in replies)
         stored = await store.site.redis.pipeline([_stored_name(store, name) for name, _ in some])
         names.update({name.lower(): found for (name, _), found in zip(some, stored, strict=True)})

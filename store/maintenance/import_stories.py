@@ -3,13 +3,13 @@
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from store import followed, follows, keys, leaving, links
+from store import followed, follows, keys, links
 from store.client import Command
 from store.records import Article
 from store.scripts.registry import Script
 from store.store import Store
+from store.users import creation
 
-CREATE_USER = Script("create_user")
 IMPORT_STORY = Script("import_story")
 
 FindArchived = Callable[[int], Awaitable[Article | None]]  # finds an archived article by its number
@@ -75,7 +75,7 @@ async def create_voters(store: Store, stories: Sequence[Story]) -> Voters:
     known = await store.site.redis.pipeline([("HMGET", user, "name", "password") for user in users])
     new = [name for name, user in zip(names, known, strict=True) if user == [None, None]]
     joined = min((story.time for story in open_stories), default=0)
-    await store.site.redis.pipeline([user_creation(store, name, joined) for name in new])
+    await store.site.redis.pipeline([creation(store.site, name, joined) for name in new])
     voters = [name for name, user in zip(names, known, strict=True) if user in ([None, None], [name, None])]
     return Voters(voters, len(new))
 
@@ -119,14 +119,6 @@ async def follow(store: Store, posters: Iterable[str], count: int) -> int:
         ]
         await follows.set_all(store.site, followed.USERS, True, pairs)
     return len(names)
-
-
-def user_creation(store: Store, name: str, joined: int) -> Command:
-    """The command that creates a user without a password, if the username is free. `joined` in unix milliseconds."""
-    p = store.site.home_of_user(name)
-    script_keys = [keys.user(p, name), keys.closed(p), keys.log(p), keys.events(p)]
-    script_keys += [leaving.departed(p), leaving.namekey(p)]
-    return CREATE_USER.command(script_keys, name, joined, store.site.clock())
 
 
 def _after(names: Sequence[str], i: int, count: int) -> list[str]:

@@ -90,6 +90,21 @@ async def test_annulled_votes_count_as_if_never_cast_and_come_back(pair: Pair, i
     assert not any(pair.world.redis.keys(f"{kind}:*") for kind in ("annulled", "cases", "annulling"))
 
 
+async def test_vote_counts_no_more_where_one_set_of_voters_has_expired_before_the_other(pair: Pair):  # M7
+    """Each expires by the clock of the process that has made it."""
+    number = await pair.post("alice", "show")
+    await pair.vote("Mallory", number, Vote.DOWN)
+    await pair.world.mirror()
+    pair.clock.advance(WINDOW + 1)
+    p = pair.world.store.site.home_of_article(number)
+    pair.world.redis.delete(keys.downvoted(p, number))
+
+    action = await pair.world.annul()
+    await pair.world.settle()
+    assert (await pair.world.read(action)).annulled_votes == 1
+    assert pair.world.redis.hmget(keys.article(p, number), "up", "down") == ["1", "0"]
+
+
 @pytest.mark.parametrize("partitions", [1, 8], indirect=True)
 async def test_without_a_database_what_is_open_is_annulled(bare: Pair):  # M7
     bare.left_out = ("Mallory",)

@@ -38,6 +38,8 @@ PUBLIC = {
     "branch": "/article/{article}/comment/{comment}",
     "log in": "/log-in",
     "register": "/register",
+    "forgot": "/forgot",
+    "confirm": "/confirm#token",
     "absent": "/absent",
     "absent article": "/article/1",
 }

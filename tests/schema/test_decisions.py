@@ -2,7 +2,7 @@
 
 import pytest
 
-from store import article_moderation, comment_moderation, reverts, roles
+from store import article_moderation, comment_moderation, purges, reverts, roles
 from store.moderation_records import Role
 from store.roles import OPERATOR
 from tests.store.reading import post
@@ -52,6 +52,13 @@ async def test_removed_article_says_why(store, ask, article, owner):
     assert (found["state"], found["removal"]) == ("REMOVED", told(standing))
     assert (await ask(READ, id=article.id))["data"]["article"] is None
     assert (await ask(HELD, owner))["data"]["held"]["nodes"] == [{"id": article.id, "removal": told(standing)}]
+
+
+async def test_purged_article_says_why(store, ask, article, owner):
+    done = await purges.purge(store.site, OPERATOR, article.number, "an address")
+
+    found = (await ask(READ, owner, id=article.id))["data"]["article"]
+    assert (found["state"], found["removal"]) == ("REMOVED", told(done))
 
 
 async def test_article_out_of_a_group_is_not_removed(store, ask, article, owner):

@@ -12,7 +12,9 @@ from resolvers.context import Context
 from server.settings import WrongSetting, read_settings
 from store.errors import Invalid
 from store.maintenance.write_lock import WriteLock
+from store.one_time_tokens import Purpose, issue
 from store.sessions import new_token
+from store.site import unix_milliseconds
 from tests.server import in_process
 from tests.store.reading import everything, post
 
@@ -21,6 +23,7 @@ ARGUMENTS = '{username: "%s", password: "correct horse", cookie: true}'
 SESSION = "{ token expiresAt user { username } userErrors { code field } }"
 REGISTER = f"mutation {{ register(input: {ARGUMENTS}) {SESSION} }}"
 LOG_IN = f"mutation {{ logIn(input: {ARGUMENTS}) {SESSION} }}"
+RESET = f'mutation {{ resetPassword(input: {{token: "%s", newPassword: "battery staple", cookie: true}}) {SESSION} }}'
 LOG_OUT = "mutation { logOut { userErrors { code } query { viewer { username } } } }"
 END_OWN = (
     "mutation($id: ID) { endSession(input: {sessionId: $id}) { account { sessions { id } } userErrors { code } } }"
@@ -379,3 +382,21 @@ async def test_streams_take_the_cookie_and_other_gets_do_not(http):  # U4
     assert '{"viewer":null}' in await got("text/event-stream", origin="https://evil.example")
     for accept in ("*/*", "application/json, text/event-stream", 'multipart/mixed;subscriptionSpec="1.0"'):
         assert '{"viewer":null}' in await got(accept)
+
+
+async def test_log_in_and_reset_take_no_session_that_a_browser_brings(redis_url, store, clock):
+    """Session fixation: whoever plants the cookie of a session does not share the one that is opened."""
+    clock.now = unix_milliseconds()  # as the application has it
+    async with serving(redis_url) as http:
+        planted = await registered(http, "mallory")
+        await registered(http, "alice")
+        token = (await issue(store.site, "alice", Purpose.RESET)).text
+        opened = [planted]
+        for document in (LOG_IN % "alice", RESET % token):
+            response = await sent(http, document, cookie=planted, origin=OWN)
+            opened.append(response.headers["set-cookie"].partition(";")[0])
+
+        assert len(set(opened)) == 3
+        assert await viewer_of(http, planted, origin=OWN) == "mallory"
+        assert await viewer_of(http, opened[1], origin=OWN) is None  # the reset has ended it
+        assert await viewer_of(http, opened[2], origin=OWN) == "alice"

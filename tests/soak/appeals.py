@@ -98,7 +98,8 @@ def _groups(action: Action) -> frozenset[str]:
 
 def _may_revert(actor: User, action: Action) -> bool:
     if isinstance(action.subject, User):
-        return actor.is_admin if action.kind != "BAN" else actor.moderates([action.group] if action.group else [])
+        is_of_role = action.role is not None
+        return actor.is_admin if is_of_role else actor.moderates([action.group] if action.group else [])
     of_group = isinstance(action.subject, Article) and action.kind == "REMOVE" and action.group is not None
     return moderation.may_act(actor, action.subject, action.group, of_group=of_group)
 

@@ -5,7 +5,7 @@ docs/moderation.md describes it. The server gives each action a number, which th
 
 from collections.abc import Callable
 
-from tests.soak import moderation
+from tests.soak import moderation, states
 from tests.soak.model import GROUPS_OF_AN_ARTICLE, Model
 from tests.soak.moderation import Texts
 from tests.soak.records import Action, Article, Comment, User
@@ -50,9 +50,12 @@ def _remove(model: Model, ban: Action, text: Article | Comment) -> None:
         group = None  # as a whole
     reason = Texts(group, f"removed with the ban action:{ban.number}", None)
     number = _number_of(model, text)
-    moderation.record(model, number, "REMOVE", text, ban.moderator, reason, notifies=False, ban=ban)
+    more = {"notifies": False, "ban": ban, "before": text.state}
+    moderation.record(model, number, "REMOVE", text, ban.moderator, reason, **more)
     if isinstance(text, Article) and group is not None:
         text.groups = text.groups - {group}
+    else:
+        states.set_state(model, text, "REMOVED")
     model.reached.count(f"{type(text).__name__.lower()}s removed with a ban")
     model.reached.count("archived articles removed with a ban", text.number in model.archived)
 
@@ -61,7 +64,7 @@ def _is_removable(ban: Action, text: Article | Comment) -> bool:
     article = text.article if isinstance(text, Comment) else text
     is_in_group = ban.group is None or ban.group in article.groups
     is_decided = any(each.kind in DECIDING and each.at >= ban.at and each is not ban for each in text.actions)
-    return is_in_group and text.state == "VISIBLE" and text.posted_at <= ban.at and not is_decided
+    return is_in_group and text.state in ("VISIBLE", "PENDING") and text.posted_at <= ban.at and not is_decided
 
 
 def _is_there(model: Model, text: Article | Comment) -> bool:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tests.soak import banned_texts, moderation
-from tests.soak.model import Model, Refused, check_all
+from tests.soak import annulments, banned_texts, moderation
+from tests.soak.model import Model, Refused, check, check_all
 from tests.soak.moderation import Done, NewNumber, Texts
-from tests.soak.records import Action, User
+from tests.soak.records import Action, Annulment, User
 from tests.soak.requests import milliseconds
 
 
@@ -14,19 +14,20 @@ def ban(model: Model, token: str | None, given: Mapping[str, Any], number: NewNu
     """From the site, which ends all sessions of the user, or from a group."""
     name = moderation.username(given["userId"])
     actor, until = model.actor(token), given.get("until")
+    annuls_votes = bool(given.get("annulVotes"))
+    check(not annuls_votes or given.get("group") is None, "annulVotes")
     ends = None if until is None else milliseconds(until)
     texts = _checked(model, given, ends)
     if not actor.roles:
         raise Refused("NOT_A_MODERATOR")
     model.require_not_banned(actor)
-    groups, user = [texts.group] if texts.group else [], model.users.get(name)
-    _require_moderator(actor, user, groups)
+    groups, user = [texts.group] if texts.group else [], model.account(name)
+    require_moderator(actor, user, groups)
     assert user
     if not actor.outranks(user, groups):
         raise Refused("NOT_A_MODERATOR", "userId")
     standing, removes_texts = model.ban_of(user, texts.group), bool(given.get("removeTexts"))
-    adds_texts = removes_texts and standing is not None and not standing.removes_texts
-    if standing is not None and not _ends_later(ends, standing.until) and not adds_texts:
+    if standing is not None and not _ends_later(ends, standing.until) and not _adds(given, standing):
         model.reached.count("bans that end no later than others")
         return standing, False
     more = {"until": ends, "removes_texts": removes_texts}
@@ -36,24 +37,37 @@ def ban(model: Model, token: str | None, given: Mapping[str, Any], number: NewNu
         model.sessions = {key: other for key, other in model.sessions.items() if other is not user}
     if removes_texts:
         banned_texts.remove(model, action)
+    if annuls_votes:
+        annulments.annul(model, action, Annulment(0, model.now))
+        model.reached.count("votes annulled with a ban", bool(action.annulment and action.annulment.held))
     return action, True
 
 
-def revert(model: Model, actor: User, action: Action, texts: Texts, number: NewNumber) -> Action:
+def _adds(given: Mapping[str, Any], standing: Action) -> bool:
+    """Whether a ban does more than a standing one."""
+    adds_texts = bool(given.get("removeTexts")) and not standing.removes_texts
+    return adds_texts or (bool(given.get("annulVotes")) and standing.annulment is None)
+
+
+def revert(
+    model: Model, actor: User, action: Action, texts: Texts, number: NewNumber, *, keeps_votes: bool = False
+) -> Action:
     user = action.subject
     assert isinstance(user, User)
-    _require_moderator(actor, user, [action.group] if action.group else [])
+    require_moderator(actor, user, [action.group] if action.group else [])
     moderation.require_unreverted(action)
     before = model.ban_of(user, action.group)
     reverted = moderation.record_revert(model, actor, action, texts, number)
     if action.removes_texts:
         banned_texts.restore(model, action, reverted)
+    if action.annulment:
+        annulments.settle_reverted(model, action, keeps=keeps_votes)
     model.reached.count("reverts of bans")
     model.reached.count("reverts of one of several bans", before is not None and before is not action)
     return reverted
 
 
-def _require_moderator(actor: User, user: User | None, groups: Iterable[str]) -> None:
+def require_moderator(actor: User, user: User | None, groups: Iterable[str]) -> None:
     """A moderator of the place, who is not the user."""
     if not actor.moderates(groups):
         raise Refused("NOT_A_MODERATOR", "group")

@@ -35,7 +35,9 @@ def post(
             model.reached.count("double clicks on comments")
             return first, True
     article, parent = _answered(model, poster, *comment_input[:2])
+    rule = model.held_by(poster, {"content": content})
     comment = _new(model, number_of_new, article, parent, poster, content)
+    model.hold(comment, rule)
     if key is not None:
         poster.commented[used] = (model.now, comment_input, comment)
     else:
@@ -47,10 +49,12 @@ def edit(model: Model, token: str | None, given: Mapping[str, Any]) -> Comment:
     if token is None:
         raise Refused("UNAUTHENTICATED")
     check_all((is_id("comment", given["commentId"]), "commentId"), (is_content(given["content"]), "content"))
-    comment, _ = _own(model, token, given["commentId"])
-    if not comment.is_shown:
+    comment, editor = _own(model, token, given["commentId"])
+    if "REMOVED" in (comment.state, comment.article.state):
         model.reached.count("edits of what is removed")
         raise Refused("FORBIDDEN", "commentId")
+    model.held_by(editor, {"content": given["content"]})
+    model.reached.count("edits of what is pending", comment.state == "PENDING")
     comment.content, comment.edited_at = given["content"], model.now
     model.forget_cleared_flags(comment)
     model.version += 1
@@ -58,12 +62,20 @@ def edit(model: Model, token: str | None, given: Mapping[str, Any]) -> Comment:
 
 
 def delete(model: Model, token: str | None, id: str) -> str:
-    """A comment with replies becomes a stub. A stub goes with its last reply."""
     comment, _ = _own(model, token, id)
+    drop(model, comment)
+    return f"comment:{comment.number}"
+
+
+def drop(model: Model, comment: Comment) -> None:
+    """Delete a comment. One with replies becomes a stub. A stub goes with its last reply."""
     comment.poster = comment.content = comment.edited_at = None
+    comment.state = "DELETED"
     model.reached.count("notifications whose cause is deleted", bool(comment.notified))
     comment.notified.clear()
     comment.flags.clear()
+    model.reached.count("annulled votes on what is deleted", bool(comment.annulled))
+    comment.annulled.clear()
     gone: Comment | None = comment
     while gone and gone.is_stub and not any(each.parent is gone for each in model.comments.values()):
         del model.comments[gone.number]
@@ -71,21 +83,27 @@ def delete(model: Model, token: str | None, id: str) -> str:
         gone = gone.parent
     model.reached.count("stubs", comment.number in model.comments)
     model.version += 1
-    return f"comment:{comment.number}"
 
 
 def vote(model: Model, token: str | None, id: str, value: str) -> tuple[Comment, bool]:
+    if token is not None and is_id("comment", id):
+        model.require_downvote(model.writer(token), value)
     comment, voter = _found(model, token, id)
     model.require_not_banned(voter, comment.article.groups)
     up, down = len(comment.up), len(comment.down)
     changed = model.cast(comment, voter, value, "commentId")
     if changed:
-        partition = model.partition(comment.article)
-        model.moves[partition] += 1
-        comment.moves.append(Move(model.moves[partition], up, up, down, down))
-        if len(comment.moves) > MOST_MOVES:
-            comment.moves[:2] = [_merged(*comment.moves[:2])]
+        note_move(model, comment, up, down)
     return comment, changed
+
+
+def note_move(model: Model, comment: Comment, up: int, down: int) -> None:
+    """Note that a comment may have another place now. It had these votes before."""
+    partition = model.partition(comment.article)
+    model.moves[partition] += 1
+    comment.moves.append(Move(model.moves[partition], up, up, down, down))
+    if len(comment.moves) > MOST_MOVES:
+        comment.moves[:2] = [_merged(*comment.moves[:2])]
 
 
 def is_content(text: str) -> bool:
@@ -127,7 +145,7 @@ def _answered(model: Model, poster: User, number: int, parent_number: int | None
     model.require_not_banned(poster, article.groups)
     if parent_number and (parent is None or parent.is_stub or parent.article is not article):
         raise Refused("NOT_FOUND", "parentId")
-    if not article.is_visible or (parent and parent.is_removed):
+    if not article.is_visible or (parent and not parent.is_visible):
         model.reached.count("answers to what is removed")
         raise Refused("FORBIDDEN", "parentId" if article.is_visible else "articleId")
     if article.is_locked:

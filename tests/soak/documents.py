@@ -39,6 +39,7 @@ MUTATIONS = {  # by name, how often relative to the others
     "unfollowUser": 4,
     "followGroup": 8,
     "unfollowGroup": 4,
+    "editProfile": 2,
     "logOut": 0.7,
     "logIn": 1,
     "register": 0.3,
@@ -66,11 +67,12 @@ MODERATION = {  # by name, how often relative to each other where only these are
     "revokeRole": 1,
     "banUser": 4,
 }
+ACTING = (*MODERATION, "annulVotes")  # whose payload has an action
 OF_COMMENTS = ("thread", "comments", "replies")  # whose cursors belong to one article or comment
 HASHING = ("register", "logIn", "changePassword")  # once in a document at most
 NOT_IN_PAYLOADS = ("search",)  # what a write has changed is found a little later
-BANNED = "... on Banned { until group { name } rule } }"
-QUEUED = "since flagReasons flags { reason note at by { username } } "
+BANNED = "rule params { name value } ... on Banned { until group { name } } }"
+QUEUED = "since heldBy flagReasons flags { reason note at by { username } } "
 SEARCHED = ("Article", "Comment", "User")
 SEARCH_ORDERS = ("NEWEST", "VOTES", "RELEVANCE")
 SEARCH_COST = 60
@@ -134,7 +136,8 @@ class DocumentGenerator:
         """A mutation whose payload does not depend on the order in which it and others are executed."""
         changes = ("vote", "voteOnComment", "followUser", "unfollowUser")
         fields = {"post": "article { id }", "comment": "comment { id }"} | dict.fromkeys(changes, "changed")
-        fields |= dict.fromkeys(MODERATION, "action { id } changed")
+        fields |= {"deleteUser": "deletedUserId", "register": "token"}
+        fields |= dict.fromkeys(ACTING, "action { id } changed")
         selected = f"{{ {fields.get(name, '__typename')} userErrors {{ code field }} }}"
         return self._document("mutation", f"m0: {name}{self._input(name, 'm0')} {selected}", (("m0", name),))
 
@@ -170,7 +173,7 @@ class DocumentGenerator:
 
     def _payload(self, name: str) -> str:
         shown = {"post": "article { id }", "comment": "comment { id }", "register": "token", "logIn": "token"}
-        shown |= dict.fromkeys(MODERATION, "action { id } changed")
+        shown |= dict.fromkeys(ACTING, "action { id } changed")
         needed = shown.get(name, "")
         fields = SCHEMA.mutation_type.fields[name].type.fields  # type: ignore[union-attr]
         parts = [needed, "userErrors { code field message ... on VotingClosed { closedAt } " + BANNED]
@@ -344,7 +347,7 @@ class DocumentGenerator:
             given["subjectId"] = about["subjectId"] = f"${self._slot('ID', 'nodeId')}"
         elif "group" in known and self.random.random() < 0.4:
             given["group"] = about["group"] = f"${self._slot('String', 'group')}"
-        if (about["parent"], about["field"]) == ("Query", "moderationQueue") and self.random.random() < 0.1:
+        if (about["parent"], about["field"]) == ("Query", "moderationQueue") and self.random.random() < 0.5:
             given["kind"] = about["kind"] = self.random.choice(("FLAGGED", "PENDING"))
         if "date" in known and self.random.random() < 0.5:
             given["date"] = about["date"] = f"${self._slot('Date', 'date')}"

@@ -7,9 +7,9 @@ from typing import Any
 
 from tests.soak import formulas, home, inboxes, moderation_fields, saved, searches
 from tests.soak.inboxes import Inbox
-from tests.soak.model import GROUP, USERNAME, BadInput, NotAllowed, is_id, is_link
+from tests.soak.model import GROUP, PSEUDONYM, USERNAME, BadInput, NotAllowed, is_id, is_link
 from tests.soak.pages import Page
-from tests.soak.records import Action, Article, Comment, Reading, User
+from tests.soak.records import Action, Article, Comment, Reading, User, named, vote_of
 from tests.soak.requests import EPOCH, Request, SessionEnd, milliseconds
 from tests.soak.saved import Home
 from tests.soak.searches import ANY_TEXT, ANY_TEXT_OR_NULL, Unordered
@@ -58,6 +58,9 @@ def _node(request: Request, parent: Any, id: str) -> Any:
         return request.threads.read(request.poster(), request.model.comments.get(int(name)))
     if is_id("action", id):
         return request.model.actions.get(int(name))
+    if kind == "user" and PSEUDONYM.fullmatch(name):
+        request.model.reached.count("users who have left, read by their ids", name in request.model.departed)
+        return request.model.departed.get(name)
     if kind in ("user", "feed", "home", "inbox") and USERNAME.fullmatch(name):
         user = request.model.users.get(name.lower())
         if kind == "user":
@@ -77,7 +80,7 @@ def _readable(request: Request, article: Article | None) -> Article | None:
     viewer = request.poster()
     may_read = request.model.may_read(viewer, article)
     for who in _readers(viewer, article):
-        request.model.reached.count(f"removed articles read by {who}")
+        request.model.reached.count(f"{article.state.lower()} articles read by {who}")
     return article if may_read else None
 
 
@@ -205,7 +208,8 @@ def _viewer_vote(request: Request, subject: Article | Comment) -> str | None:
     viewer = request.viewer()
     if viewer is None or not request.model.has_voters(subject):
         return None
-    return "UP" if viewer in subject.up else "DOWN" if viewer in subject.down else "NONE"
+    request.model.reached.count("annulled votes shown to their voters", viewer in subject.annulled)
+    return vote_of(subject, viewer)
 
 
 def _voters(request: Request, article: Article, **given: Any) -> Page | None:
@@ -288,8 +292,11 @@ def _placed(request: Request, comment: Comment | None) -> Comment | None:
 
 def _poster_of(request: Request, comment: Comment | Reading) -> User | None:
     if isinstance(comment, Reading):
-        return comment.comment.poster
-    return comment.poster if comment.is_visible else None
+        comment = comment.comment
+    elif not comment.is_visible:
+        return None
+    request.model.reached.count("comments of users who have left", bool(comment.poster and comment.poster.has_left))
+    return named(comment.poster)
 
 
 def _content_of(request: Request, comment: Comment | Reading) -> str | None:
@@ -335,7 +342,8 @@ ERROR: dict[str, Callable[..., Any]] = {
     "retryAt": lambda request, refused: refused.more["retryAt"],
     "until": lambda request, refused: refused.more["until"],
     "group": lambda request, refused: refused.more["group"],
-    "rule": lambda request, refused: None,
+    "rule": lambda request, refused: refused.more.get("rule"),
+    "params": lambda request, refused: refused.more.get("params", []),
 }
 LISTED = ("Article", "User", "Group", "Comment", "Notification", "ModerationAction", "Votable")
 OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
@@ -429,7 +437,13 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "votesToNextRank": lambda request, standing: standing.missing,
     },
     "Session": {"expiresAt": lambda request, end: end},
-    "Account": {"sessions": _account_sessions},
+    "Account": {
+        "sessions": _account_sessions,
+        "email": lambda request, user: None,  # the soak sends no mail
+        "pendingEmail": lambda request, user: None,
+        "isEmailRefused": lambda request, user: False,
+        "mailReplies": lambda request, user: "NEVER",
+    },
     "AccountSession": {
         "id": lambda request, token: ANY_TEXT,
         "openedAt": lambda request, token: ANY_TEXT,
@@ -440,9 +454,12 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "StandingTerm": {"name": lambda request, term: term[0], "value": lambda request, term: term[1]},
     "User": {
         "id": lambda request, user: f"user:{user.lower}",
-        "username": lambda request, user: user.name,
-        "joinedAt": lambda request, user: user.joined_at,
+        "username": lambda request, user: user.shown_name,
+        "joinedAt": lambda request, user: 0 if user.has_left else user.joined_at,
         "karma": lambda request, user: request.model.karma(user),
+        "displayName": lambda request, user: user.profile.get("displayName"),
+        "about": lambda request, user: user.profile.get("about"),
+        "avatarUrl": lambda request, user: user.profile.get("avatarUrl"),
         "articles": _timeline,
         "comments": lambda request, user, **given: request.threads.of_user(user, request.paging(given)),
         "followers": lambda request, user, **given: request.listings.people("followers", user, request.paging(given)),
@@ -451,7 +468,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
             (viewer := request.viewer()) is not None and user in viewer.following
         ),
         "roles": moderation_fields.roles,
-        "isBanned": lambda request, user: request.model.ban_of(user, None) is not None,
+        "isBanned": lambda request, user: not user.has_left and request.model.ban_of(user, None) is not None,
         "bannedUntil": moderation_fields.banned_until,
     },
     "Group": {
@@ -480,7 +497,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "id": lambda request, each: f"notification:{each.user.lower}:{each.subject.number}",
         "kind": lambda request, each: each.notice.kind,
         "at": lambda request, each: each.notice.at,
-        "actor": lambda request, each: None if isinstance(each.subject, Action) else each.subject.poster,
+        "actor": lambda request, each: None if isinstance(each.subject, Action) else named(each.subject.poster),
         "subject": lambda request, each: each.subject,
         "isSeen": lambda request, each: each.is_seen,
     },
@@ -494,6 +511,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     **{f"{kind}Edge": EDGE for kind in LISTED},
     "SearchConnection": CONNECTION | {"nodes": _found_nodes},
     "SearchEdge": EDGE | {"excerpt": lambda request, edge: edge.excerpt},
+    "ChangedField": {"name": lambda request, param: param[0], "value": lambda request, param: str(param[1])},
     **dict.fromkeys(("Refusal", "VotingClosed", "RateLimited", "Banned"), ERROR),
     **moderation_fields.FIELDS,
     **saved.FIELDS,

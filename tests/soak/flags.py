@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tests.soak import states
 from tests.soak.model import Model, Refused, check, is_id, number_of
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
-from tests.soak.records import Article, Comment, Flag, User, standing
+from tests.soak.records import Article, Comment, Flag, User, newest, standing
+from tests.soak.rules import FLAGS_THAT_HIDE, VOTES_PER_FLAG
 
 LONGEST_NOTE = 5_000  # characters
 
@@ -43,8 +45,11 @@ class Queue:
 
 def flag(
     model: Model, token: str | None, given: Mapping[str, Any], reason: str | None
-) -> tuple[Article | Comment, bool]:
-    """Flag an article or a comment; without a reason, withdraw the flag. Returns it, and whether anything changed."""
+) -> tuple[Article | Comment | None, bool]:
+    """
+    Flag an article or a comment; without a reason, withdraw the flag. Returns it, or None if the flag hides it, and
+    whether anything changed.
+    """
     id = given["subjectId"]
     check(is_id("article", id) or is_id("comment", id), "subjectId")
     if token is None:
@@ -67,19 +72,41 @@ def flag(
         model.reached.count("flags withdrawn")
     else:
         at = before.at if before else model.now
-        subject.flags[user] = Flag(at, reason, note or None, frozenset(_article(subject).groups))
+        counts = not any(model.bans_of(user))
+        subject.flags[user] = Flag(at, reason, note or None, frozenset(_article(subject).groups), counts=counts)
         model.reached.count("flags replaced" if before else "flags")
     model.version += 1
+    if reason is not None and _hides(model, subject, user):
+        model.reached.count("texts that flags hide")
+        states.set_state(model, subject, "PENDING")
+        return None, True
     return subject, True
 
 
+def _hides(model: Model, subject: Article | Comment, flagger: User) -> bool:
+    """Whether the flags on a text hide it, by the rules; not those of moderators, nor one that was approved since."""
+    poster, counting = subject.poster, [user for user, flag in standing(subject.flags) if flag.counts]
+    assert poster
+    if not model.policy.has_rules or flagger not in counting or poster.roles:
+        return False
+    counted = sum(not any(model.bans_of(user)) for user in counting)
+    approval = newest(subject.decisions, "APPROVE")
+    is_approved = approval is not None and approval.at >= (subject.edited_at or 0)
+    is_enough = counted >= FLAGS_THAT_HIDE and counted * VOTES_PER_FLAG >= subject.votes
+    return is_enough and not is_approved
+
+
 def queue(model: Model, viewer: User, kind: str, group: str | None, paging: PageArguments) -> Page | None:
-    """What is flagged and visible, by its first flag; None for who does not moderate there. Nothing is pending."""
+    """
+    What is flagged and visible, by its first flag, or what is pending, by the time when it was posted; None for who
+    does not moderate there.
+    """
     chosen = chosen_queue(viewer, group)
     if chosen is None:
         return None
     paging.check()
-    waiting = _waiting(model, chosen) if kind == "FLAGGED" else []
+    waiting = list(_waiting(model, chosen) if kind == "FLAGGED" else _pending(model, chosen))
+    model.reached.count("queues of what is pending", kind == "PENDING" and bool(waiting))
     entries = descending([ListingEntry((at, each.number), each) for at, each in waiting])
     listing = ("queue", kind, *chosen.name)
     page = cut("Queue", listing, entries, paging, paging.position(listing))
@@ -108,6 +135,14 @@ def _waiting(model: Model, chosen: Queue) -> Iterable[tuple[int, Article | Comme
         flags = [flag for _, flag in standing(each.flags)]
         if any(map(chosen.has, flags)):
             yield flags[0].at, each
+
+
+def _pending(model: Model, chosen: Queue) -> Iterable[tuple[int, Article | Comment]]:
+    subjects: list[Article | Comment] = [*model.articles.values(), *model.comments.values()]
+    for each in subjects:
+        is_in_queue = chosen.groups is None or bool(chosen.groups & _article(each).groups)
+        if each.state == "PENDING" and is_in_queue:
+            yield each.posted_at, each
 
 
 def _shown(subject: Article | Comment, viewer: User, chosen: Queue) -> list[tuple[User, Flag]]:

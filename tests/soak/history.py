@@ -39,14 +39,24 @@ class Operation:
 @dataclass(frozen=True)
 class Step:
     """
-    What happens at one instant. `kind`: "together" is one operation, or several reads at once; "writes" are several
-    independent writes at once; "viewers" are the same read by different viewers, one after the other; "subscribed" is a
-    write, and the viewers who have subscribed to an article; "overtaken" are reads, and a write that is sent before
-    they are answered; "restart" and "kill" the server, "drop" its Redis connections, "expire" all sessions; "import"
-    stories; "admin" makes a user an admin by a command of the shell; "archive" are reads that are sent again and again
-    while articles leave Redis as `stay` says, and without reads the next steps are run then; "searched" are a write and
-    searches that follow it at once; "ban" is one that removes all texts of the user, or the revert of such a one;
-    "fault" is what happens to the database or the mirror, and "healed" the end of it.
+    What happens at one instant, by `kind`:
+
+    - together: one operation, or several reads at once
+    - writes: several independent writes at once
+    - overtaken: reads, and a write that is sent before they are answered
+    - viewers: the same read by different viewers, one after the other
+    - subscribed: a write, and the viewers who have subscribed to an article
+    - told: a write, and viewers who have subscribed to what is new
+    - searched: a write, and searches that follow it at once
+    - in steps: what a moderator does to all texts or votes of a user, or the revert of it
+    - leave: a user is deleted
+    - archive: reads that are sent again and again while articles leave Redis as `stay` says; without reads the next
+      steps are run then
+    - export: a user takes their data along
+    - purge: a text is purged by a command of the shell, beside reads
+    - import, admin: stories are imported, or a user becomes an admin, by a command of the shell
+    - restart, kill: of the server; drop: its Redis connections break; expire: all sessions end
+    - fault, healed: what happens to the database or the mirror, and its end
     """
 
     kind: str
@@ -57,6 +67,7 @@ class Step:
     stories: tuple[Story, ...] = ()
     fault: str = ""
     admin: str = ""
+    purged: Ref | None = None
 
 
 def refs_in(value: Any) -> Iterable[Ref]:

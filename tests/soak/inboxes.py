@@ -71,6 +71,14 @@ def unseen_time(model: Model, user: User) -> int:
     return max(model.now, seen_until + 1)
 
 
+def announce(model: Model, text: Article | Comment) -> None:
+    """Notify those whom a text answers or mentions, now that it is shown for the first time."""
+    for name, notice in text.notified.items():
+        user = model.users.get(name)
+        text.notified[name] = notice._replace(at=unseen_time(model, user) if user else None, written_at=model.now)
+        model.reached.count("notifications of what was held", user is not None)
+
+
 def put_back(model: Model, text: Article | Comment) -> None:
     """Put a text that is shown again back into inboxes: at the time when it was written, which may have been seen."""
     for name, notice in text.notified.items():

@@ -1,13 +1,15 @@
 """Random inputs of mutations: mostly valid ones, and sometimes the same one again."""
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from tests.soak.documents import Slot
 from tests.soak.moderators import ModeratorInputs
-from tests.soak.records import Comment
+from tests.soak.records import Article, Comment
 from tests.soak.variables import GROUPS, SLOT, WRONG_GROUPS, WRONG_IDS, WRONG_LINKS
+
+Subject = TypeVar("Subject", Article, Comment)
 
 DEEPEST = 40  # ancestors of a comment that is answered; a cursor keeps 64
 TITLES = (
@@ -16,6 +18,13 @@ TITLES = (
 )
 MENTIONING = ("@{}: see above", "thanks, @{} and @{}", "(@{}!)", "all of @{}, @{}, @{}, @{}, @{}, @{}")
 NOT_MENTIONING = ("mail {}@example.com", "`@{}` is code", "\\@{} is escaped", "https://a.example/@{}", "@{}@")
+# that the rules of some worlds hold, refuse, and let pass
+HELD = ("Casino", "the CASINO bonus", "a casino, and more")
+UNHELD = ("pills for sale", "pills on sale", "casinos")
+RULED_LINKS = tuple(
+    f"https://{host}/{place}"
+    for place, host in enumerate(("held.example", "www.held.example", "refused.example", "upheld.example"))
+)
 PASSWORDS = ("correct horse 1", "battery staple 2", "päss wörd 3")
 
 
@@ -29,6 +38,8 @@ class VariableGenerator(ModeratorInputs):
     def _input_vote(self) -> dict[str, Any]:
         values = ["UP", "UP", "UP", "DOWN", "DOWN", "NONE"]
         given = {"articleId": self._articleId(SLOT, {}), "value": self.random.choice(values)}
+        if (annulled := self._annulled(self.model.articles.values())) and self._chance(0.4):
+            given["articleId"] = self._id(self.random.choice(annulled))
         if self._chance(0.05):
             given["value"] = None
         if self._chance(0.05):
@@ -50,6 +61,10 @@ class VariableGenerator(ModeratorInputs):
             given["link"] = self._link(SLOT, {})
         if self._chance(0.02):
             given["link"] = self.random.choice(WRONG_LINKS)
+        if self._is_under_rules() and self._chance(0.12):
+            given[self.random.choice(("title", "content"))] = self.random.choice((*HELD, *UNHELD))
+        if self._is_under_rules() and self._chance(0.05):
+            given["link"] = self.random.choice(RULED_LINKS)
         if self.random.random() < 0.5 or "link" not in given:
             given["content"] = self.random.choice(("text", "line\nbreak", "x" * 1_500, "日本" * 20, self._mentioning()))
         if self._chance(0.02):
@@ -95,11 +110,18 @@ class VariableGenerator(ModeratorInputs):
             given["idempotencyKey"] = f"key {self.random.randint(1, 6)}"
         return given
 
-    def _content(self) -> str:
+    def _content(self, ruled: Sequence[str] = (*HELD, *UNHELD, *RULED_LINKS)) -> str:
+        """Sometimes one of some texts that concern rules."""
         if self._chance(0.03):
             return self.random.choice(("", "  \n", "x" * 10_001))
+        if self._is_under_rules() and self._chance(0.15):
+            return f"{self.random.choice(ruled)} {self._mentioning()}"
         texts = ("I like the *last* one.", "日本語", "<b>no</b>\n\n- yes", "x" * 2_000, *(self._mentioning(),) * 3)
         return f"{self.random.choice(texts)} {self.random.randint(1, 999)}"
+
+    def _is_under_rules(self) -> bool:
+        """Whether rules concern the viewer, if there are some."""
+        return self.viewer is not None and not self.viewer.roles
 
     def _mentioning(self) -> str:
         """A text that mentions some users, or has names without mentioning them."""
@@ -109,7 +131,7 @@ class VariableGenerator(ModeratorInputs):
         return text.format(*(self.random.choice((name, name, name.upper())) for name in chosen))
 
     def _input_editcomment(self) -> dict[str, Any]:
-        return {"commentId": self._own_comment(), "content": self._content()}
+        return {"commentId": self._own_comment(), "content": self._content(UNHELD)}
 
     def _input_deletecomment(self) -> dict[str, Any]:
         return {"commentId": self._own_comment()}
@@ -121,7 +143,13 @@ class VariableGenerator(ModeratorInputs):
         comments = self._being_read() or list(self.model.comments.values())
         if self.random.random() < 0.8:
             comments = [each for each in comments if self.model.is_open(each)]
+        if (annulled := self._annulled(self.model.comments.values())) and self._chance(0.4):
+            comments = annulled
         return {"commentId": self._comment(comments) if comments else self._commentId(SLOT, {}), **given}
+
+    def _annulled(self, subjects: Iterable[Subject]) -> list[Subject]:
+        """What is open and has an annulled vote of the viewer."""
+        return [each for each in subjects if self.viewer in each.annulled and self.model.is_open(each)]
 
     def _being_read(self) -> list[Comment]:
         """The comments of a thread that is being read, mostly."""
@@ -148,7 +176,7 @@ class VariableGenerator(ModeratorInputs):
         if self.random.random() < 0.4:
             given["link"] = self.random.choice((None, "", "https://example.org/edited", *WRONG_LINKS[:1]))
         if self.random.random() < 0.4:
-            given["content"] = self.random.choice((None, "edited", "y" * 5_000, self._mentioning()))
+            given["content"] = self.random.choice((None, "edited", "y" * 5_000, self._mentioning(), *UNHELD))
         return given
 
     def _input_deletearticle(self) -> dict[str, Any]:
@@ -201,8 +229,17 @@ class VariableGenerator(ModeratorInputs):
         return {"through": found if found is not None else "none"}
 
     def _input_register(self) -> dict[str, Any]:
-        name = self.random.choice((f"user-{len(self.model.users)}", self._username(SLOT, {})))
+        """Mostly a new name; sometimes that of somebody who is here, or was."""
+        name = f"user-{len(self.model.users) + len(self.model.departed)}"
+        name = self.random.choice((name, name, self._username(SLOT, {}), *sorted(self.model.names_of_before)[:1]))
         return {"username": name, "password": self._password()}
+
+    def _input_editprofile(self) -> dict[str, Any]:
+        given = {"displayName": "Ada L.", "about": "*I* post.", "avatarUrl": "https://pictures.example/ada.png"}
+        given = {name: self.random.choice((text, text, None)) for name, text in given.items() if self._chance(0.5)}
+        if self._chance(0.1):
+            given |= {"displayName": self.random.choice(("  ", "x" * 51, "Admin")), "about": "x" * 1_001}
+        return given
 
     def _input_login(self) -> dict[str, Any]:
         password = self.user.password if self.user and not self._chance(0.2) else "wrong horse 9"

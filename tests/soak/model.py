@@ -12,16 +12,18 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
+from tests.soak import rules
 from tests.soak.archiving import Story
 from tests.soak.formulas import Policy
 from tests.soak.reached import Reached
-from tests.soak.records import Action, Article, Comment, Key, User, newest
+from tests.soak.records import Action, Article, Comment, Key, User, newest, set_vote, vote_of
 
 DAY = 86_400_000  # milliseconds
 REPEAT = 10_000
 DUPLICATE_WINDOW = 30 * DAY
 GROUPS_OF_AN_ARTICLE = 10
 USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
+PSEUDONYM = re.compile(r"~[a-z0-9]{12}")
 GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
 NUMBER = re.compile(r"[1-9][0-9]{0,15}")
 
@@ -63,6 +65,8 @@ class Model:
         self.now = 0
         self.version = 0
         self.users: dict[str, User] = {}  # by name in lower case
+        self.departed: dict[str, User] = {}  # users who have left, by pseudonym
+        self.names_of_before: set[str] = set()  # of these, in lower case: nobody is given them again
         self.articles: dict[int, Article] = {}  # that exist
         self.comments: dict[int, Comment] = {}  # that exist, also stubs
         self.actions: dict[int, Action] = {}  # of moderators
@@ -72,6 +76,7 @@ class Model:
         self.orphans: set[int] = set()  # numbers of the comments of deleted articles
         self.moves: Counter[int] = Counter()  # votes on comments that have changed one, by partition
         self.sessions: dict[str, User] = {}  # by token
+        self._hidden_tokens = 0
         self.pins: dict[tuple[Any, ...], Any] = {}  # by listing and instant
         self.mirror = Mirror.UP
         self.indexed: Mapping[Any, Any] = {}  # what the database had of articles, comments and users before a fault
@@ -98,9 +103,11 @@ class Model:
         return article.is_visible or (user is not None and (article.poster is user or user.moderates(article.groups)))
 
     def karma(self, user: User) -> int:
-        """What was removed gives none."""
-        articles = [each for each in self.articles.values() if each.poster is user and each.is_visible]
-        comments = [each for each in self.comments.values() if each.poster is user and not each.is_removed]
+        """What was removed gives none, and nobody sees that of a user who has left."""
+        if user.has_left:
+            return 0
+        articles = [each for each in self.articles.values() if each.poster is user and each.state != "REMOVED"]
+        comments = [each for each in self.comments.values() if each.poster is user and each.state != "REMOVED"]
         return sum(subject.votes - 1 for subject in (*articles, *comments))
 
     def comment_count(self, article: Article) -> int:
@@ -111,7 +118,13 @@ class Model:
         visible = [each for each in self.comments.values() if each.article is article and each.is_visible]
         return max([article.posted_at, *(each.posted_at for each in visible)])
 
+    def account(self, name: str) -> User | None:
+        """A user by the name in lower case, or by the pseudonym."""
+        return self.users.get(name) or self.departed.get(name)
+
     def timeline(self, user: User) -> list[Article]:
+        if user.has_left:
+            return []
         return [article for article in self.visible() if article.poster is user]
 
     def followers(self, user: User) -> dict[User, int]:
@@ -134,6 +147,14 @@ class Model:
         self.reached.count("duplicates", newest is not None and not is_late)
         return None if is_late else newest
 
+    def text(self, id: str) -> Article | Comment | None:
+        """The article or comment with an id, unless it was deleted."""
+        kind, _, number = id.partition(":")
+        found: Article | Comment | None = None
+        if number.isdecimal():
+            found = (self.articles if kind == "article" else self.comments).get(int(number))
+        return found if found is not None and found.poster is not None else None
+
     def partition(self, article: Article) -> int:
         return self.home(article.number)
 
@@ -154,11 +175,16 @@ class Model:
 
     def ban_of(self, user: User, group: str | None) -> Action | None:
         """Of the bans from the site, or from a group, that stand now, the one that ends last."""
-        bans = [each for each in user.actions if each.kind == "BAN" and each.group == group and not each.reverted_by]
+        bans = [each for each in self.bans_of(user) if each.group == group]
+        ends = [(each.until is None, each.until or 0, place) for place, each in enumerate(bans)]
+        return bans[max(ends)[-1]] if bans else None
+
+    def bans_of(self, user: User) -> list[Action]:
+        """Those that stand now, from the site or from groups."""
+        bans = [each for each in user.actions if each.kind == "BAN" and not each.reverted_by]
         present = [each for each in bans if each.until is None or self.now < each.until]
         self.reached.count("bans that have ended", len(bans) - len(present))
-        ends = [(each.until is None, each.until or 0, place) for place, each in enumerate(present)]
-        return present[max(ends)[-1]] if present else None
+        return present
 
     def require_not_banned(self, user: User, groups: Iterable[str] | None = None) -> None:
         """From the site, or from any of some groups."""
@@ -169,7 +195,8 @@ class Model:
 
     def register(self, username: str, password: str, token: str) -> User:
         check_all((USERNAME.fullmatch(username), "username"), (8 <= len(password) <= 128, "password"))
-        if username.lower() in self.users:
+        if username.lower() in self.users or username.lower() in self.names_of_before:
+            self.reached.count("names of users who have left", username.lower() in self.names_of_before)
             raise Refused("USERNAME_TAKEN", "username")
         user = self.users[username.lower()] = User(username, password, self.now)
         self.sessions[token] = user
@@ -183,6 +210,11 @@ class Model:
             raise Refused("BAD_CREDENTIALS")
         self.sessions[token] = user
         return user
+
+    def hidden_token(self) -> str:
+        """In the place of a token that no answer has shown, as its payload became null because of an error."""
+        self._hidden_tokens += 1
+        return f"hidden {self._hidden_tokens}"
 
     def log_out(self, token: str | None) -> None:
         self.actor(token)
@@ -233,15 +265,42 @@ class Model:
             if self.now - at <= REPEAT and first.number in self.articles:
                 self.reached.count("double clicks")
                 return first, True
+        rule = self.held_by(poster, {"title": title, "link": link, "content": content})
         number = self.new_number(number_of_new(poster))
         article = Article(number, title, link or None, content or None, poster, self.now, set(groups), up={poster})
         self.articles[number] = article
+        self.hold(article, rule)
         if key is not None:
             poster.posted[key] = (self.now, post_input, article)
         else:
             poster.recent[post_input] = (self.now, article)
         self.version += 1
         return article, False
+
+    def held_by(self, poster: User, texts: Mapping[str, str | None]) -> str | None:
+        """The rule that holds the texts of some fields. Raises what the rules refuse."""
+        found = rules.breach(texts) if self.policy.has_rules and not poster.roles else None
+        if found is None:
+            return None
+        if found.action == rules.REFUSE:
+            self.reached.count("texts that a rule refuses")
+            raise Refused("RULE", found.field, rule=found.rule)
+        return found.rule
+
+    def hold(self, text: Article | Comment, rule: str | None) -> None:
+        """Hold a new text because of a rule, so that nobody hears of it before it is approved."""
+        if rule is not None:
+            text.state, text.is_announced, text.rule = "PENDING", False, rule
+            self.reached.count(f"{type(text).__name__.lower()}s that are held")
+
+    def require_downvote(self, voter: User, value: str) -> None:
+        """By the rule for downvotes."""
+        karma = self.karma(voter)
+        if value == "DOWN" and self.policy.has_rules and not voter.roles and karma < rules.LEAST_KARMA:
+            self.reached.count("downvotes that a rule refuses")
+            days = (self.now - voter.joined_at) // DAY
+            known = {"least_age_days": 0, "least_karma": rules.LEAST_KARMA, "age_days": days, "karma": karma}
+            raise Refused("RULE", rule="downvotes", params=list(known.items()))
 
     def add_imported(self, number: int, story: Story) -> Article:
         """An article with the votes of its poster and of voters who are no users."""
@@ -269,6 +328,8 @@ class Model:
         return article if is_there else None, True
 
     def vote(self, token: str | None, id: str, value: str) -> tuple[Article, bool]:
+        if token is not None and is_id("article", id):
+            self.require_downvote(self.writer(token), value)
         article, voter = self._found(token, id)
         if self.has_voters(article):
             self.require_not_banned(voter, article.groups)
@@ -282,15 +343,18 @@ class Model:
         self._require_votable(subject, field)
         if self.now == self.closes_at(subject):
             self.reached.count("votes at the last instant")
-        before = "UP" if voter in subject.up else "DOWN" if voter in subject.down else "NONE"
-        if value == before:
+        if value == vote_of(subject, voter):
             return False
         if voter is subject.poster:
             raise Refused("FORBIDDEN", "value")
-        subject.up.discard(voter)
-        subject.down.discard(voter)
+        if voter in subject.annulled:
+            subject.annulled[voter] = subject.annulled[voter]._replace(value=value)
+            self.reached.count("votes in place of annulled ones")
+        else:
+            set_vote(subject, voter, value)
+        subject.cast_at.pop(voter, None)
         if value != "NONE":
-            (subject.up if value == "UP" else subject.down).add(voter)
+            subject.cast_at[voter] = self.now
         self.version += 1
         return True
 
@@ -316,9 +380,11 @@ class Model:
             (not changes.get("link") or is_link(changes["link"]), "link"),
         )
         article = self._own(token, given["articleId"])
-        if not article.is_visible:
+        if article.state == "REMOVED":
             self.reached.count("edits of what is removed")
             raise Refused("FORBIDDEN", "articleId")
+        self.held_by(article.poster, changes)
+        self.reached.count("edits of what is pending", article.state == "PENDING")
         link, content = changes.get("link", article.link), changes.get("content", article.content)
         check(link or content or not changes, "link")
         if changes:
@@ -341,6 +407,11 @@ class Model:
 
     def delete(self, token: str | None, id: str) -> str:
         article = self._own(token, id)
+        self.drop(article)
+        return f"article:{article.number}"
+
+    def drop(self, article: Article) -> None:
+        """Delete an article with its comments."""
         del self.articles[article.number]
         orphans = {number for number, comment in self.comments.items() if comment.article is article}
         notified = [article.notified, *(self.comments[number].notified for number in orphans)]
@@ -349,7 +420,6 @@ class Model:
         self.comments = {number: each for number, each in self.comments.items() if number not in orphans}
         self.reached.count("articles deleted with comments", bool(orphans))
         self.version += 1
-        return f"article:{article.number}"
 
     def regroup(self, token: str | None, given: Mapping[str, Any]) -> Article:
         """Adds run first, so a group in both ends removed."""

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from tests.soak import inboxes
+from tests.soak import inboxes, states
 from tests.soak.model import (
     GROUP,
     GROUPS_OF_AN_ARTICLE,
+    PSEUDONYM,
     USERNAME,
     Model,
     Refused,
@@ -14,9 +15,10 @@ from tests.soak.model import (
     is_id,
     number_of,
 )
-from tests.soak.records import Action, Article, Comment, User, newest, standing
+from tests.soak.records import Action, Article, Comment, User, named, newest, standing
 
 LONGEST_REASON, LONGEST_NOTE = 1_000, 5_000  # characters
+PURGED = "[purged]"
 NewNumber = Callable[[User], int]  # gives the number of an action of a moderator
 Done = tuple[Action | None, bool]  # the action, or the standing one, and whether anything has changed
 
@@ -37,9 +39,8 @@ def remove(model: Model, token: str | None, given: Mapping[str, Any], number: Ne
     if isinstance(subject, Article) and texts.group is not None:
         return _take_out(model, actor, subject, texts, number)
     check(texts.group is None or texts.group in _article(subject).groups, "group")
-    decision = subject.decision
-    if decision is not None and decision.kind == "REMOVE":
-        return decision, False
+    if subject.state == "REMOVED":
+        return states.decided(subject).action, False
     return _decide(model, actor, subject, "REMOVE", texts, number), True
 
 
@@ -48,9 +49,10 @@ def approve(model: Model, token: str | None, given: Mapping[str, Any], number: N
     actor = model.actor(token)
     subject = _subject(model, actor, kind, given["subjectId"])
     _require_rank(actor, subject, None)
-    decision = subject.decision
-    if decision is not None and decision.kind == "APPROVE" and not standing(subject.flags):
-        return decision, False
+    check(newest(subject.actions, "PURGE") is None, "subjectId")
+    decision = states.decided(subject)
+    if subject.is_visible and decision.kind == "APPROVE" and not standing(subject.flags):
+        return decision.action, False
     action = _decide(model, actor, subject, "APPROVE", texts, number)
     _clear_flags(model, subject, None, action)
     return action, True
@@ -84,10 +86,23 @@ def grant_at_shell(model: Model, username: str, number: int) -> None:
     _write_role(user, "ADMIN", None)
 
 
+def purge_at_shell(model: Model, text: Article | Comment, number: int) -> None:
+    """`upvote purge ID`: the text is removed for good. `number` is that of the action."""
+    texts = Texts(None, "must go", None)
+    record(model, lambda moderator: number, "PURGE", text, model.operator, texts, before=text.state)
+    states.set_state(model, text, "REMOVED")
+    text.flags.clear()
+    text.content = PURGED
+    if isinstance(text, Article):
+        text.title, text.link, text.content = PURGED, None, None
+    model.reached.count(f"purges of {type(text).__name__.lower()}s")
+    model.reached.count("purges of what is archived", text.number in model.archived)
+
+
 def username(id: str) -> str:
     """The name in the input `userId`, in lower case."""
     name = id.removeprefix("user:")
-    check(id.startswith("user:") and USERNAME.fullmatch(name), "userId")
+    check(id.startswith("user:") and (USERNAME.fullmatch(name) or PSEUDONYM.fullmatch(name)), "userId")
     return name.lower()
 
 
@@ -110,7 +125,7 @@ def record(
     new = model.new_number(number(moderator))
     action = Action(new, kind, model.now, moderator, subject, texts.group, texts.reason, texts.note, **more)
     concerned = subject if isinstance(subject, User) else subject.poster
-    if notifies and concerned is not None and concerned is not moderator:
+    if notifies and named(concerned) is not None and concerned is not moderator:
         action.notified = concerned, inboxes.unseen_time(model, concerned)
         model.reached.count("notifications MODERATION")
     subject.actions.append(action)
@@ -124,10 +139,11 @@ def _decide(
     model: Model, actor: User, subject: Article | Comment, kind: str, texts: Texts, number: NewNumber
 ) -> Action:
     """An approval of what was shown notifies nobody."""
-    before = _listed(model, subject)
+    before = subject.state
     notifies = kind == "REMOVE" or not subject.is_visible
-    action = record(model, number, kind, subject, actor, texts, notifies=notifies)
-    _put_back(model, subject, before)
+    action = record(model, number, kind, subject, actor, texts, notifies=notifies, before=before)
+    model.reached.count(f"{kind} of what is pending", before == "PENDING")
+    states.set_state(model, subject, "REMOVED" if kind == "REMOVE" else "VISIBLE")
     _count_reach(model, subject, kind)
     return action
 
@@ -167,13 +183,13 @@ def bring_back(
     """Revert what was done to an article or a comment, which is there and may come back."""
     subject = action.subject
     assert not isinstance(subject, User)
-    before = _listed(model, subject)
     reverted = record_revert(model, actor, action, texts, number, notifies=notifies)
     if isinstance(subject, Article) and action.kind == "REMOVE" and action.group is not None:
         subject.groups = subject.groups | {action.group}
-    _put_back(model, subject, before)
+    elif action.kind != "LOCK":
+        states.set_state(model, subject, states.after_revert(subject))
     if action.kind == "APPROVE":
-        _clear_flags(model, subject, action, subject.decision)
+        _clear_flags(model, subject, action, states.decided(subject).action)
     return reverted
 
 
@@ -316,19 +332,6 @@ def _group(given: Mapping[str, Any]) -> str | None:
 
 def _article(subject: Article | Comment) -> Article:
     return subject.article if isinstance(subject, Comment) else subject
-
-
-def _listed(model: Model, subject: Article | Comment) -> set[Article | Comment]:
-    """Of what is about a subject, the texts that are in lists and inboxes."""
-    if isinstance(subject, Comment):
-        return {subject} if subject.is_shown else set()
-    comments = {each for each in model.comments.values() if each.article is subject and each.is_shown}
-    return {subject, *comments} if subject.is_visible else set()
-
-
-def _put_back(model: Model, subject: Article | Comment, before: set[Article | Comment]) -> None:
-    for text in _listed(model, subject) - before:
-        inboxes.put_back(model, text)
 
 
 def _clear_flags(model: Model, subject: Article | Comment, before: Action | None, decision: Action | None) -> None:

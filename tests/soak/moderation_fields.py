@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tests.soak import appeals, flags
-from tests.soak.model import GROUP, USERNAME, BadInput, is_id
+from tests.soak.model import GROUP, PSEUDONYM, USERNAME, BadInput, is_id
 from tests.soak.pages import ListingEntry, Page, cut, descending
 from tests.soak.records import Action, Article, Comment, Flag, Reading, User, newest, standing
 from tests.soak.requests import Request
 
 NO_GROUP = "-"
+HELD = ("PENDING", "REMOVED")
 
 
 class RoleGrant(NamedTuple):
@@ -47,7 +48,7 @@ def held(request: Request, parent: Any, **given: Any) -> Page | None:
     paging.check()
     model = request.model
     articles = [each for each in model.articles.values() if each.poster is viewer and not each.is_visible]
-    comments = [each for each in model.comments.values() if each.poster is viewer and each.is_removed]
+    comments = [each for each in model.comments.values() if each.poster is viewer and each.state in HELD]
     chosen: list[Article | Comment] = [*articles, *comments]
     model.reached.count("pages of what is held", bool(chosen))
     listing = ("held", viewer.lower)
@@ -89,7 +90,7 @@ def removal(request: Request, subject: Article | Comment | Reading) -> Action | 
     """What has removed a thing, for all who may read it or its empty place."""
     thing = subject.comment if isinstance(subject, Reading) else subject
     request.model.reached.count("removals of what is read", thing.state == "REMOVED")
-    return thing.decision if thing.state == "REMOVED" else None
+    return newest(thing.decisions, "REMOVE", "PURGE") if thing.state == "REMOVED" else None
 
 
 def lock(request: Request, article: Article) -> Action | None:
@@ -115,7 +116,7 @@ def banned_until(request: Request, user: User) -> int | None:
     is_told = viewer is not None and (viewer is user or bool(viewer.roles))
     request.model.reached.count("ends of bans that are told", is_told and ban is not None)
     request.model.reached.count("ends of bans that are not told", not is_told and ban is not None)
-    return ban.until if ban and is_told else None
+    return ban.until if ban and is_told and not user.has_left else None
 
 
 def subject_id(action: Action) -> str:
@@ -125,7 +126,8 @@ def subject_id(action: Action) -> str:
 
 def _is_subject(id: str) -> bool:
     kind, _, name = id.partition(":")
-    return is_id("article", id) or is_id("comment", id) or (kind == "user" and bool(USERNAME.fullmatch(name)))
+    is_user = kind == "user" and any(form.fullmatch(name) for form in (USERNAME, PSEUDONYM))
+    return is_id("article", id) or is_id("comment", id) or is_user
 
 
 def _by_time(
@@ -201,6 +203,7 @@ VOTABLE_FIELDS: Mapping[str, Callable[..., Any]] = {
     "flagReasons": flag_reasons,
     "removal": removal,
     "viewerFlag": viewer_flag,
+    "heldEdit": lambda request, subject: None,  # no edit of the soak is held
 }
 GROUP_FIELDS: Mapping[str, Callable[..., Any]] = {
     "viewerCanModerate": can_moderate,
@@ -219,8 +222,8 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "note": _note,
         "appeal": _appeal,
         "ban": lambda request, action: action.ban,
-        "annulledVotes": lambda request, action: None,  # no votes are annulled here
-        "annulment": lambda request, action: None,
+        "annulledVotes": lambda request, action: action.annulment and action.annulment.held,
+        "annulment": lambda request, action: action if action.annulment else None,
         "expiresAt": lambda request, action: action.until,
         "role": lambda request, action: action.role if action.kind != "REVERT" else None,
         "reverts": lambda request, action: action.reverts,
@@ -238,6 +241,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "flags": _queue_flags,
         "flagReasons": lambda request, edge: [flag.reason for _, flag in edge.flags],
         "since": lambda request, edge: edge.since,
+        "heldBy": lambda request, edge: edge.node.rule if edge.node.state == "PENDING" else None,
     },
     "Appeal": {
         "id": lambda request, action: f"appeal:{action.number}",
@@ -246,6 +250,13 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "answer": lambda request, action: action.appeal.answer,
         "answeredBy": lambda request, action: action.appeal.answered_by,
         "answeredAt": lambda request, action: action.appeal.answered_at,
+    },
+    "Annulment": {
+        "id": lambda request, action: f"annulment:{action.number}",
+        "state": lambda request, action: "RESTORED" if action.annulment.is_restored else "DONE",
+        "done": lambda request, action: action.annulment.done,
+        "total": lambda request, action: action.annulment.total,
+        "reachesBackTo": lambda request, action: None,  # the database knows of all votes
     },
     "RoleGrant": {
         "role": lambda request, grant: grant.role,

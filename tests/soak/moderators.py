@@ -11,6 +11,11 @@ FLAG_REASONS = ("SPAM", "ABUSE", "OFF_TOPIC", "ILLEGAL", "OTHER")
 NEWEST = (2, 6, 30)  # of how many new things one is chosen
 
 
+def is_in_steps(action: Action) -> bool:
+    """Whether an action, and its revert, is a step of its own."""
+    return action.removes_texts or action.annulment is not None
+
+
 class ModeratorInputs(ValueGenerator):
     """Chooses the inputs of what moderators do."""
 
@@ -38,7 +43,7 @@ class ModeratorInputs(ValueGenerator):
     def _input_revertmoderation(self) -> dict[str, Any]:
         """Mostly an action that stands, so that it does not stand for long."""
         actions = list(self.model.actions.values())
-        actions = [each for each in actions if not each.removes_texts]  # these are steps of their own
+        actions = [each for each in actions if not is_in_steps(each)]
         standing = [each for each in actions if each.reverted_by is None and each.kind != "REVERT"]
         known = standing if standing and not self._chance(0.12) else actions
         content = [each for each in known if isinstance(each.subject, Article | Comment)]
@@ -129,6 +134,9 @@ class ModeratorInputs(ValueGenerator):
         of_comment = bool(self.model.comments) and self.random.random() < 0.5
         subjects: list[Any] = list((self.model.comments if of_comment else self.model.articles).values())
         others = [each for each in subjects if each.poster is not self.viewer] or subjects
+        flagged = [each for each in others if each.flags and each.is_visible and self.viewer not in each.flags]
+        if flagged and self._chance(0.5):
+            others = flagged
         return self._id(self.random.choice(others[-self.random.choice(NEWEST) :])) if others else "article:1541"
 
     def _texts(self) -> dict[str, Any]:

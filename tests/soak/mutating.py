@@ -26,7 +26,7 @@ COPIED = (
 class Mutant:
     """
     `old` occurs once in the file and is replaced by `new`. The fault shows in stores of `partitions` partitions into
-    which so many stories were imported.
+    which so many stories were imported, on sites that have `rules`.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Mutant:
     new: str
     partitions: int
     imported: int = 0
+    rules: bool = False
 
     def put_into(self, root: Path) -> None:
         """Copy the project and put the fault into the copy."""

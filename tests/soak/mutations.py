@@ -5,12 +5,25 @@ from typing import Any
 
 from graphql import get_named_type
 
-from tests.soak import appeals, bans, comments, flags, home, inboxes, moderation, reverts, saved
+from tests.soak import (
+    annulments,
+    appeals,
+    bans,
+    comments,
+    flags,
+    home,
+    inboxes,
+    leaving,
+    moderation,
+    profiles,
+    reverts,
+    saved,
+)
 from tests.soak.fields import Feed
 from tests.soak.inboxes import Inbox
 from tests.soak.model import Model, Refused
 from tests.soak.pages import Position
-from tests.soak.records import Reading
+from tests.soak.records import Article, Comment, Reading
 from tests.soak.requests import SCHEMA, Request
 
 
@@ -26,13 +39,15 @@ def mutate(request: Request, name: str, given: Any, hint: Any) -> dict[str, Any]
     return payload
 
 
-def _register(request: Request, given: Any, token: str) -> dict[str, Any]:
+def _register(request: Request, given: Any, token: str | None) -> dict[str, Any]:
+    token = token or request.model.hidden_token()
     user = request.model.register(given["username"], given["password"], token)
     request.token, request.is_junk = token, False
     return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
 
 
-def _log_in(request: Request, given: Any, token: str) -> dict[str, Any]:
+def _log_in(request: Request, given: Any, token: str | None) -> dict[str, Any]:
+    token = token or request.model.hidden_token()
     user = request.model.log_in(given["username"], given["password"], token)
     request.token, request.is_junk = token, False
     return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
@@ -52,11 +67,27 @@ def _change_password(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     return {"user": request.model.change_password(request.token, given["currentPassword"], given["newPassword"])}
 
 
+def _delete_user(request: Request, given: Any, pseudonym: str | None) -> dict[str, Any]:
+    user = leaving.delete_user(request.model, request.token, given, pseudonym)
+    request.token = None
+    return {"deletedUserId": f"user:{user.lower}"}
+
+
+def _edit_profile(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    return {"user": profiles.edit(request.model, request.token, given)}
+
+
 def _post(request: Request, given: Any, number: Callable[[], int]) -> dict[str, Any]:
     article, replayed = request.model.post(request.token, given, number)
     if article and not replayed:
         inboxes.notify(request.model, article)
-    return {"article": article, "replayed": replayed, "duplicateOf": request.model.duplicate_of(article)}
+    payload = {"article": article, "replayed": replayed, "duplicateOf": request.model.duplicate_of(article)}
+    return payload | {"heldBy": _held_by(article)}
+
+
+def _held_by(text: Article | Comment | None) -> str | None:
+    """The rule that holds what is posted. No edit of the soak is held."""
+    return text.rule if text is not None and text.state == "PENDING" else None
 
 
 def _edit(request: Request, given: Any, hint: Any) -> dict[str, Any]:
@@ -79,15 +110,16 @@ def _comment(request: Request, given: Any, number: Callable[[], int]) -> dict[st
     comment, replayed = comments.post(request.model, request.token, given, number)
     if comment and not replayed:
         inboxes.notify(request.model, comment, (comment.parent or comment.article).poster)
-    is_removed = comment is not None and comment.is_removed
+    is_removed = comment is not None and comment.state == "REMOVED"
     request.model.reached.count("replays of what is removed", is_removed)
-    return {"comment": Reading(comment, has_content=False) if comment and is_removed else comment, "replayed": replayed}
+    payload: Any = Reading(comment, has_content=not is_removed) if comment and not comment.is_visible else comment
+    return {"comment": payload, "replayed": replayed, "heldBy": _held_by(comment)}
 
 
 def _edit_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
     comment = comments.edit(request.model, request.token, given)
     inboxes.notify(request.model, comment)
-    return {"comment": comment}
+    return {"comment": comment if comment.is_visible else Reading(comment)}
 
 
 def _delete_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
@@ -164,6 +196,8 @@ COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "logIn": _log_in,
     "logOut": _log_out,
     "changePassword": _change_password,
+    "deleteUser": _delete_user,
+    "editProfile": _edit_profile,
     "post": _post,
     "editArticle": _edit,
     "deleteArticle": _delete,
@@ -185,6 +219,7 @@ COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "lockArticle": _moderation(moderation.lock),
     "revertModeration": _moderation(reverts.revert),
     "banUser": _moderation(bans.ban),
+    "annulVotes": _moderation(annulments.annul_votes),
     "appeal": _appeal,
     "answerAppeal": _answer_appeal,
     "flag": _flag,

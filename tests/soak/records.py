@@ -4,6 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+DECIDING = ("REMOVE", "APPROVE", "PURGE")  # kinds of actions that set the state of a text
+
 
 class Key(NamedTuple):
     """The sort key of an article: by value, then by posting time and number."""
@@ -37,6 +39,26 @@ class Appeal:
     answered_at: int | None = None
 
 
+@dataclass(eq=False)
+class Annulment:
+    """
+    What becomes of the votes that an action annuls, those that were cast from `since` to `until`. `held` and `total`
+    are as they were when that was done: what is deleted later changes neither. `is_kept` says that the votes stay
+    annulled although the action was reverted.
+    """
+
+    since: int
+    until: int
+    held: int = 0
+    total: int = 0
+    is_restored: bool = False
+    is_kept: bool = False
+
+    @property
+    def done(self) -> int:
+        return self.total - self.held if self.is_restored else self.held
+
+
 @dataclass(eq=False, repr=False)
 class Action:
     """
@@ -53,7 +75,9 @@ class Action:
     note: str | None
     role: str | None = None
     until: int | None = None  # of a ban; None for good
+    before: str = "VISIBLE"  # the state of the text that it has removed or approved
     removes_texts: bool = False  # a ban, all texts of the user
+    annulment: Annulment | None = None
     ban: "Action | None" = None  # with which this removal was made
     reverts: "Action | None" = None
     reverted_by: "Action | None" = None
@@ -64,14 +88,25 @@ class Action:
         return f"action:{self.number}"
 
 
+class AnnulledVote(NamedTuple):
+    """The vote that a user has cast last, and the actions that keep it from counting."""
+
+    value: str
+    cases: tuple[Action, ...]
+
+
 class Flag(NamedTuple):
-    """`groups` are those that the article had then; `cleared_by` is the approval since which it counts no more."""
+    """
+    `groups` are those that the article had then; `cleared_by` is the approval since which it counts no more. `counts`
+    is whether it counts toward hiding, as its user was not banned.
+    """
 
     at: int
     reason: str
     note: str | None
     groups: frozenset[str]
     cleared_by: Action | None = None
+    counts: bool = False
 
 
 def newest(actions: "Iterable[Action]", *kinds: str) -> "Action | None":
@@ -100,11 +135,21 @@ class User:
     commented: dict[Any, tuple[int, Any, "Comment"]] = field(default_factory=dict)  # by partition and idempotency key
     recent_comments: dict[Any, tuple[int, "Comment"]] = field(default_factory=dict)  # without a key, by input
     actions: list[Action] = field(default_factory=list)  # about the user
+    profile: dict[str, str | None] = field(default_factory=dict)  # by the fields of the input
     roles: dict[tuple[str, str | None], int] = field(default_factory=dict)  # by role and group, when it was granted
     saved: dict[Any, int] = field(default_factory=dict)  # when articles and comments were saved
 
     def __repr__(self) -> str:
         return self.name
+
+    @property
+    def has_left(self) -> bool:
+        """Whether the name is a pseudonym."""
+        return self.name.startswith("~")
+
+    @property
+    def shown_name(self) -> str:
+        return "[deleted]" if self.has_left else self.name
 
     @property
     def lower(self) -> str:
@@ -141,10 +186,15 @@ class Article:
     poster: User
     posted_at: int
     groups: set[str]
+    state: str = "VISIBLE"  # or "PENDING" or "REMOVED"
+    is_announced: bool = True  # False for what is held since it was posted
+    rule: str | None = None  # that holds it
     notified: dict[str, Notice] = field(default_factory=dict)  # by name in lower case
     edited_at: int | None = None
     up: set[User] = field(default_factory=set)
     down: set[User] = field(default_factory=set)
+    cast_at: dict[User, int] = field(default_factory=dict)  # of all votes but the poster's own
+    annulled: dict[User, AnnulledVote] = field(default_factory=dict)
     actions: list[Action] = field(default_factory=list)
     flags: dict[User, Flag] = field(default_factory=dict)
 
@@ -156,21 +206,17 @@ class Article:
         return len(self.up) - len(self.down)
 
     @property
-    def decision(self) -> Action | None:
-        """Of removals and approvals of the whole article, the one that says whether it is shown."""
-        return newest((each for each in self.actions if each.group is None), "REMOVE", "APPROVE")
+    def decisions(self) -> list[Action]:
+        """About the whole article, the oldest first."""
+        return [each for each in self.actions if each.kind in DECIDING and each.group is None]
 
     @property
     def is_visible(self) -> bool:
-        return not self.actions or (decision := self.decision) is None or decision.kind != "REMOVE"
+        return self.state == "VISIBLE"
 
     @property
     def is_locked(self) -> bool:
         return newest(self.actions, "LOCK") is not None
-
-    @property
-    def state(self) -> str:
-        return "VISIBLE" if self.is_visible else "REMOVED"
 
 
 class Move(NamedTuple):
@@ -193,9 +239,14 @@ class Comment:
     poster: User | None
     content: str | None
     posted_at: int
+    state: str = "VISIBLE"  # or "PENDING", "REMOVED" or "DELETED"
+    is_announced: bool = True  # False for what is held since it was posted
+    rule: str | None = None  # that holds it
     edited_at: int | None = None
     up: set[User] = field(default_factory=set)
     down: set[User] = field(default_factory=set)
+    cast_at: dict[User, int] = field(default_factory=dict)  # of all votes but the poster's own
+    annulled: dict[User, AnnulledVote] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
     notified: dict[str, Notice] = field(default_factory=dict)  # by name in lower case
     actions: list[Action] = field(default_factory=list)
@@ -213,17 +264,14 @@ class Comment:
         return self.poster is None
 
     @property
-    def decision(self) -> Action | None:
-        return newest(self.actions, "REMOVE", "APPROVE")
-
-    @property
-    def is_removed(self) -> bool:
-        return bool(self.actions) and (decision := self.decision) is not None and decision.kind == "REMOVE"
+    def decisions(self) -> list[Action]:
+        """The oldest first."""
+        return [each for each in self.actions if each.kind in DECIDING]
 
     @property
     def is_visible(self) -> bool:
-        """Whether it is neither deleted nor removed; its article may not be visible."""
-        return not self.is_stub and not self.is_removed
+        """Whether it is neither deleted nor held nor removed; its article may not be visible."""
+        return self.state == "VISIBLE"
 
     @property
     def is_shown(self) -> bool:
@@ -231,13 +279,29 @@ class Comment:
         return self.is_visible and self.article.is_visible
 
     @property
-    def state(self) -> str:
-        return "DELETED" if self.is_stub else "REMOVED" if self.is_removed else "VISIBLE"
-
-    @property
     def ancestors(self) -> "list[Comment]":
         """The outermost first."""
         return [*self.parent.ancestors, self.parent] if self.parent else []
+
+
+def named(user: User | None) -> User | None:
+    """A user whom others see; None for one who has left."""
+    return None if user is None or user.has_left else user
+
+
+def vote_of(subject: Article | Comment, voter: User | None) -> str:
+    """The vote that a user has cast, also if it does not count."""
+    if (annulled := subject.annulled.get(voter)) if voter else None:
+        return annulled.value
+    return "UP" if voter in subject.up else "DOWN" if voter in subject.down else "NONE"
+
+
+def set_vote(subject: Article | Comment, voter: User, value: str) -> None:
+    """Count a vote of a user in place of the one that counts."""
+    subject.up.discard(voter)
+    subject.down.discard(voter)
+    if value != "NONE":
+        (subject.up if value == "UP" else subject.down).add(voter)
 
 
 class Reading(NamedTuple):

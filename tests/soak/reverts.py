@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.soak import bans
+from tests.soak import annulments, bans
 from tests.soak.model import Model, Refused, check, is_id
 from tests.soak.moderation import Done, NewNumber, Texts, checked_texts, require_token, revert_content, revert_role
 from tests.soak.records import Action, User
@@ -16,7 +16,7 @@ REVERTERS: Mapping[str, Reverter] = {
     "LOCK": revert_content,
     "GRANT_ROLE": revert_role,
     "REVOKE_ROLE": revert_role,
-    "BAN": bans.revert,
+    "ANNUL_VOTES": annulments.revert,
 }
 
 
@@ -30,7 +30,11 @@ def revert(model: Model, token: str | None, given: Mapping[str, Any], number: Ne
         raise Refused("NOT_A_MODERATOR")
     if action is None:
         raise Refused("NOT_FOUND", "actionId")
-    check(action.kind != "REVERT", "actionId")
-    if action.kind == "BAN":
+    check(action.kind not in ("REVERT", "PURGE"), "actionId")
+    keeps_votes = bool(given.get("keepVotesAnnulled"))
+    check(action.kind != "ANNUL_VOTES" or not keeps_votes, "keepVotesAnnulled")
+    if action.kind in ("BAN", "ANNUL_VOTES"):
         model.require_not_banned(actor)
+    if action.kind == "BAN":
+        return bans.revert(model, actor, action, texts, number, keeps_votes=keeps_votes), True
     return REVERTERS[action.kind](model, actor, action, texts, number), True

@@ -56,7 +56,7 @@ def page(request: Request, of: Home, **given: Any) -> Page:
     model, paging, user = request.model, request.paging(given), of.user
     paging.check()
     listing = ("saved", user.lower)
-    shown = {each: at for each, at in user.saved.items() if _exists(model, each) and _is_shown(each)}
+    shown = {each: at for each, at in user.saved.items() if is_shown(model, each)}
     entries = descending([ListingEntry((at, each.number), each) for each, at in shown.items()])
     found = cut("Votable", listing, entries, paging, paging.position(listing))
     found.total = Between(len(shown), len(user.saved))
@@ -72,6 +72,10 @@ def viewer_has_saved(request: Request, subject: Article | Comment | Reading) -> 
     has_saved = viewer is not None and thing in viewer.saved and thing.poster is not None
     request.model.reached.count("saved things that are read", has_saved)
     return has_saved
+
+
+def is_shown(model: Model, subject: Article | Comment) -> bool:
+    return _exists(model, subject) and _is_shown(subject)
 
 
 def _doubt_flag(found: Page, paging: PageArguments) -> None:

@@ -164,7 +164,7 @@ def is_match(subject: Match, wanted: Search) -> bool:
 
 def texts(subject: Match) -> tuple[str, ...]:
     if isinstance(subject, User):
-        return (subject.name,)
+        return (f"{subject.name} {subject.profile.get('displayName') or ''}",)
     if isinstance(subject, Article):
         return subject.title, subject.content or ""
     return (subject.content or "",)

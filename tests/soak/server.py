@@ -58,6 +58,7 @@ class Server:
     databases: Databases
     database_kind: str = "sqlite"
     root: Path = ROOT
+    rules: str = ""  # what the file of the rules has
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="soak-")))
     process: "subprocess.Popen[str] | None" = None
     port: int = 0
@@ -69,6 +70,10 @@ class Server:
         self.connections = [Connection(self) for _ in range(CONNECTIONS)]
         self.database = self.databases.create(self.database_kind, self.folder / "data")
         self._archiver: EagerArchiver | None = None
+        if self.rules:
+            file = self.folder / "rules.toml"
+            file.write_text(self.rules)
+            self.settings = self.settings | {"rules": file}
 
     def start(self) -> None:
         with open(self.log, "a") as log:
@@ -125,14 +130,22 @@ class Server:
         await import_stories(self.root, self._environment(), self.folder / "stories.csv", stories)
 
     async def grant_admin(self, username: str) -> None:
-        """Run `upvote role grant NAME ADMIN`. Raises ChildProcessError if it fails."""
+        await self._command("role", "grant", username, "ADMIN")
+
+    async def purge(self, id: str) -> bool:
+        """Whether the text was not purged before."""
+        return "purged before" not in await self._command("purge", id, "--reason", "must go")
+
+    async def _command(self, *arguments: str) -> str:
+        """Run `upvote` and return what it prints. Raises ChildProcessError if it fails."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "server", "role", "grant", username, "ADMIN", cwd=self.root,
+            sys.executable, "-m", "server", *arguments, cwd=self.root,
             env=self._environment(), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip
         printed, _ = await process.communicate()
         if process.returncode != 0:
             raise ChildProcessError(printed.decode())
+        return printed.decode()
 
     async def _kill_archiver(self) -> None:
         if self._archiver is not None:
@@ -172,6 +185,11 @@ class Server:
         with self.valkey() as valkey:
             for kind in ("normal", "pubsub"):
                 valkey.execute_command("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")
+
+    def are_users_leaving(self) -> bool:
+        """Whether something is left to be done of a deletion of a user."""
+        with self.valkey() as valkey:
+            return bool(valkey.exists(*(f"leaving:{{{p}}}" for p in range(self.settings["partitions"]))))
 
     def valkey(self) -> "Redis":
         return Redis(unix_socket_path=(self.folder / "data" / "address").read_text())

@@ -94,7 +94,7 @@ def writes(steps: list[Step]) -> list[Step]:
 def changes(step: Step) -> bool:
     """Whether later answers may depend on a step."""
     is_write = not step.operations or any(operation.mutations for operation in step.operations)
-    return is_write or step.kind == "archive"
+    return is_write or step.kind in ("archive", "purge")
 
 
 def without(step: Step, operation: Operation) -> Step:

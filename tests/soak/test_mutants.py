@@ -1,6 +1,7 @@
 """The soak finds each fault of `mutants/` within a bounded number of operations."""
 
 import time
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -35,6 +36,7 @@ async def difference(mutant: Mutant, tree: Path, seed: int) -> Difference | None
     """The first difference between a tree with a fault and the model, in a random history; None if it ends."""
     print(f"seed {seed}")
     policy = settings_of(seed).policy
+    policy = replace(policy, has_rules=policy.has_rules or mutant.rules)
     with databases() as made:
         world = World(seed, made, tree, Settings(mutant.partitions, None, policy, imported=mutant.imported))
         try:

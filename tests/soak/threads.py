@@ -104,7 +104,11 @@ class Threads:
     def of_user(self, user: User, paging: PageArguments) -> Page:
         paging.check()
         listing = ("comments", user.lower)
-        own = [each for each in self._model.comments.values() if each.poster is user and each.is_shown]
+        own = [
+            each
+            for each in self._model.comments.values()
+            if each.poster is user and each.is_shown and not user.has_left
+        ]
         entries = descending([ListingEntry((each.posted_at, each.number), each) for each in own])
         return cut("Comment", listing, entries, paging, paging.position(listing))
 
@@ -286,7 +290,7 @@ class Threads:
         for one, other in pairwise([edge.node for edge in edges]):
             is_equal = one.parent is other.parent and self._value(one, order) == self._value(other, order)
             reached.count("equal values of comments", is_equal)
-        reached.count("threads with removed comments", any(edge.node.is_removed for edge in edges))
+        reached.count("threads with removed comments", any(edge.node.state in ("PENDING", "REMOVED") for edge in edges))
 
 
 def _bounds(policy: formulas.Policy, order: str, move: Move) -> tuple[float, float]:

@@ -35,12 +35,19 @@ class KnownValues:
         self.articles: dict[int, Ref] = {}
         self.comments: dict[int, Ref] = {}  # also deleted ones
         self.actions: dict[int, Ref] = {}  # of moderators
+        self.departed: dict[str, Ref] = {}  # ids of users who have left, by pseudonym
         self.sessions: dict[str, list[tuple[str, Ref]]] = defaultdict(list)  # by user
         self.cursors: dict[Any, deque[tuple[Ref, Position]]] = defaultdict(lambda: deque(maxlen=60))
         self.kinds: dict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=40))  # listings, by kind
         self.deleted: deque[Ref] = deque(maxlen=20)
         self.posts: dict[str, dict[str, Any]] = {}  # the input of the last post, by user
         self.answers: dict[str, dict[str, Any]] = {}  # the input of the last comment, by user
+
+    def id_of(self, subject: Article | Comment) -> Ref:
+        return (self.articles if isinstance(subject, Article) else self.comments)[subject.number]
+
+    def user_id(self, user: User) -> Ref | str:
+        return self.departed[user.name] if user.has_left else f"user:{user.name}"
 
     def add_cursor(self, ref: Ref, position: Position) -> None:
         listing = position.listing
@@ -204,6 +211,8 @@ class ValueGenerator:
         if kind < 0.6 and self.known.actions:
             return self.random.choice(list(self.known.actions.values())[-20:])
         name = self._username(slot, values) if self.random.random() < 0.98 else "nobody"
+        if kind < 0.62 and self.known.departed:
+            return self.random.choice(list(self.known.departed.values()))
         if kind < 0.75:
             return f"user:{name}"
         if kind < 0.82:
@@ -243,8 +252,7 @@ class ValueGenerator:
         return self._id(self.random.choice(comments[-12:] if self.random.random() < 0.6 else comments))
 
     def _id(self, subject: Article | Comment) -> Ref:
-        known = self.known.articles if isinstance(subject, Article) else self.known.comments
-        return known[subject.number]
+        return self.known.id_of(subject)
 
     def _cursor(self, slot: Slot, values: dict[str, Any]) -> Any:
         """Mostly a cursor of the listing, sometimes of another listing of its kind; seldom a forged one or None."""

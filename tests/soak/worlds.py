@@ -8,21 +8,25 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.soak import announcing
 from tests.soak.archiving import Stay, stories
 from tests.soak.banned_texts import MOST, texts_of
 from tests.soak.databases import Databases
-from tests.soak.documents import HASHING, MODERATION, MUTATIONS, Document, DocumentGenerator
+from tests.soak.documents import ACTING, HASHING, MODERATION, MUTATIONS, Document, DocumentGenerator
 from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step
 from tests.soak.inboxes import MOST_MENTIONS
 from tests.soak.inputs import VariableGenerator
+from tests.soak.leaving import UNTIL_DONE
 from tests.soak.model import Mirror
+from tests.soak.notes import POSTED
 from tests.soak.records import Article, Comment, User
-from tests.soak.requests import instant
-from tests.soak.running import POSTED, Difference, HistoryRun, is_search
+from tests.soak.rules import FILE
+from tests.soak.running import Difference, HistoryRun, is_search
 from tests.soak.server import ROOT, Server
+from tests.soak.steps import run_step
+from tests.soak.stepwise import stepwise
 from tests.soak.subscribing import SUBSCRIPTIONS
-from tests.soak.variables import GROUPS
 from tests.soak.viewers import Subscribing, subscribing, viewing
 
 BEGINNING = 1_600_000_000_000  # unix milliseconds
@@ -34,10 +38,15 @@ MOST_ARTICLES = 120
 MOST_COMMENTS = 180  # the deletion of an article waits for its first 200 to be removed
 READS, WRITES = 60, 60  # documents that are sent again with other variables
 NEW = 0.04  # share of new documents
+EXPORTS, PURGES = 0.004, 0.003  # share of exports, and of texts that are purged
+TOLD = 0.01  # share of writes beside subscriptions to what is new
+LEAVING = 0.006  # share of users who leave, or come
+IN_STEPS = 0.02  # share of what moderators do in steps
 LAG = 20_000  # milliseconds that the clock of a world may be behind the real one, by which Redis expires voters
 EVENTS = ("drop", "restart", "kill", "expire", "day")
 BETWEEN_EVENTS, BETWEEN_FAULTS = 500, 400  # operations
 FAULT_OPERATIONS = {"locked": 40, "killed": 25, "paused": 6}  # beside a fault; a paused database takes seconds for each
+NOT_BESIDE_FAULTS = (*HASHING, *MODERATION, "answerAppeal", "editProfile")
 TEXTS = ("post", "comment", "editArticle", "editComment", "regroupArticle")  # what changes what is searched
 SHOWN = ("removeContent", "removeContent", "approveContent", "revertModeration")  # and so what of it is shown
 INDEPENDENT = ("post", "comment", "vote", "voteOnComment", "followUser", "unfollowUser")
@@ -65,6 +74,10 @@ class Settings:
         }
         return settings if self.cache is None else settings | {"cache": self.cache}
 
+    def server(self, databases: Databases, root: Path) -> Server:
+        rules = FILE if self.policy.has_rules else ""
+        return Server(self.of_server(), databases, self.database, root, rules)
+
 
 def settings_of(seed: int) -> Settings:
     """
@@ -72,7 +85,9 @@ def settings_of(seed: int) -> Settings:
     has articles that leave Redis.
     """
     random = Random(seed)
-    policy = Policy(vote_score=random.choice((1.0, 1.0, 100.0, 432.0)), voting_window=random.choice((8, 20, 60)))
+    score, window = random.choice((1.0, 1.0, 100.0, 432.0)), random.choice((8, 20, 60))
+    has_rules = bool((seed + seed // 2 + seed // 8) % 2)
+    policy = Policy(vote_score=score, voting_window=window, has_rules=has_rules)
     imported = (0, 40, 150, 260)[(seed + seed // 4) % 4]
     database = ("sqlite", "postgresql")[(seed + seed // 2 + seed // 4) % 2]
     return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy, database, imported)
@@ -83,8 +98,9 @@ class World:
         self.random = Random(seed)
         self.seed = seed
         self.settings = settings or settings_of(seed)
-        self.server = Server(self.settings.of_server(), databases, self.settings.database, root)
+        self.server = self.settings.server(databases, root)
         self.run = HistoryRun(self.server, self.settings.policy, self.settings.partitions)
+        self._known = self.run.notes.known
         self.steps: list[Step] = []
         self._reading: list[Document] = []
         self._writing: list[Document] = []
@@ -118,13 +134,13 @@ class World:
 
     async def _do(self, step: Step) -> None:
         self.steps.append(step)
-        await self.run.step(step)
+        await run_step(self.run, step)
 
     def _beginning(self) -> Iterator[Step]:
         for place, name in enumerate(USERS):
             given = {"i_m0": {"username": name, "password": "correct horse 1"}}
             document = self._generator().mutation("register")
-            values = VariableGenerator(self.random, self.run.model, self.run.known, None).variables(document) | given
+            values = VariableGenerator(self.random, self.run.model, self._known, None).variables(document) | given
             yield self._step("together", [self._operation(document, None, values)])
             self._now += place
         if count := self.settings.imported:
@@ -153,15 +169,23 @@ class World:
             return self._archive()
         if self.random.random() < 0.02:
             return self._step("searched", self._write_and_searches())
-        if self.random.random() < 0.012 and (ban := self._ban()):
-            return self._step("ban", [ban])
+        if self.random.random() < IN_STEPS and (in_steps := self._in_steps()):
+            return self._step("in steps", [in_steps])
+        if self.random.random() < LEAVING:
+            return self._leave()
         if self.random.random() < 0.1:
             return self._step("together", [self._moderation()])
-        if self.random.random() < 0.04 and (found := viewing(self.random, self.run.model, self.run.known)):
+        if self.random.random() < 0.04 and (found := viewing(self.random, self.run.model, self._known)):
             operations = [self._operation(found.document, each, found.variables) for each in found.viewers]
             return self._step(self.random.choice(("viewers", "viewers", "together")), operations)
-        if self.random.random() < 0.008 and (about := subscribing(self.random, self.run.model, self.run.known)):
+        if self.random.random() < 0.008 and (about := subscribing(self.random, self.run.model, self._known)):
             return self._step("subscribed", self._subscribed(about))
+        if self.random.random() < EXPORTS:
+            return self._step("export", [Operation(0, self._token(self._viewer(0.95)), "", {})])
+        if self.random.random() < PURGES and (purge := self._purge()):
+            return purge
+        if self.random.random() < TOLD:
+            return self._step("told", self._told())
         kind = self.random.random()
         if kind < 0.42:
             return self._step("together", [self._read()])
@@ -202,7 +226,7 @@ class World:
             return self._step("healed", [])
         kind = self.random.random()
         if kind < 0.3 and self._present_fault != "paused":
-            names = [*TEXTS, *(name for name in MUTATIONS if name not in (*HASHING, *MODERATION, "answerAppeal"))]
+            names = [*TEXTS, *(name for name in MUTATIONS if name not in NOT_BESIDE_FAULTS)]
             write = self._generator().plain_mutation(self.random.choice(names))
             self._posts += sum(each in POSTED for _, each in write.mutations)
             return self._step("together", [self._with_variables(write, self._viewer(0.96))])
@@ -294,28 +318,56 @@ class World:
         subscription = Document(SUBSCRIPTIONS["articleChanged"], ())
         return [write, *(self._operation(subscription, each, {"id": about.article}) for each in about.viewers)]
 
+    def _purge(self) -> Step | None:
+        """Mostly of a new text, beside reads."""
+        model = self.run.model
+        texts: list[Article | Comment] = [*model.articles.values()]
+        if model.comments and self.random.random() < 0.5:
+            texts = [each for each in model.comments.values() if not each.is_stub]
+        if not texts:
+            return None
+        chosen = self.random.choice(texts if self.random.random() < 0.3 else texts[-10:])
+        reads = [each for _ in range(6) if is_of_now(each := self._read())][:4]
+        return replace(self._step("purge", reads), purged=self._known.id_of(chosen))
+
+    def _told(self) -> list[Operation]:
+        """A write, and then one operation for each viewer that subscribes to what is new."""
+        chosen = announcing.write(self.random, self.run.model, self._known)
+        document = self._generator().plain_mutation(chosen.mutation)
+        writer = self._moderator() if is_moderation(document) else self._viewer(1)
+        self._posts += chosen.mutation in POSTED
+        write = self._operation(document, writer, {"i_m0": chosen.given})
+        users = list(self.run.model.users.values())
+        viewers = [None, *self.random.sample(users, min(len(users), 4))]
+        subscription = Document(SUBSCRIPTIONS["articleChanged"], ())
+        return [write, *(self._operation(subscription, each, {}) for each in viewers)]
+
     def _moderation(self) -> Operation:
         """What a moderator does."""
         (name,) = self.random.choices(list(MODERATION), list(MODERATION.values()))
         return self._with_variables(self._generator().mutation(name), self._moderator())
 
-    def _ban(self) -> Operation | None:
-        """A ban that removes all texts of a user who does not have too many, or the revert of such a ban."""
-        model, random = self.run.model, self.random
-        bans = [each for each in model.actions.values() if each.removes_texts and each.reverted_by is None]
-        if bans and random.random() < 0.6:
-            given = {"actionId": self.run.known.actions[random.choice(bans[-2:]).number], "reason": "a mistake"}
-            return self._operation(
-                self._generator().plain_mutation("revertModeration"), self._moderator(), {"i_m0": given}
-            )
-        users = [each for each in model.users.values() if len(texts_of(model, each)) <= MOST and not each.is_admin]
-        if not users:
+    def _in_steps(self) -> Operation | None:
+        """What a moderator does in steps."""
+        chosen = stepwise(self.random, self.run.model, self._known)
+        if chosen is None:
             return None
-        until = model.now + 1_000 * random.choice((1, 4, 10))
-        group = random.choice((None, *GROUPS))
-        given = {"userId": f"user:{random.choice(users).name}", "removeTexts": True, "reason": "spam", "group": group}
-        document = self._generator().plain_mutation("banUser")
-        return self._operation(document, self._moderator(), {"i_m0": given | {"until": instant(until)}})
+        document = self._generator().plain_mutation(chosen.mutation)
+        return self._operation(document, self._moderator(), {"i_m0": chosen.given})
+
+    def _leave(self) -> Step:
+        """A user leaves, mostly one without a role, or somebody new comes, so that there are always some."""
+        users = list(self.run.model.users.values())
+        if len(users) < len(USERS):
+            return self._step("together", [self._with_variables(self._generator().plain_mutation("register"), None)])
+        leavers = [each for each in users if not each.roles and len(texts_of(self.run.model, each)) <= MOST]
+        user = self.random.choice(leavers if leavers and self.random.random() < 0.9 else users)
+        password = user.password if self.random.random() < 0.9 else "wrong horse 9"
+        given = {"currentPassword": password, "texts": self.random.choice(("KEEP", "KEEP", "REMOVE"))}
+        operation = self._operation(self._generator().plain_mutation("deleteUser"), user, {"i_m0": given})
+        step = self._step("leave", [operation])
+        self._now += UNTIL_DONE
+        return step
 
     def _moderator(self) -> User | None:
         """Mostly an admin or a moderator of the site, often one of a group."""
@@ -336,7 +388,7 @@ class World:
 
     def _last_vote(self) -> Operation:
         """A vote at the last instant at which an article or a comment takes votes, or one millisecond later."""
-        model, known = self.run.model, self.run.known
+        model, known = self.run.model, self._known
         of_comment = bool(model.comments) and self.random.random() < 0.4
         subjects: Iterable[Article | Comment] = (model.comments if of_comment else model.articles).values()
         subject = min(subjects, key=lambda each: (model.closes_at(each) < self._now, model.closes_at(each)))
@@ -366,7 +418,7 @@ class World:
         return self.random.choice(users) if self.random.random() < logged_in else None
 
     def _with_variables(self, document: Document, viewer: User | None) -> Operation:
-        generator = VariableGenerator(self.random, self.run.model, self.run.known, viewer)
+        generator = VariableGenerator(self.random, self.run.model, self._known, viewer)
         return self._operation(document, viewer, generator.variables(document))
 
     def _operation(self, document: Document, viewer: User | None, variables: dict[str, Any]) -> Operation:
@@ -376,7 +428,7 @@ class World:
     def _token(self, viewer: User | None) -> Ref | str | None:
         if viewer is None:
             return "junk" if self.random.random() < 0.05 else None
-        known = self.run.known.sessions[viewer.lower]
+        known = self._known.sessions[viewer.lower]
         alive = [ref for token, ref in known if token in self.run.model.sessions]
         dead = [ref for token, ref in known if token not in self.run.model.sessions]
         if dead and (not alive or self.random.random() < 0.03):
@@ -405,7 +457,7 @@ class World:
 
 
 def is_moderation(document: Document) -> bool:
-    return bool(document.mutations) and document.mutations[0][1] in (*MODERATION, "answerAppeal")
+    return bool(document.mutations) and document.mutations[0][1] in (*ACTING, "answerAppeal")
 
 
 def is_of_now(operation: Operation) -> bool:
@@ -418,14 +470,14 @@ def is_of_now(operation: Operation) -> bool:
 
 async def replay(settings: Settings, steps: list[Step], databases: Databases, root: Path = ROOT) -> Difference | None:
     """Run a history again on a new store, and return the first difference."""
-    server = Server(settings.of_server(), databases, settings.database, root)
+    server = settings.server(databases, root)
     run = HistoryRun(server, settings.policy, settings.partitions)
     try:
         server.clock.set(BEGINNING)
         server.start()
         await server.ready()
         for step in steps:
-            await run.step(step)
+            await run_step(run, step)
     except Difference as found:
         return found
     finally:

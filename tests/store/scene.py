@@ -15,6 +15,7 @@ from store.articles import Draft
 from store.errors import Refusal
 from store.flags import FlagReason
 from store.identities import Claims, Subject
+from store.invitations import create as invite
 from store.key_sets import FetchedKeys, KeySets
 from store.leases import Lease
 from store.leaving import begin as begin_to_leave
@@ -162,6 +163,7 @@ async def fill_other_kinds(scene: Scene) -> None:
     await reindex.reindex(site, tuple(Order), lambda count: None)
     await reindex.set_weights(site, "video", {"gravity_age": 1.5}, lambda count: None)
     await issue(site, "Alice", Purpose.RESET, "by the operator")
+    await invite(site)
     listing = listings.whole(site, Order.SCORE)
     moved = (await scene.store.comments.post(scene.open.number, None, "carol", "a text that is voted on")).comment
     assert moved is not None

@@ -3,6 +3,7 @@
 import pytest
 
 from store import (
+    annulments,
     appeals,
     article_moderation,
     bans,
@@ -201,7 +202,9 @@ async def test_only_who_could_revert_the_action_answers(store, redis, alice, bob
     site_wide = (await bans.ban(store.site, OPERATOR, alice, None, None, "spam")).action
     of_group = (await bans.ban(store.site, OPERATOR, bob, "go", None, "noise")).action
     granted = (await roles.grant(store.site, OPERATOR, bob, Role.MODERATOR, "rust", "helps")).action
-    for author, action in ((alice, site_wide), (alice, article), (bob, comment), (bob, of_group), (bob, granted)):
+    votes = (await annulments.annul(store.site, OPERATOR, alice, None, None, "a ring")).action
+    of_alice, of_bob = (site_wide, article, votes), (comment, of_group, granted)
+    for author, action in (*((alice, each) for each in of_alice), *((bob, each) for each in of_bob)):
         await appeals.submit(store.site, author, action.number, "No")
     ada = await registered(store, "ada")
     await roles.grant(store.site, OPERATOR, ada, Role.ADMIN, None, "the first")
@@ -212,13 +215,15 @@ async def test_only_who_could_revert_the_action_answers(store, redis, alice, bob
             await appeals.answer(store.site, who, action.number, "Yes")
 
     for who in (alice, vera):
-        for action in (site_wide, article, comment, of_group, granted):
+        for action in (*of_alice, *of_bob):
             await refused(who, action)
-    for who, action in ((of_go, site_wide), (of_both, site_wide), (of_go, article), (of_site, granted), (bob, granted)):
+    for who, action in (
+        (of_go, site_wide), (of_both, site_wide), (of_go, votes), (of_go, article), (of_site, granted), (bob, granted),
+    ):  # fmt: skip
         await refused(who, action)
     assert everything(redis) == before
     for who, action in (
-        (of_site, site_wide), (of_both, article), (of_go, comment), (of_go, of_group), (ada, granted),
+        (of_site, site_wide), (of_site, votes), (of_both, article), (of_go, comment), (of_go, of_group), (ada, granted),
     ):  # fmt: skip
         assert (await appeals.answer(store.site, who, action.number, "Yes")).number == action.number
     assert await waiting(store) == []

@@ -57,6 +57,11 @@ export function Entrance({ title, mutation, nameHint, passwordHint, password, ot
       <p className="else">
         {other.question} <Link href={`${other.path}${search && `?${search}`}`}>{other.name}</Link>
       </p>
+      {password === "current-password" && (
+        <p className="else">
+          <Link href="/forgot">Forgot the password?</Link>
+        </p>
+      )}
     </Page>
   );
 }

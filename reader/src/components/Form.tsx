@@ -140,10 +140,12 @@ interface ChoiceProps {
   name: string;
   label: string;
   options: readonly { value: string; text: string }[];
+  /** The one that is chosen at first. */
+  defaultValue?: string;
 }
 
 /** A labelled choice of one of some values, the first by default. */
-export function Choice({ name, label, options }: ChoiceProps) {
+export function Choice({ name, label, options, defaultValue }: ChoiceProps) {
   const id = useId();
   const reasons = useContext(Refusals).filter(({ field }) => field?.[1] === name);
   return (
@@ -152,6 +154,7 @@ export function Choice({ name, label, options }: ChoiceProps) {
       <select
         id={id}
         name={name}
+        defaultValue={defaultValue}
         aria-invalid={reasons.length > 0}
         aria-describedby={reasons.length > 0 ? `${id}-refusal` : undefined}
       >

@@ -3,6 +3,7 @@ import { useRef, useState } from "react";
 import { useMutation } from "urql";
 import { Field, Form } from "../components/Form";
 import { LogInFirst } from "../components/LogInFirst";
+import { Mail } from "../components/Mail";
 import { Page } from "../components/Page";
 import { Sessions } from "../components/Sessions";
 import { explain, REFUSED, type Refusal } from "../errors";
@@ -15,6 +16,7 @@ const SETTINGS_PAGE = graphql(`
   query SettingsPage {
     ...Frame
     account {
+      ...Mail
       ...Sessions
     }
   }
@@ -33,7 +35,7 @@ const CHANGE_PASSWORD = graphql(`
   }
 `);
 
-/** Where a viewer changes the password, and sees and ends the sessions elsewhere. */
+/** Where a viewer changes the password and the address, chooses which mails come, and sees and ends the sessions elsewhere. */
 export default function SettingsPage() {
   const session = useSession();
   const [{ data }, renew] = usePageQuery(SETTINGS_PAGE, {});
@@ -47,6 +49,7 @@ export default function SettingsPage() {
   return (
     <Page title="Settings">
       <ChangePassword session={session} />
+      {account && <Mail account={account} renew={() => renew({ requestPolicy: "network-only" })} />}
       {account && <Sessions account={account} renew={() => renew({ requestPolicy: "network-only" })} />}
     </Page>
   );

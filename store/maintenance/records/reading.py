@@ -26,7 +26,7 @@ from store.maintenance.records.mailboxes import MailboxRecord, MailingRecord
 from store.maintenance.records.places import PlaceRecord
 from store.maintenance.records.record import MalformedRecord, Record, shown
 from store.maintenance.records.settings import ImportedRecord, RankingRecord, SequencesRecord, ServerKeysRecord
-from store.maintenance.records.tokens import TokenRecord
+from store.maintenance.records.tokens import InvitationRecord, TokenRecord
 
 TYPES: dict[type, str] = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 
@@ -61,6 +61,7 @@ def formats() -> dict[str, Format]:
         MailboxRecord,
         MailingRecord,
         TokenRecord,
+        InvitationRecord,
         ActionRecord,
         AppealRecord,
         FlagsRecord,

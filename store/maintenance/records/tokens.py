@@ -1,4 +1,7 @@
-"""Records of tokens that are good once. Only a move has them: in a backup, used ones would be good again."""
+"""
+Records of tokens that are good once, and of invitations. Only a move has them: in a backup, used ones would be good
+again.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,6 +9,7 @@ from dataclasses import dataclass
 
 from store import keys, validation
 from store.client import Command
+from store.invitations import invitation
 from store.kinds import Key
 from store.maintenance.records.record import Record, Skipped, check_instant, check_text, shown, valid
 from store.one_time_tokens import MAX_DETAIL, parse_stored
@@ -17,6 +21,7 @@ RESTORE_TOKEN = Script("restore_token")
 STORED = re.compile(r"[A-Za-z0-9_-]+ [a-z]+ [0-9]+ [^ ]+ .*")
 PURPOSE = re.compile("[a-z]{1,20}")
 CALL = re.compile("-|[0-9a-f]{1,64}")
+INVITATION = re.compile("[0-9]{1,15} [0-9]{1,4}(?: [a-z0-9_-]{2,20} [0-9a-f]{64})?")
 DETAIL = re.compile(f".{{0,{MAX_DETAIL}}}")
 
 
@@ -62,3 +67,29 @@ async def read_tokens(site: Site, found: Sequence[Key], skipped: Skipped) -> lis
         elif value:
             skipped(key.text)
     return valid(read, skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationRecord(Record):
+    """`text` is what the key of the invitation has: when it ends, and who registers with it at this moment."""
+
+    kind = "invitation"
+
+    digest: str
+    text: str
+
+    def check(self) -> None:
+        check_text("invitation", "digest", self.digest, keys.DIGEST)
+        check_text("invitation", "value", self.text, INVITATION)
+
+    def commands(self, site: Site) -> Iterator[Command]:
+        ends, slot, *_ = map(int, self.text.split(" ")[:2])
+        if ends > site.clock():
+            yield ("SET", invitation(slot % site.partitions, self.digest), self.text, "PX", ends - site.clock())
+
+
+async def read_invitations(site: Site, found: Sequence[Key], skipped: Skipped) -> list[InvitationRecord]:
+    """One round trip."""
+    values = await site.redis.pipeline([("GET", key.text) for key in found])
+    pairs = zip(found, values, strict=True)
+    return valid([(key.text, InvitationRecord(key.suffix, value)) for key, value in pairs if value], skipped)

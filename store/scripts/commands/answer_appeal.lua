@@ -20,7 +20,8 @@ local group = action.group or ""
 local MAY = {}
 function MAY.user()
   if redis.call("EXISTS", KEY.user .. id) == 0 then return nil end
-  if action.kind == "ban" then return moderates(roles, group ~= "" and {group} or {}), number % 1024 end
+  local of_moderators = action.kind == "ban" or action.kind == "annul_votes" -- the others are roles
+  if of_moderators then return moderates(roles, group ~= "" and {group} or {}), number % 1024 end
   return is_admin(roles), number % 1024
 end
 

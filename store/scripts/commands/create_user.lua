@@ -1,12 +1,13 @@
 -- Create a user without a password, if the username is free: no user has it, or had it and was deleted.
 -- requires: log_entry, name_digests
 -- KEYS  1 user:{p}:NAME   2 closed:{p}   3 log:{p}   4 channel events:{p}   5 departed:{p}   6 namekey:{p}
--- ARGV  1 username   2 when the user joined   3 now (both unix milliseconds)
+-- ARGV  1 username   2 when the user joined   3 now (both unix milliseconds)   4 a field of the hash to set, if given
 -- Reply {"created"} | {"taken"}
 if redis.call("EXISTS", KEYS[1]) == 1 then return {"taken"} end
 if pseudonym_of(KEYS[5], KEYS[6], string.lower(ARGV[1])) then return {"taken"} end
 if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
 redis.call("HSET", KEYS[1], "name", ARGV[1], "joined", ARGV[2], "karma", 0)
+if ARGV[4] then redis.call("HSET", KEYS[1], ARGV[4], 1) end
 log_entry(
   KEYS[3], KEYS[4], ARGV[3], "registered", ARGV[1], "user:" .. string.lower(ARGV[1]), "name", ARGV[1], "joined", ARGV[2]
 )

@@ -1,5 +1,5 @@
 -- Verify a key that is not derived from others: voter set, follows, session, idempotency key, what is written about a
--- group, sequence of a partition, token that is good once.
+-- group, sequence of a partition, token that is good once, invitation.
 -- requires: sessions, verify_prelude
 -- ARGV  1-8 see verify_prelude.lua; the name may be ""   9 kind of the key
 --       10 for `sequence` the highest sequence of any post; for `posted` and `commented` the time to live (milliseconds);
@@ -49,6 +49,7 @@ function CHECKS.logins()
     end
   end
 end
+function CHECKS.invitation() check_string(KEY.invitation .. name, "^%d+ %d+ ?[%w_-]* ?%x*$", 1, 0) end
 function CHECKS.token() check_string(KEY.token .. name, "^[%w_-]+ %l+ %d+ %S+ ", 3, 0) end
 function CHECKS.commented() check_string(KEY.commented .. name, "^%d+ %d+ %x+$", 2, tonumber(ARGV[10])) end
 function CHECKS.posted() check_string(KEY.posted .. name, "^%d+ %d+ %x+$", 2, tonumber(ARGV[10])) end

@@ -1,0 +1,156 @@
+import { useState } from "react";
+import { useMutation } from "urql";
+import { explain, REFUSED, type Refusal } from "../errors";
+import { graphql, readFragment, type FragmentType } from "../gql";
+import type { EditAccountInput, MailFrequency, MailFragment } from "../gql/graphql";
+import { say } from "../status";
+import { Choice, Field, Form } from "./Form";
+
+const MAIL = graphql(`
+  fragment Mail on Account {
+    email
+    pendingEmail
+    isEmailRefused
+    isMailOffered
+    mailReplies
+  }
+`);
+
+const EDIT_ACCOUNT = graphql(`
+  mutation EditAccount($input: EditAccountInput!) {
+    editAccount(input: $input) {
+      account {
+        ...Mail
+      }
+      userErrors {
+        ...Refused
+      }
+    }
+  }
+`);
+
+const FREQUENCIES: readonly { value: MailFrequency; text: string }[] = [
+  { value: "NEVER", text: "Never" },
+  { value: "AT_ONCE", text: "At once" },
+  { value: "DAILY", text: "Once a day" },
+  { value: "WEEKLY", text: "On Mondays" },
+];
+
+interface MailProps {
+  account: FragmentType<typeof MAIL>;
+  /** Reads the account again. */
+  renew: () => void;
+}
+
+/** The address of the viewer, and how often replies are mailed to it; nothing where the site sends no mail. */
+export function Mail({ account, renew }: MailProps) {
+  const mail = readFragment(MAIL, account);
+  if (!mail.isMailOffered) return null;
+  return (
+    <section aria-labelledby="mail">
+      <h2 id="mail">Mail</h2>
+      <Address mail={mail} renew={renew} />
+      <Replies mail={mail} renew={renew} />
+    </section>
+  );
+}
+
+interface PartProps {
+  mail: MailFragment;
+  renew: () => void;
+}
+
+function Address({ mail: { email, pendingEmail, isEmailRefused }, renew }: PartProps) {
+  const { send, refusals, fault } = useEdit(renew);
+  const [edits, setEdits] = useState(0); // a new form after each change, so that no password stays in it
+
+  async function change(form: FormData) {
+    const address = String(form.get("email")).trim() || null;
+    const done = address ? `A mail to ${address} has a link to confirm it.` : "Your address is removed.";
+    if (await send({ email: address, currentPassword: String(form.get("currentPassword")) }, done))
+      setEdits((count) => count + 1);
+  }
+
+  return (
+    <>
+      {email && <p>Mails go to {email}.</p>}
+      {!email && !pendingEmail && <p>With an address you can choose a new password when you have forgotten yours.</p>}
+      {pendingEmail && (
+        <p>
+          {pendingEmail} is not confirmed yet: open the link in the mail to it.{" "}
+          <button type="button" onClick={() => void send({ email: pendingEmail }, "The mail is sent again.")}>
+            Send it again
+          </button>
+        </p>
+      )}
+      {isEmailRefused && <p className="refusal">The mail server has refused this address, so it gets no mails.</p>}
+      <Form
+        key={edits}
+        label="Change the address"
+        submit="Change the address"
+        action={change}
+        refusals={refusals}
+        fault={fault}
+      >
+        <Field
+          name="email"
+          label="Address"
+          hint="Only you see it. Leave it empty to remove it."
+          type="email"
+          autoComplete="email"
+          defaultValue={pendingEmail ?? email ?? ""}
+        />
+        <Field
+          name="currentPassword"
+          label="Password, to change the address"
+          type="password"
+          autoComplete="current-password"
+        />
+      </Form>
+    </>
+  );
+}
+
+function Replies({ mail: { mailReplies }, renew }: PartProps) {
+  const { send, refusals, fault } = useEdit(renew);
+
+  async function choose(form: FormData) {
+    const chosen = FREQUENCIES.find(({ value }) => value === form.get("mailReplies"));
+    if (chosen) await send({ mailReplies: chosen.value }, "Saved.");
+  }
+
+  return (
+    <Form label="Replies by mail" submit="Save" action={choose} refusals={refusals} fault={fault}>
+      <Choice
+        name="mailReplies"
+        label="Mail me what arrives in my inbox"
+        options={FREQUENCIES}
+        defaultValue={mailReplies}
+      />
+    </Form>
+  );
+}
+
+/** Sends a change of the account; returns whether it was made. */
+function useEdit(renew: () => void) {
+  const [, edit] = useMutation(EDIT_ACCOUNT);
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+
+  async function send(input: EditAccountInput, done: string): Promise<boolean> {
+    const { data, error } = await edit({ input });
+    setFault(error ? explain(error) : null);
+    setRefusals((readFragment(REFUSED, data?.editAccount?.userErrors) ?? []).map(ofPassword));
+    if (!data?.editAccount?.account) return false;
+    renew();
+    say(done);
+    return true;
+  }
+
+  return { send, refusals, fault };
+}
+
+function ofPassword(refusal: Refusal): Refusal {
+  if (refusal.code !== "BAD_CREDENTIALS") return refusal;
+  return { ...refusal, field: ["input", "currentPassword"], message: "this is not your current password" };
+}

@@ -1,0 +1,50 @@
+import "./pages.css";
+import { useState } from "react";
+import { useMutation } from "urql";
+import { Form } from "../components/Form";
+import { Page } from "../components/Page";
+import { explain, REFUSED, type Refusal } from "../errors";
+import { graphql, readFragment } from "../gql";
+import { say } from "../status";
+
+const CONFIRM_EMAIL = graphql(`
+  mutation ConfirmEmail($input: ConfirmEmailInput!) {
+    confirmEmail(input: $input) {
+      userErrors {
+        ...Refused
+      }
+    }
+  }
+`);
+
+/** Confirms an address by the token of a link, which stands in the fragment. Opening the page changes nothing. */
+export default function ConfirmPage() {
+  const [token] = useState(() => window.location.hash.slice(1));
+  const [, confirm] = useMutation(CONFIRM_EMAIL);
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+  const [isDone, setDone] = useState(false);
+
+  async function send() {
+    const { data, error } = await confirm({ input: { token } });
+    const found = readFragment(REFUSED, data?.confirmEmail?.userErrors) ?? [];
+    setFault(error ? explain(error) : null);
+    setRefusals(found.map((refusal) => ({ ...refusal, field: null })));
+    if (!data?.confirmEmail || found.length > 0) return;
+    window.history.replaceState(null, "", window.location.pathname); // the token is used up
+    setDone(true);
+    say("Your address is confirmed.");
+  }
+
+  return (
+    <Page title="Confirm an address">
+      {isDone && <p>Mails go to this address from now on.</p>}
+      {!isDone && !token && <p>Something is missing in this link: open the one in the mail as it is.</p>}
+      {!isDone && token && (
+        <Form submit="Confirm the address" action={send} refusals={refusals} fault={fault}>
+          <p>This address was given for your account. Confirm it if that was you.</p>
+        </Form>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,47 @@
+"""What a site offers to those who come to it: who may register, whether it has passwords, which pictures it shows."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from store.errors import NotOffered
+
+
+class Registration(Enum):
+    OPEN = "open"
+    INVITED = "invited"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """`avatar_hosts` are the hosts whose pictures of users pages show."""
+
+    registration: Registration = Registration.OPEN
+    has_passwords: bool = True
+    avatar_hosts: tuple[str, ...] = ()
+
+    def require_passwords(self) -> None:
+        """
+        Raises:
+            NotOffered: the site has no passwords of its own.
+        """
+        if not self.has_passwords:
+            raise NotOffered("this site has no passwords of its own")
+
+    def require_invitations(self) -> None:
+        """
+        Raises:
+            NotOffered: nobody may register.
+        """
+        self.require_passwords()
+        if self.registration is Registration.CLOSED:
+            raise NotOffered("nobody can register on this site")
+
+    def require_registration(self, invitation: str | None) -> None:
+        """
+        Raises:
+            NotOffered: nobody may register, or only with an invitation, and there is none.
+        """
+        self.require_invitations()
+        if self.registration is Registration.INVITED and not invitation:
+            raise NotOffered("only who is invited can register on this site", "invitation")

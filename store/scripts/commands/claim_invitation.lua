@@ -1,0 +1,13 @@
+-- Take an invitation for a registration, if none by another name has it.
+-- ARGV  1 digest of the invitation   2 username in lower case   3 the call   4 now (unix milliseconds)
+-- Reply {"claimed"} | {"bad"}
+if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
+local key = KEY.invitation .. ARGV[1]
+local ends, slot, name = string.match(redis.call("GET", key) or "", "^(%d+) (%d+) ?(%S*)")
+if not ends or tonumber(ARGV[4]) > tonumber(ends) then return {"bad"} end
+if name == "" then
+  redis.call("SET", key, table.concat({ends, slot, ARGV[2], ARGV[3]}, " "), "KEEPTTL")
+  return {"claimed"}
+end
+if name ~= ARGV[2] then return {"bad"} end
+return {"claimed"}

@@ -1,0 +1,116 @@
+"""Subscriptions to what is new for a viewer: articles, those in the feed, notifications, and how much waits."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from tests.soak import appeals, flags, inboxes
+from tests.soak.model import Model
+from tests.soak.pages import PageArguments
+from tests.soak.records import Article, Comment, User
+from tests.soak.subscribing import Message, Subscriber, over_websocket
+from tests.soak.variables import KnownValues
+
+SUBSCRIPTIONS = {
+    "articlePosted": "subscription { articlePosted { id title state poster { username } } }",
+    "feedArticle": "subscription { feedArticle { id title state poster { username } } }",
+    "notification": "subscription { notification { id kind isSeen } }",
+    "moderationQueueChanged": "subscription { moderationQueueChanged }",
+}
+Messages = dict[str, list[Message]]
+
+
+@dataclass(frozen=True)
+class Write:
+    """A mutation and its input; for moderators, if it is one of theirs."""
+
+    mutation: str
+    given: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class State:
+    """What is there for a viewer at one time: messages by numbers, and how much waits; None for no moderator."""
+
+    articles: dict[int, Message]
+    feed: frozenset[int]  # also of what is not in it any more
+    notifications: dict[int, Message]
+    waiting: int | None
+
+    def after(self, before: "State") -> Messages:
+        """What has to be sent after a change from the state before."""
+        new = [number for number in self.articles if number not in before.articles]
+        told = {number: each for number, each in self.notifications.items() if number not in before.notifications}
+        return {
+            "articlePosted": [self.articles[number] for number in new],
+            "feedArticle": [self.articles[number] for number in new if number in self.feed],
+            "notification": [*told.values()],
+            "moderationQueueChanged": [self.waiting] if self.waiting != before.waiting else [],
+        }
+
+
+@asynccontextmanager
+async def subscribed(port: int, model: Model, tokens: Sequence[str | None]) -> AsyncIterator[list[Subscriber]]:
+    """A subscriber for each token, to what its viewer may subscribe to."""
+    async with AsyncExitStack() as stack:
+        found = []
+        for token in tokens:
+            viewer = model.sessions.get(token) if token else None
+            chosen = {name: SUBSCRIPTIONS[name] for name in _allowed(viewer)}
+            found.append(await stack.enter_async_context(over_websocket(port, token, chosen)))
+        for each in found:
+            await each.begin("")
+        yield found
+
+
+def state(model: Model, viewer: User | None) -> State:
+    """Of articles those that were announced, of which an earlier one is not sent again."""
+    announced = [each for each in model.articles.values() if each.is_announced]
+    told = inboxes.notifications(model, viewer) if viewer else ()
+    return State(
+        {each.number: _article(each) for each in announced},
+        frozenset(each.number for each in model.feed(viewer)) if viewer else frozenset(),
+        {each.subject.number: _notification(each) for each in told},
+        _waiting(model, viewer) if viewer and viewer.roles else None,
+    )
+
+
+def write(random: Random, model: Model, known: KnownValues) -> Write:
+    """Mostly the approval of what nobody has heard of yet."""
+    texts: list[Article | Comment] = [*model.articles.values(), *model.comments.values()]
+    new = [each for each in texts if each.state == "PENDING" and not each.is_announced]
+    if new and random.random() < 0.7:
+        return Write("approveContent", {"subjectId": known.id_of(random.choice(new)), "reason": "it is fine"})
+    users = list(model.users.values())
+    content = f"anew {random.randint(1, 999)}, @{random.choice(users).name}"
+    visible = [each for each in model.visible() if not each.is_locked]
+    if not visible or random.random() < 0.4:
+        return Write("post", {"title": f"anew {random.randint(1, 9_999)}", "content": content})
+    id = known.id_of(random.choice(visible[-8:]))
+    if random.random() < 0.5:
+        return Write("flag", {"subjectId": id, "reason": "SPAM"})
+    return Write("comment", {"articleId": id, "content": content})
+
+
+def _allowed(viewer: User | None) -> Sequence[str]:
+    if viewer is None:
+        return ("articlePosted",)
+    return [name for name in SUBSCRIPTIONS if viewer.roles or name != "moderationQueueChanged"]
+
+
+def _waiting(model: Model, viewer: User) -> int:
+    first = PageArguments(first=1)
+    pages = [flags.queue(model, viewer, kind, None, first) for kind in ("FLAGGED", "PENDING")]
+    return sum(page.total for page in (*pages, appeals.queue(model, viewer, None, first)) if page)
+
+
+def _article(article: Article) -> Message:
+    poster = {"username": article.poster.shown_name}
+    return {"id": f"article:{article.number}", "title": article.title, "state": article.state, "poster": poster}
+
+
+def _notification(each: inboxes.Notification) -> Message:
+    id = f"notification:{each.user.lower}:{each.subject.number}"
+    return {"id": id, "kind": each.notice.kind, "isSeen": each.is_seen}

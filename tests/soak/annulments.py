@@ -1,0 +1,154 @@
+"""
+Annulled votes in the model, as docs/moderation.md describes them: a vote counts while no action holds it. The server
+annuls and restores votes in steps, for whose end the soak waits.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tests.soak import comments, moderation
+from tests.soak.model import Model, Refused, check_all
+from tests.soak.moderation import Done, NewNumber, Texts
+from tests.soak.records import Action, AnnulledVote, Annulment, Article, Comment, User, set_vote, vote_of
+from tests.soak.requests import milliseconds
+
+Subject = Article | Comment
+
+
+def annul_votes(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+    """All votes of a user, or those of a span. A standing action that annuls all of these already is answered."""
+    name, actor = moderation.username(given["userId"]), model.actor(token)
+    span, texts = _checked(model, given)
+    if not actor.roles:
+        raise Refused("NOT_A_MODERATOR")
+    model.require_not_banned(actor)
+    user = model.account(name)
+    _require_moderator(actor, user)
+    assert user
+    if not actor.outranks(user, ()):
+        raise Refused("NOT_A_MODERATOR", "userId")
+    for known in reversed(user.actions):
+        if known.annulment and not known.reverted_by and _has(known.annulment, span):
+            model.reached.count("annulments of what is annulled already")
+            return known, False
+    action = moderation.record(model, number, "ANNUL_VOTES", user, actor, texts)
+    annul(model, action, span)
+    return action, True
+
+
+def revert(model: Model, actor: User, action: Action, texts: Texts, number: NewNumber) -> Action:
+    user = action.subject
+    assert isinstance(user, User)
+    _require_moderator(actor, user)
+    moderation.require_unreverted(action)
+    reverted = moderation.record_revert(model, actor, action, texts, number)
+    settle_reverted(model, action, keeps=False)
+    return reverted
+
+
+def annul(model: Model, action: Action, span: Annulment) -> None:
+    """Annul the votes of a span. One that the action holds already stays as it is."""
+    action.annulment = span
+    user = action.subject
+    assert isinstance(user, User)
+    for subject in _voted_by(model, user, span):
+        before = subject.annulled.get(user, AnnulledVote(vote_of(subject, user), ()))
+        if action in before.cases:
+            continue
+        if not before.cases:
+            _count(model, subject, user, "NONE")
+        subject.annulled[user] = before._replace(cases=(*before.cases, action))
+        model.reached.count("votes held by two actions", bool(before.cases))
+        _count_reach(model, subject, "annulled")
+    span.held = span.total = sum(_is_held(each, user, action) for each in _in_order(model))
+    model.version += 1
+
+
+def settle_reverted(model: Model, action: Action, *, keeps: bool) -> None:
+    """The votes of an action that was reverted come back, or stay annulled."""
+    assert action.annulment
+    if keeps:
+        action.annulment.is_kept = True
+        annul(model, action, action.annulment)
+        model.reached.count("votes that stay annulled after a revert", bool(action.annulment.held))
+    else:
+        _restore(model, action, action.annulment)
+
+
+def _restore(model: Model, action: Action, span: Annulment) -> None:
+    user, restored = action.subject, 0
+    assert isinstance(user, User)
+    for subject in _in_order(model):
+        if not _is_held(subject, user, action):
+            continue
+        restored, held = restored + 1, subject.annulled[user]
+        others = tuple(each for each in held.cases if each is not action)
+        if others:
+            subject.annulled[user] = held._replace(cases=others)
+            model.reached.count("votes that another action still holds")
+            continue
+        del subject.annulled[user]
+        if held.value != "NONE":
+            _count(model, subject, user, held.value)
+            _count_reach(model, subject, "restored")
+    span.held, span.total, span.is_restored = 0, restored, True
+    model.version += 1
+
+
+def _voted_by(model: Model, user: User, span: Annulment) -> Iterator[Subject]:
+    """What others have posted and a user has voted on in a span of time."""
+    for subject in _in_order(model):
+        at = subject.cast_at.get(user)
+        if at is not None and span.since <= at <= span.until and subject.poster not in (None, user):
+            yield subject
+
+
+def _is_held(subject: Subject, user: User, action: Action) -> bool:
+    return user in subject.annulled and action in subject.annulled[user].cases
+
+
+def _in_order(model: Model) -> Iterator[Subject]:
+    """Articles, and then comments in the order in which a partition annuls votes on them, as each moves the comment."""
+    yield from model.articles.values()
+    yield from sorted(model.comments.values(), key=lambda each: each.number)
+
+
+def _count(model: Model, subject: Subject, user: User, value: str) -> None:
+    up, down = len(subject.up), len(subject.down)
+    set_vote(subject, user, value)
+    if isinstance(subject, Comment):
+        comments.note_move(model, subject, up, down)
+
+
+def _require_moderator(actor: User, user: User | None) -> None:
+    """A moderator of the site, who is not the user."""
+    if not actor.moderates_site:
+        raise Refused("NOT_A_MODERATOR")
+    if user is None:
+        raise Refused("NOT_FOUND", "userId")
+    if user is actor:
+        raise Refused("NOT_A_MODERATOR", "userId")
+
+
+def _checked(model: Model, given: Mapping[str, Any]) -> tuple[Annulment, Texts]:
+    since, until = (given.get(name) and milliseconds(given[name]) for name in ("from", "to"))
+    end = model.now if until is None else min(until, model.now)
+    reason, note = (given.get("reason") or "").strip(), (given.get("note") or "").strip()
+    check_all(
+        (since is None or since <= end, "from"),
+        (1 <= len(reason) <= moderation.LONGEST_REASON, "reason"),
+        (len(note) <= moderation.LONGEST_NOTE, "note"),
+    )
+    return Annulment(since or 0, end), Texts(None, reason, note or None)
+
+
+def _has(known: Annulment, span: Annulment) -> bool:
+    return known.since <= span.since and known.until >= span.until
+
+
+def _count_reach(model: Model, subject: Subject, what: str) -> None:
+    reached, kind = model.reached, type(subject).__name__.lower()
+    reached.count(f"votes on {kind}s {what}")
+    reached.count(f"votes on closed {kind}s {what}", not model.has_voters(subject))
+    reached.count(f"votes on archived articles {what}", subject.number in model.archived)
+    reached.count(f"votes on what is removed {what}", not subject.is_visible)

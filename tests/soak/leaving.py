@@ -1,0 +1,65 @@
+"""
+Users who leave, in the model, as docs/leaving.md describes it: a pseudonym takes the place of the name. The server ends
+a deletion `UNTIL_DONE` after its beginning, for which the soak waits.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tests.soak import comments
+from tests.soak.model import Model, Refused
+from tests.soak.records import User
+
+UNTIL_DONE = 10_100  # milliseconds
+
+
+def delete_user(model: Model, token: str | None, given: Mapping[str, Any], pseudonym: str | None) -> User:
+    """`pseudonym` is that of the server; None if it refuses."""
+    user = model.actor(token)
+    if user.password != given.get("currentPassword"):
+        model.reached.count("wrong passwords")
+        raise Refused("BAD_CREDENTIALS")
+    if user.is_admin and not any(each.is_admin for each in model.users.values() if each is not user):
+        model.reached.count("last admins who would leave")
+        raise Refused("INVALID", "currentPassword")
+    assert pseudonym, "the server did not delete the user"
+    removes_texts = given.get("texts") == "REMOVE"
+    _forget(model, user)
+    _replace_name(model, user, pseudonym)
+    if removes_texts:
+        _delete_texts(model, user)
+    model.version += 1
+    model.reached.count(f"users who left {'without' if removes_texts else 'with'} their texts")
+    return user
+
+
+def _forget(model: Model, user: User) -> None:
+    """All that goes in any case. No mark of an inbox or a feed is kept of who has left."""
+    model.sessions = {token: other for token, other in model.sessions.items() if other is not user}
+    user.following.clear()
+    user.groups.clear()
+    user.profile.clear()
+    user.saved.clear()
+    user.roles.clear()
+    for other in model.users.values():
+        other.following.pop(user, None)
+    for text in (*model.articles.values(), *model.comments.values()):
+        text.notified.pop(user.lower, None)
+    for action in model.actions.values():
+        if action.notified and action.notified[0] is user:
+            action.notified = None
+
+
+def _replace_name(model: Model, user: User, pseudonym: str) -> None:
+    del model.users[user.lower]
+    model.names_of_before.add(user.lower)
+    model.departed[pseudonym] = user
+    user.name = pseudonym
+
+
+def _delete_texts(model: Model, user: User) -> None:
+    """Articles first, as a comment goes with its article."""
+    for article in [each for each in model.articles.values() if each.poster is user]:
+        model.drop(article)
+    for comment in [each for each in model.comments.values() if each.poster is user]:
+        comments.drop(model, comment)

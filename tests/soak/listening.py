@@ -1,0 +1,77 @@
+"""Steps with viewers who have subscribed, to an article or to what is new, and a write that they hear of."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from websockets.exceptions import WebSocketException
+
+from tests.soak import announcing, subscribing
+from tests.soak.history import Step, resolved
+from tests.soak.records import User
+from tests.soak.running import Difference, HistoryRun
+
+TRANSPORTS = 2  # of the subscriptions of each viewer
+
+
+async def subscribe(run: HistoryRun, step: Step) -> None:
+    """Send a write beside subscriptions to an article and its comments, of each viewer over each transport."""
+    write, *others = step.operations
+    tokens = [resolved(each.token, run.notes.texts) for each in others]
+    tokens = [each for each in tokens if each is None or each in run.model.sessions]
+    id = resolved(others[0].variables["id"], run.notes.texts) if others else ""
+    article = run.model.articles.get(int(id.partition(":")[2] or 0))
+    if article is None or not article.is_visible or not write.mutations:
+        return
+    viewers = [run.model.sessions.get(token) if token else None for token in tokens for _ in range(TRANSPORTS)]
+    before = [subscribing.state(run.model, viewer, article) for viewer in viewers]
+    try:
+        async with subscribing.subscribed(run.server.port, tokens, id) as subscribers:
+            await run.send(replace(step, operations=(write,)))
+            after = [subscribing.state(run.model, viewer, article) for viewer in viewers]
+            sent = [each.after(earlier) for each, earlier in zip(after, before, strict=True)]
+            allowed = [each.allowed() for each in after]
+            wrong = await asyncio.gather(*map(subscribing.wrong, subscribers, sent, allowed))
+    except (OSError, TimeoutError, WebSocketException) as error:
+        raise Difference(step, write, f"no answer: {error!r}") from error
+    _raise_wrong(run, step, viewers, wrong)
+    for states in zip(before, after, strict=True):
+        _count_messages(run, *states)
+
+
+async def tell(run: HistoryRun, step: Step) -> None:
+    """Send a write beside subscriptions of each viewer to what is new: articles, notifications, and what waits."""
+    write, *others = step.operations
+    tokens = [resolved(each.token, run.notes.texts) for each in others]
+    tokens = [each for each in tokens if each is None or each in run.model.sessions]
+    viewers = [run.model.sessions.get(token) if token else None for token in tokens]
+    before = [announcing.state(run.model, viewer) for viewer in viewers]
+    try:
+        async with announcing.subscribed(run.server.port, run.model, tokens) as subscribers:
+            await run.send(replace(step, operations=(write,)))
+            after = [announcing.state(run.model, viewer) for viewer in viewers]
+            sent = [each.after(earlier) for each, earlier in zip(after, before, strict=True)]
+            wrong = await asyncio.gather(
+                *(subscribing.wrong(each, own, {}) for each, own in zip(subscribers, sent, strict=True))
+            )
+    except (OSError, TimeoutError, WebSocketException) as error:
+        raise Difference(step, write, f"no answer: {error!r}") from error
+    _raise_wrong(run, step, viewers, wrong)
+    for name in announcing.SUBSCRIPTIONS:
+        run.model.reached.count(f"messages of {name}", sum(len(each.get(name, ())) for each in sent))
+
+
+def _raise_wrong(run: HistoryRun, step: Step, viewers: Sequence[User | None], wrong: Sequence[str | None]) -> None:
+    for viewer, found in zip(viewers, wrong, strict=True):
+        if found:
+            raise Difference(step, step.operations[0], f"to {viewer or 'a stranger'} {found}")
+
+
+def _count_messages(run: HistoryRun, before: subscribing.State, after: subscribing.State) -> None:
+    reached = run.model.reached
+    is_over = after.article == subscribing.COMPLETE
+    reached.count("subscriptions that end for whom may not read", is_over)
+    is_told = isinstance(after.article, dict) and after.article["state"] != "VISIBLE"
+    reached.count("messages about removed articles", is_told)
+    reached.count("messages about articles", after.article != before.article)
+    reached.count("messages about comments", after.comments != before.comments)

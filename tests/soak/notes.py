@@ -1,0 +1,148 @@
+"""What the answers of a run tell: the ids, tokens and cursors that the server has assigned."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from tests.soak.documents import ACTING, input_variable
+from tests.soak.history import Operation, Ref, resolved
+from tests.soak.model import Model, number_of
+from tests.soak.pages import Position
+from tests.soak.records import User
+from tests.soak.server import Server
+from tests.soak.variables import KnownValues
+
+POSTED = {"post": "article", "comment": "comment"}  # what a mutation posts
+NEW = POSTED | dict.fromkeys(ACTING, "action")  # what a mutation makes that has a number
+MOST_HIDDEN = 9  # actions of one operation
+
+
+class Notes:
+    """What one run has learned."""
+
+    def __init__(self, server: Server, model: Model) -> None:
+        self._server, self._model = server, model
+        self.known = KnownValues()  # values of earlier answers, for the variables of later operations
+        self.texts: dict[Ref, str] = {}  # the id, token or cursor of this run that each reference stands for
+        self.positions: dict[str, Position] = {}  # by cursor
+        self.users: dict[str, str] = {}  # usernames in lower case by token, also by tokens of sessions that have ended
+        # Numbers of articles or comments whose ids an answer did not show, by number of its operation, kind and poster.
+        self._hidden: dict[tuple[int, str, str], list[int]] = {}
+
+    async def note_numbers(self, operation: Operation, answered: dict[str, Any]) -> None:
+        """Find the numbers of articles, comments and actions whose payload became null because of an error."""
+        data = answered.get("data") or {}
+        if answered.get("errors") and any(
+            name in ACTING and not (data.get(key) or {}).get("action") for key, name in operation.mutations
+        ):
+            self._hidden[operation.number, "action", ""] = await self.action_numbers(MOST_HIDDEN)
+        kinds = {
+            POSTED[name] for key, name in operation.mutations
+            if name in POSTED and not (data.get(key) or {}).get(POSTED[name])
+        }  # fmt: skip
+        if not kinds or not answered.get("errors"):
+            return
+        variables = resolved(operation.variables, self.texts)
+        posters = {self.users.get(resolved(operation.token, self.texts) or "")} | {
+            variables[input_variable(key)]["username"].lower()
+            for key, name in operation.mutations
+            if name in ("register", "logIn")  # what follows is done by this user
+        }
+        fields = "articles(first: 9) { nodes { id } } comments(first: 9) { nodes { id } }"
+        text = f"query($name: String!) {{ user(username: $name) {{ {fields} }} }}"
+        for poster in filter(None, posters):
+            user = (await self._server.connections[0].ask(text, {"name": poster}, None))["data"]["user"]
+            for kind in kinds if user else ():
+                nodes = user[f"{kind}s"]["nodes"]
+                numbers = sorted(number_of(each["id"], kind) for each in nodes)
+                self._hidden[operation.number, kind, poster] = numbers
+
+    async def new_action(self, subject: str) -> int:
+        """The number of the one action about a subject that the model does not know yet."""
+        text = "query($id: ID) { moderationLog(subjectId: $id, first: 100) { nodes { id } } }"
+        answered = await self._server.connections[0].ask(text, {"id": subject}, None)
+        numbers = [number_of(each["id"], "action") for each in answered["data"]["moderationLog"]["nodes"]]
+        (number,) = [each for each in numbers if each not in self._model.numbers]
+        return number
+
+    async def action_numbers(self, count: int) -> list[int]:
+        """The numbers of the newest actions, the oldest first."""
+        text = "query($count: Int) { moderationLog(first: $count) { nodes { id } } }"
+        nodes = (await self._server.connections[0].ask(text, {"count": count}, None))["data"]["moderationLog"]["nodes"]
+        return sorted(number_of(each["id"], "action") for each in nodes)
+
+    def hints(self, operation: Operation, data: dict[str, Any]) -> dict[str, Any]:
+        """The numbers and tokens that the server has assigned."""
+        hints: dict[str, Any] = {}
+        for key, name in operation.mutations:
+            payload = data.get(key) or {}
+            if name in NEW:
+                ref = Ref(operation.number, (key, NEW[name], "id"))
+                hints[key] = self._numbered(operation, ref, payload.get(NEW[name]))
+            elif name in ("register", "logIn") and payload.get("token"):
+                hints[key] = payload["token"]
+                self._note_session(operation, key, payload["token"])
+            elif name == "deleteUser":
+                hints[key] = self._note_pseudonym(Ref(operation.number, (key, "deletedUserId")), payload)
+            elif name == "deleteArticle":
+                self._note_deleted(resolved(operation.variables, self.texts)[input_variable(key)]["articleId"])
+        return hints
+
+    def _numbered(self, operation: Operation, ref: Ref, shown: dict[str, Any] | None) -> Callable[[User], int]:
+        """Gives the number of what is new, an article, a comment or an action, which is `shown` or hidden."""
+        if shown is None:
+            return partial(self._take_hidden, operation, ref)
+        kind, _, number = shown["id"].partition(":")
+        self.note_new(ref, kind, int(number))
+        return lambda poster: int(number)
+
+    def _take_hidden(self, operation: Operation, ref: Ref, actor: User) -> int:
+        """
+        The number of the next article, comment or action that an operation made without showing its id.
+
+        The model calls it only if it accepts the mutation: what it refuses has no number.
+        """
+        kind = str(ref.path[1])
+        posted = self._hidden.get((operation.number, kind, "" if kind == "action" else actor.lower), ())
+        numbers = [number for number in posted if number not in self._model.numbers]
+        assert numbers, f"the server did not make this {kind}"
+        self.note_new(ref, kind, numbers[0])
+        return numbers[0]
+
+    def note_new(self, ref: Ref, kind: str, number: int) -> None:
+        known = {"article": self.known.articles, "comment": self.known.comments, "action": self.known.actions}
+        known[kind].setdefault(number, ref)
+        self.texts[ref] = f"{kind}:{number}"
+
+    def _note_pseudonym(self, ref: Ref, payload: dict[str, Any]) -> str | None:
+        """The pseudonym of a user who has left; None if that was refused."""
+        if payload.get("deletedUserId") is None:
+            return None
+        self.texts[ref] = payload["deletedUserId"]
+        pseudonym: str = payload["deletedUserId"].removeprefix("user:")
+        self.known.departed[pseudonym] = ref
+        return pseudonym
+
+    def _note_deleted(self, id: str) -> None:
+        number = id.partition(":")[2]
+        if number.isdecimal() and int(number) in self.known.articles:
+            self.known.deleted.append(self.known.articles[int(number)])
+
+    def _note_session(self, operation: Operation, key: str, token: str) -> None:
+        ref = Ref(operation.number, (key, "token"))
+        self.texts[ref] = token
+        given = resolved(operation.variables, self.texts)[input_variable(key)]
+        self.users[token] = given["username"].lower()
+        self.known.sessions[given["username"].lower()].append((token, ref))
+
+    def note_cursor(
+        self, operation: Operation, path: tuple[str | int, ...], text: str, position: Position
+    ) -> str | None:
+        """Note the position of a cursor at a path of an answer. Returns what is wrong if it had another position."""
+        earlier = self.positions.setdefault(text, position)
+        if earlier != position:
+            return f"the cursor stands for {earlier} too, and not for {position} alone"
+        ref = Ref(operation.number, path)
+        self.texts[ref] = text
+        self.known.add_cursor(ref, position)
+        return None
