@@ -15,7 +15,7 @@ forget_recounted(ARGV[11])
 -- The value of the vote on a subject: as the database has it if that has all votes; else by the sets of voters while they
 -- exist, of which one may expire before the other; nil if the database may not have it yet.
 local function vote_on(subject, known)
-  if known ~= 0 and subject.time + window < tonumber(ARGV[11]) then return known end
+  if known ~= 0 and subject.time + window < tonumber(ARGV[12]) then return known end
   if redis.call("EXISTS", KEY.voted .. subject.number) == 1 then
     return redis.call("SISMEMBER", KEY.voted .. subject.number, voter)
       - redis.call("SISMEMBER", KEY.downvoted .. subject.number, voter)
