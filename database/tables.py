@@ -134,6 +134,7 @@ COMMENTS = Table(
     Column("state", Text, nullable=False),
     Index("comments_by_article", "article", "parent", "number"),
     Index("comments_by_poster", "poster", "posted_ms"),
+    Index("comments_by_time", "posted_ms", "number"),
 )
 
 COMMENT_VOTES = _votes("comment_votes")

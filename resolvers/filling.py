@@ -3,7 +3,9 @@ Pages of listings some of whose places are not shown, as what is there was delet
 a page is full.
 """
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, NamedTuple, Self
 
 from resolvers.arguments import PageArguments
 from resolvers.context import Context
@@ -14,39 +16,55 @@ from store.records import Position
 MOST_PLACES = 500  # that one read has
 
 
-async def full_connection(
-    context: Context, listing: Listing, paging: PageArguments, nodes: Nodes, total: Total | None = None
-) -> Connection[Any]:
+class Source(NamedTuple):
+    """Where the places of a listing by time come from. The total is that of its first page unless it is given."""
+
+    name: str
+    page: Callable[[Window], Awaitable[Page]]
+    total: Total | None = None
+
+    @classmethod
+    def of_listing(cls, context: Context, listing: Listing) -> Self:
+        return cls(listing.name, partial(_page_of, context, listing))
+
+
+async def full_connection(context: Context, source: Source, paging: PageArguments, nodes: Nodes) -> Connection[Any]:
     """
-    A page of a listing by time that is full as long as there is more, and knows whether there is. On the side from
-    which a client comes, it may count places that are not shown; and so does the total, unless it is given.
+    A page that is full as long as there is more, and knows whether there is. On the side from which a client comes, it
+    may count places that are not shown, and so may the total.
 
     Two round trips, one for the places and one for the records, and as many for each further read.
     """
-    placed = window(listing.name, paging, ARTICLE_TIME_CURSOR)
-    page, places = await _full_page(context, listing, placed, nodes)
-    named = (listing.name, page, places if total is None else total)
+    placed = window(source.name, paging, ARTICLE_TIME_CURSOR)
+    page, places = await _full_page(context, source, placed, nodes)
+    named = (source.name, page, places if source.total is None else source.total)
     (connection,) = await connections_of_pages(context, [named], nodes)
     return connection
 
 
-async def _full_page(context: Context, listing: Listing, placed: Window, nodes: Nodes) -> tuple[Page, int]:
+async def _page_of(context: Context, listing: Listing, window: Window) -> Page:
+    (page,) = await context.reads.pages([(listing, window)])
+    return page
+
+
+async def _full_page(context: Context, source: Source, placed: Window, nodes: Nodes) -> tuple[Page, int]:
     """The page, and how many places the listing has."""
     found: list[Position] = []
     first, beyond, size = None, placed.beyond, placed.count + 1
     while True:
-        (page,) = await context.reads.pages([(listing, Window(size, placed.upwards, beyond))])
+        page = await source.page(Window(size, placed.upwards, beyond))
         first = first or page
         records = await nodes.read(context, [position.number for position in page.positions])
         shown = [position for position, record in zip(page.positions, records, strict=True) if record]
         found = [*shown, *found] if placed.upwards else [*found, *shown]
-        if len(found) > placed.count or not (page.above if placed.upwards else page.below):
+        is_more = page.above if placed.upwards else page.below
+        if len(found) > placed.count or not is_more or not page.positions:
             return _cut(found, placed, first), first.total
         beyond, size = page.positions[0 if placed.upwards else -1], min(2 * size, MOST_PLACES)
 
 
 def _cut(found: list[Position], placed: Window, first: Page) -> Page:
-    """The page of what was found, which may have one place more or some. `first` is the page that was read first."""
+    """The page of what was found, which may have more than the page. `first` is what was read first."""
     more = max(len(found) - placed.count, 0)
     if placed.upwards:
         return Page(tuple(found[more:]), above=more, below=first.below)

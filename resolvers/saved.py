@@ -8,7 +8,7 @@ from typing import NamedTuple
 from resolvers import subjects
 from resolvers.arguments import PageArguments, paginated
 from resolvers.context import Context
-from resolvers.filling import full_connection
+from resolvers.filling import Source, full_connection
 from resolvers.pagination import Connection, Nodes
 from store import saved
 from store.errors import Forbidden, NotFound, StoreUnavailable, Unauthenticated
@@ -40,7 +40,7 @@ class FoundSubject(NamedTuple):
 async def of_homes(homes: Sequence[Home], context: Context, *, paging: PageArguments) -> list[Connection[Subject]]:
     """Two or three round trips, and one to drop what was deleted."""
     listings = [saved.listing(context.store.site, home.username) for home in homes]
-    return [await full_connection(context, listing, paging, SAVED) for listing in listings]
+    return [await full_connection(context, Source.of_listing(context, each), paging, SAVED) for each in listings]
 
 
 async def viewer_has_saved(things: Sequence[Subject], context: Context) -> list[bool]:

@@ -6,17 +6,17 @@ mailbox was full, new articles are read from the listing by time, oldest first; 
 """
 
 from asyncio import gather, sleep
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import Generic, TypeVar
 
 from resolvers import arguments, articles, moderation, queues
-from resolvers.arguments import PageArguments, maintained_order
+from resolvers.arguments import BadInput, PageArguments, maintained_order
 from resolvers.context import Context
 from resolvers.dataloader import Reads
 from resolvers.live import RankingChange
-from store import feeds, inboxes, keys, listings, log, roles, threads
+from store import feeds, inboxes, keys, listings, log, recent_comments, roles, threads
 from store.errors import NotAModerator, NotFound, StoreUnavailable, Unauthenticated
 from store.events import (
     QUEUES,
@@ -24,7 +24,9 @@ from store.events import (
     Event,
     EventKind,
     Mailbox,
+    Topic,
     article_of,
+    of_all_new_comments,
     of_article,
     of_comment_changes,
     of_inbox,
@@ -45,6 +47,7 @@ MOST_PENDING = 10_000  # articles in the listing that may wait for a subscriber
 MOST_COMMENTS = 1_000  # events about different comments that may wait for a subscriber
 
 K = TypeVar("K", int, Position)
+P = TypeVar("P", Article, Comment)
 
 
 class SubscriberTooSlow(Exception):
@@ -98,7 +101,7 @@ async def articles_changed(context: Context, ids: Sequence[str]) -> AsyncGenerat
 
 
 async def article_posted(context: Context, group: str | None = None) -> AsyncGenerator[Article, None]:
-    async with aclosing(_posts(context, arguments.group_name(group) if group is not None else None)) as posts:
+    async with aclosing(_new_articles(context, arguments.group_name(group) if group is not None else None)) as posts:
         async for _, article in posts:
             yield article
 
@@ -108,7 +111,7 @@ async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
     viewer = await context.viewer()
     if viewer is None:
         raise context.unauthenticated()
-    async with aclosing(_posts(context, None)) as posts:
+    async with aclosing(_new_articles(context, None)) as posts:
         async for event, article in posts:
             if not await context.live.read_after(event, partial(_is_in_feed, viewer, article)):
                 continue
@@ -131,13 +134,40 @@ async def notification(context: Context) -> AsyncGenerator[Notification, None]:
             yield each
 
 
-async def comment_posted(context: Context, article_id: str, under: str | None = None) -> AsyncGenerator[Comment, None]:
+async def comment_posted(
+    context: Context, article_id: str | None = None, group: str | None = None, under: str | None = None
+) -> AsyncGenerator[Comment, None]:
     """
-    Each new comment of an article, or each one below a comment, once. Ends as `article_changed`.
+    Each new comment of the site, of a group, or of an article, or each one below a comment of it, once.
 
     Raises:
+        BadInput: the arguments exclude each other.
         SubscriberTooSlow, ChangesLost: comments were missed.
     """
+    if article_id is None and under is not None:
+        raise BadInput("`under` needs `articleId`")
+    if article_id is not None and group is not None:
+        raise BadInput("`articleId` and `group` exclude each other")
+    comments = (
+        _new_comments(context, arguments.group_name(group) if group is not None else None)
+        if article_id is None
+        else _new_comments_of(context, article_id, under)
+    )
+    async with aclosing(comments) as found:
+        async for comment in found:
+            yield comment
+
+
+async def _new_comments(context: Context, group: str | None) -> AsyncGenerator[Comment, None]:
+    """New comments of the site or of a group. Those that are missed are read from the list of recent comments."""
+    listing = recent_comments.listing(context.store.site, group)
+    async with aclosing(_posts(context, of_all_new_comments(group), listing, _comments)) as posts:
+        async for _, comment in posts:
+            yield comment
+
+
+async def _new_comments_of(context: Context, article_id: str, under: str | None) -> AsyncGenerator[Comment, None]:
+    """New comments of an article, or below a comment of it. Ends as `article_changed`."""
     number = arguments.article_number(article_id)
     above = arguments.comment_number(under) if under is not None else None
     with context.live.events.mailbox(of_new_comments(number), MOST_COMMENTS) as mailbox:
@@ -359,16 +389,25 @@ def _below(time: float) -> Position:
     return Position(time, keys.member(0))
 
 
-async def _posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Event, Article], None]:
+def _new_articles(context: Context, group: str | None) -> AsyncGenerator[tuple[Event, Article], None]:
+    """Each article that is posted in the site or a group, with the event after which it was read."""
+    site = context.store.site
+    listing = listings.whole(site, Order.TIME) if group is None else listings.group(site, group, Order.TIME)
+    return _posts(context, of_posts(group), listing, _articles)
+
+
+async def _posts(
+    context: Context, topic: Topic, listing: Listing, read: Callable[[Sequence[int], Reads], Awaitable[Sequence[P]]]
+) -> AsyncGenerator[tuple[Event, P], None]:
     """
-    Each article that is posted, with the event after which it was read.
+    Each article or comment that is posted, with the event after which it was read. Those that are missed are read from
+    a listing by time.
 
     Raises:
-        SubscriberTooSlow: more than `MOST_PENDING` articles wait to be sent.
+        SubscriberTooSlow: more than `MOST_PENDING` wait to be sent.
     """
     site, live = context.store.site, context.live
-    listing = listings.whole(site, Order.TIME) if group is None else listings.group(site, group, Order.TIME)
-    with live.events.mailbox(of_posts(group)) as mailbox:
+    with live.events.mailbox(topic) as mailbox:
         (newest,) = await context.reads.pages([(listing, Window(PAGE))])
         sent = Sent(newest.positions, (position.number for position in newest.positions))
         async for event in mailbox:
@@ -377,12 +416,17 @@ async def _posts(context: Context, group: str | None) -> AsyncGenerator[tuple[Ev
                 numbers = [event.number]
                 if position:
                     numbers, position = await _missed(context, listing, position, sent, event)
-                for article in await live.read_after(event, partial(_articles, numbers)):
-                    if sent.add(article.number, article.posted_at, site.clock()):
-                        yield event, article
+                for each in await live.read_after(event, partial(read, numbers)):
+                    if sent.add(each.number, each.posted_at, site.clock()):
+                        yield event, each
                 if position is None:
                     break
                 event = Event(EventKind.MISSED)  # a new one, as `live` caches reads by event
+
+
+async def _comments(numbers: Sequence[int], reads: Reads) -> list[Comment]:
+    """Comments that everybody may read."""
+    return [each for each in await reads.comments(numbers) if each and each.state is ContentState.VISIBLE]
 
 
 async def _missed(

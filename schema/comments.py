@@ -5,11 +5,11 @@ from typing import Self
 
 import strawberry
 
-from resolvers import comments, threads
+from resolvers import comments, recent_comments, threads
 from schema.articles import ARTICLE_ID, Article, Votable
 from schema.connections import Connection, PageInfo
 from schema.enums import ContentState, Vote
-from schema.fields import field_of, root_field
+from schema.fields import ARGUMENTS, field_of, root_field
 from schema.mutations import HELD_BY, IDEMPOTENCY_KEY, REPLAYED, Payload, mutation, nullable, optional
 from schema.nodes import instances_of
 from schema.scalars import DateTime
@@ -19,6 +19,9 @@ from store.comments import Commented, EditedComment, VotedOnComment
 
 CONTENT = "1 to 10,000 characters, Markdown by convention; not only blanks."
 COMMENT_ID = "The id of the comment."
+RECENT_ARGUMENTS = ARGUMENTS | {
+    "group": "Only comments on articles of this group, in any case of letters; none if no group has this name."
+}
 
 
 @strawberry.type(description="An answer to an article or to another comment of it.")
@@ -89,6 +92,13 @@ class CommentQueries:
         comments.comment,
         "The comment with this id; null if there is none, or if its article was deleted, and for others than its "
         "poster and moderators if it is not visible and has no visible comments below it. A malformed id is an error.",
+    )
+
+    comments: Connection[Comment] | None = root_field(
+        recent_comments.comments,
+        "The comments of the whole site or of a group, newest first. A server without a database has the newest 10,000 "
+        "of the site, and 1,000 of each group.",
+        arguments=RECENT_ARGUMENTS,
     )
 
 

@@ -177,8 +177,9 @@ def _described(
 
 def _argument(parameter: Parameter, description: str) -> Parameter:
     described = strawberry.argument(description=description)
+    type_ = TYPES.get(parameter.name, parameter.annotation)
     return parameter.replace(
         kind=Parameter.KEYWORD_ONLY,
-        annotation=Annotated[TYPES.get(parameter.name, parameter.annotation), described],
+        annotation=Annotated[type_ | None if parameter.default is None else type_, described],
         default=UNSET if parameter.default is None else parameter.default,
     )

@@ -13,7 +13,11 @@ from schema.scalars import DateTime
 
 CHANGED_ARTICLES_ARGUMENTS = ARGUMENTS | {"ids": "The ids of at most 100 articles."}
 QUEUE_ARGUMENTS = ARGUMENTS | {"group": "Only this group; by default all groups that the viewer moderates."}
-NEW_COMMENT_ARGUMENTS = ARGUMENTS | {"under": "Only comments below the comment with this id, of the same article."}
+NEW_COMMENT_ARGUMENTS = ARGUMENTS | {
+    "article_id": "Only comments of the article with this id.",
+    "group": "Only comments of articles in this group, in any case of letters. Excludes `articleId`.",
+    "under": "Only comments below the comment with this id, of the same article. Requires `articleId`.",
+}
 
 
 @strawberry.type(description="A move of an article within a ranking. Places count from 1.")
@@ -57,8 +61,8 @@ class Subscription:
     )
     comment_posted: Comment = subscription_field(
         subscriptions.comment_posted,
-        "Each new comment of an article, or with `under` each one below a comment: replies, replies to these, and so "
-        "on. Completes when the article is deleted.",
+        "Each new comment of the site, of a group or of an article, or with `under` each one below a comment: replies, "
+        "replies to these, and so on. With `articleId` it completes when the article is deleted.",
         arguments=NEW_COMMENT_ARGUMENTS,
     )
     comment_changed: Comment = subscription_field(

@@ -65,7 +65,7 @@ from server.settings import DELETIONS_FILE, Settings, WrongSetting
 from server.sitemap import Sitemaps
 from server.trusted import OriginWarnings, forwarding_warnings
 from server.webhooks.running import sending
-from store import effects, event_connection, log, removals, rules
+from store import effects, event_connection, log, recent_comments, removals, rules
 from store.errors import Forbidden, NotAModerator, NotFound, StoreUnavailable, TokenRefused, Unauthenticated
 from store.events import STATES
 from store.ranking import config
@@ -355,6 +355,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         app.state.tokens.running(store, received) if app.state.tokens else nullcontext(),
         effects.completing(store.site),
         removals.removing(store.site),
+        recent_comments.filling(store.site),
         banned_texts.WORK.repeated(store, database),
         annulments.WORK.repeated(store, database),
         leaving.repeated(store, database),

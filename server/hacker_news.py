@@ -6,7 +6,7 @@ where the answers differ from the original's.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache, partial
 from html import escape
@@ -23,10 +23,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from server import documents, markdown_html
-from store import keys, log
+from store import log
 from store.errors import StoreUnavailable
 from store.ranking.formulas import Order
-from store.records import DELETED, HIGHEST_NUMBER, article_number, comment_number, numbers_at
+from store.records import DELETED, HIGHEST_NUMBER, article_number, comment_number
 
 Item: TypeAlias = dict[str, Any]
 
@@ -79,25 +79,14 @@ SUBMITTED = """query HackerNewsSubmitted($name: String!, $articles: Int!, $comme
   }
 }"""
 
-LARGEST = """query HackerNewsMaxItem($newest: ArticleOrder!, $active: ArticleOrder!) {
-  newest: articles(order: $newest, first: 1) { nodes { id } }
-  active: articles(order: $active, first: 5) {
-    nodes { id standing(order: $active) { value } comments(order: NEWEST, first: 1) { nodes { id } } }
-  }
+LARGEST = """query HackerNewsMaxItem($newest: ArticleOrder!) {
+  articles(order: $newest, first: 1) { nodes { id } }
+  comments(first: 1) { nodes { id } }
 }"""
 
-UPDATES = """query HackerNewsUpdates($newest: ArticleOrder!, $active: ArticleOrder!) {
-  newest: articles(order: $newest, first: 20) { nodes { id poster { username } } }
-  active: articles(order: $active, first: 20) {
-    nodes {
-      id standing(order: $active) { value }
-      comments(order: NEWEST, first: 3) { nodes { id poster { username } } }
-    }
-  }
-}"""
-
-COMMENTS = """query HackerNewsComments($ids: [ID!]!) {
-  nodes(ids: $ids) { id ... on Comment { poster { username } } }
+UPDATES = """query HackerNewsUpdates($newest: ArticleOrder!) {
+  articles(order: $newest, first: 20) { nodes { id poster { username } } }
+  comments(first: 60) { nodes { id poster { username } } }
 }"""
 
 # A comment may have no poster, but an article has one: so the two fields cannot have the same name in a response.
@@ -180,18 +169,15 @@ async def jobs(request: Request) -> Response:
 
 
 async def largest_item(request: Request) -> Response:
-    """The number of the newest story, or of the newest comment on one of the five stories with the newest comments."""
-    found = await documents.query(request, LARGEST, _newest_and_active(request))
-    items = [*_nodes(found), *await _existing(request, COMMENTS, _newest_comments(request, found))]
-    return answer(request, max(map(_number, items), default=0))
+    """The number of the newest story, or of the newest comment."""
+    found = await documents.query(request, LARGEST, {"newest": _kept(request, Order.TIME)})
+    return answer(request, max(map(_number, _nodes(found)), default=0))
 
 
 async def updates(request: Request) -> Response:
     """The newest stories and comments, what else has changed according to the log, and who posted all of them."""
-    found = await documents.query(request, UPDATES, _newest_and_active(request))
-    newest = await _existing(request, COMMENTS, _newest_comments(request, found))
-    changed = await _existing(request, ITEMS, await _changed(request))
-    nodes = [*_nodes(found), *newest, *changed]
+    found = await documents.query(request, UPDATES, {"newest": _kept(request, Order.TIME)})
+    nodes = [*_nodes(found), *await _existing(request, await _changed(request))]
     posters = [node.get("poster") or node.get("by") for node in nodes]
     profiles = dict.fromkeys(poster["username"] for poster in posters if poster)
     profiles.pop(DELETED, None)
@@ -241,15 +227,6 @@ async def _kids(request: Request, found: Item, article: str, under: str | None =
     return [_number(node) for node in nodes]
 
 
-def _newest_comments(request: Request, found: Item) -> list[str]:
-    """The ids that the newest comments of the active articles may have, at any depth: their times are in `ACTIVE`."""
-    if _newest_and_active(request)["active"] != Order.ACTIVE.name:
-        return []
-    articles = [node for node in found["active"]["nodes"] if node["standing"]]
-    newest = [(round(node["standing"]["value"] * 1000), _number(node) % keys.SLOTS) for node in articles]
-    return [f"comment:{number}" for instant, slot in newest for number in numbers_at(instant, slot)]
-
-
 async def _changed(request: Request) -> list[str]:
     """The ids of the articles and comments in the newest entries of the log. Some of them may be deleted by now."""
     try:
@@ -260,9 +237,9 @@ async def _changed(request: Request) -> list[str]:
     return [id for id in subjects if article_number(id) or comment_number(id)][:MAX_CHANGED]
 
 
-async def _existing(request: Request, document: str, ids: list[str]) -> list[Item]:
+async def _existing(request: Request, ids: list[str]) -> list[Item]:
     """Those of some articles and comments that exist. They are read in one query, or in none without ids."""
-    nodes = (await documents.query(request, document, {"ids": ids}))["nodes"] if ids else []
+    nodes = (await documents.query(request, ITEMS, {"ids": ids}))["nodes"] if ids else []
     return [node for node in nodes if node]
 
 
@@ -276,22 +253,14 @@ def _listing(pages: int) -> str:
     return f"query HackerNewsStories($order: ArticleOrder!, $group: String, $first: Int!) {{ {' '.join(parts)} }}"
 
 
-def _newest_and_active(request: Request) -> dict[str, str]:
-    return {"newest": _kept(request, Order.TIME), "active": _kept(request, Order.ACTIVE, Order.TIME)}
-
-
 def _kept(request: Request, *orders: Order) -> str:
     """The first of some orders that the store keeps, or else any that it keeps."""
     kept: Sequence[Order] = request.app.state.store.site.rankings.orders
     return next((order for order in orders if order in kept), kept[0]).name
 
 
-def _nodes(connections: Item) -> Iterator[Item]:
-    """The articles of some connections, each followed by its comments."""
-    for connection in connections.values():
-        for node in connection["nodes"]:
-            yield node
-            yield from node.get("comments", {}).get("nodes", ())
+def _nodes(connections: Item) -> list[Item]:
+    return [node for connection in connections.values() for node in connection["nodes"]]
 
 
 def _size(count: int, most: int) -> int:

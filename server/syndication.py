@@ -1,8 +1,9 @@
 """
-Feeds as RSS 2.0 and Atom 1.0: of the site, of a group and of a user.
+Feeds as RSS 2.0 and Atom 1.0: the articles of the site, of a group and of a user, and the comments of the site and of a
+group.
 
 The specifications are https://www.rssboard.org/rss-specification and RFC 4287. Feeds have what a client without a
-session can read, and no counts: so the tag of a feed changes with its articles only.
+session can read, and no counts: so the tag of a feed changes with what it lists only.
 """
 
 import re
@@ -24,9 +25,9 @@ from server import documents, markdown_html
 from store.links import web_address
 from store.records import DELETED
 
-LENGTH = 30  # articles of a feed
+LENGTH = 30  # articles, or comments, of a feed
 NEWEST_FIRST = "TIME"
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)  # the date of a feed without articles
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)  # the date of an empty feed
 RSS_TYPE, ATOM_TYPE = "application/rss+xml", "application/atom+xml"
 ATOM, DUBLIN_CORE = "http://www.w3.org/2005/Atom", "http://purl.org/dc/elements/1.1/"
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML 1.0 forbids
@@ -45,14 +46,25 @@ USER = f"""query UserFeed($name: String!) {{
   user(username: $name) {{ username articles(first: {LENGTH}) {{ nodes {{ ...Entry }} }} }}
 }}{ENTRY}"""
 
+COMMENTS = """
+fragment Comments on CommentConnection {
+  nodes { id content postedAt editedAt poster { username } article { id title groups { name } } }
+}"""
+SITE_COMMENTS = f"query SiteComments {{ comments(first: {LENGTH}) {{ ...Comments }} }}{COMMENTS}"
+GROUP_COMMENTS = f"""query GroupComments($name: String!) {{
+  group(name: $name) {{ name title about isListed articles(order: TIME, first: 1) {{ nodes {{ id }} }} }}
+  comments(group: $name, first: {LENGTH}) {{ ...Comments }}
+}}{COMMENTS}"""
+
 Node = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
-    """An article in a feed. `number` is that of its id, `html` the start of its text."""
+    """An article or a comment in a feed: its id, the path of its page, and as `html` the start of its text."""
 
-    number: str
+    id: str
+    page: str
     title: str
     link: str | None
     html: str
@@ -77,7 +89,7 @@ class WebFeed:
         return max((entry.updated_at for entry in self.entries), default=EPOCH)
 
     def page_of(self, entry: FeedEntry) -> str:
-        return f"{self.site}/article/{entry.number}"
+        return f"{self.site}/{entry.page}"
 
     def html_of(self, entry: FeedEntry) -> str:
         """The text, and for an article with a link a link to its comments: few readers show where these are."""
@@ -87,17 +99,21 @@ class WebFeed:
     def tag(self, entry: FeedEntry) -> str:
         """A URI (RFC 4151) that stays when the scheme, the port or the path of the site changes."""
         host = (urlsplit(self.site).hostname or "").replace(":", "-")
-        return f"tag:{host},{entry.posted_at:%Y-%m-%d}:article:{entry.number}"
+        return f"tag:{host},{entry.posted_at:%Y-%m-%d}:{entry.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class FeedSource:
-    """What a feed shows: the name of its group or user, if it has one, and the path of the page that lists the same."""
+    """
+    What a feed shows: the name of its group or user, if it has one, and the path of the page that lists the same. The
+    nodes are articles or, with `shows_comments`, comments.
+    """
 
     name: str
     page: str
     order: str
     nodes: list[Node]
+    shows_comments: bool = False
 
 
 def routes() -> list[BaseRoute]:
@@ -167,11 +183,26 @@ async def group_listing(request: Request, order: str) -> FeedSource:
     nobody can use.
     """
     found = await documents.query(request, GROUP, {"order": order, "name": request.path_params["name"]})
-    group = found["group"]
+    name = known_group(found["group"])
+    return FeedSource(name, f"group/{name}", order, found["group"]["articles"]["nodes"])
+
+
+def known_group(group: Node | None) -> str:
     if group is None or not (group["articles"]["nodes"] or group["isListed"] or group["title"] or group["about"]):
         raise HTTPException(404, "there is no such group")
-    name = group["name"]
-    return FeedSource(name, f"group/{name}", order, group["articles"]["nodes"])
+    return str(group["name"])
+
+
+async def site_comments(request: Request, order: str) -> FeedSource:
+    """The newest comments, whatever the order."""
+    found = await documents.query(request, SITE_COMMENTS, {})
+    return FeedSource("", "comments", NEWEST_FIRST, found["comments"]["nodes"], shows_comments=True)
+
+
+async def group_comments(request: Request, order: str) -> FeedSource:
+    found = await documents.query(request, GROUP_COMMENTS, {"name": request.path_params["name"]})
+    name = known_group(found["group"])
+    return FeedSource(name, f"comments?group={name}", NEWEST_FIRST, found["comments"]["nodes"], shows_comments=True)
 
 
 async def user_listing(request: Request, order: str) -> FeedSource:
@@ -187,29 +218,53 @@ async def feed_of(request: Request, listing: FeedSource) -> WebFeed:
     order = "" if listing.order in (NEWEST_FIRST, default_order(request)) else listing.order
     site: str = request.app.state.public_url.of(request.scope)
     query = f"?order={order}" if order else ""
-    title = " · ".join(part for part in (listing.name, order.lower(), request.app.state.site_name) if part)
-    file = request.scope["path"].rpartition("/")[2]
-    page = f"{site}/{listing.page}"
-    url = f"{page.rstrip('/')}/{file}{query}"
-    return WebFeed(site, title, page + query, url, await entries(listing.nodes))
+    kind = "comments" if listing.shows_comments else order.lower()
+    title = " · ".join(part for part in (listing.name, kind, request.app.state.site_name) if part)
+    url = f"{site}{feed_path(request, listing)}{query}"
+    return WebFeed(site, title, f"{site}/{listing.page}{query}", url, await entries(listing))
 
 
-async def entries(nodes: list[Node]) -> list[FeedEntry]:
-    texts = [markdown_html.start(node["content"] or "") for node in nodes]
-    return [entry(node, html) for node, html in zip(nodes, await markdown_html.render(texts), strict=True)]
+def feed_path(request: Request, listing: FeedSource) -> str:
+    """The path of a feed, with the name as it is written."""
+    path: str = request.scope["path"]
+    name = request.path_params.get("name")
+    return path if name is None else path.replace(f"/{name}/", f"/{listing.name}/", 1)
+
+
+async def entries(listing: FeedSource) -> list[FeedEntry]:
+    texts = [markdown_html.start(node["content"] or "") for node in listing.nodes]
+    make = comment_entry if listing.shows_comments else entry
+    return [make(node, html) for node, html in zip(listing.nodes, await markdown_html.render(texts), strict=True)]
 
 
 def entry(node: Node, html: str) -> FeedEntry:
     link = web_address(node["link"])
-    return FeedEntry(
-        node["id"].partition(":")[2],
-        node["title"],
-        link.href if link else None,
+    groups = node["groups"]
+    return FeedEntry(node["id"], page_of(node), node["title"], link.href if link else None, *posted(node, html, groups))
+
+
+def comment_entry(node: Node, html: str) -> FeedEntry:
+    article = node["article"]
+    page = f"{page_of(article)}/{page_of(node)}"
+    return FeedEntry(node["id"], page, article["title"], None, *posted(node, html, article["groups"]))
+
+
+def page_of(node: Node) -> str:
+    """`article/1541` of `article:1541`."""
+    return str(node["id"]).replace(":", "/")
+
+
+def posted(node: Node, html: str, groups: list[Node]) -> tuple[str, datetime, datetime, str | None, list[str]]:
+    """The fields that entries of articles and of comments have alike."""
+    poster = node["poster"] and node["poster"]["username"]
+    at, edited = node["postedAt"], node["editedAt"] or node["postedAt"]
+    names = [group["name"] for group in groups]
+    return (
         html,
-        datetime.fromisoformat(node["postedAt"]),
-        datetime.fromisoformat(node["editedAt"] or node["postedAt"]),
-        None if node["poster"]["username"] == DELETED else node["poster"]["username"],
-        [group["name"] for group in node["groups"]],
+        datetime.fromisoformat(at),
+        datetime.fromisoformat(edited),
+        None if poster == DELETED else poster,
+        names,
     )
 
 
@@ -271,5 +326,11 @@ def add(parent: ET.Element, tag: str, text: str = "", **attributes: str) -> None
 
 Find = Callable[[Request, str], Awaitable[FeedSource]]
 Write = Callable[[WebFeed], ET.Element]
-LISTINGS: dict[str, Find] = {"": site_listing, "/group/{name}": group_listing, "/user/{name}": user_listing}
+LISTINGS: dict[str, Find] = {
+    "": site_listing,
+    "/group/{name}": group_listing,
+    "/user/{name}": user_listing,
+    "/comments": site_comments,
+    "/group/{name}/comments": group_comments,
+}
 FORMATS: dict[str, tuple[Write, str]] = {"rss": (rss, RSS_TYPE), "atom": (atom, ATOM_TYPE)}

@@ -4,7 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from store import effects, held_edits, idempotency, links, mentions, records, removals, validation, verdicts
+from store import (
+    effects,
+    held_edits,
+    idempotency,
+    links,
+    mentions,
+    recent_comments,
+    records,
+    removals,
+    validation,
+    verdicts,
+)
 from store.breaches import Candidate
 from store.errors import (
     Forbidden,
@@ -194,7 +205,7 @@ class Articles:
         Add the actor's own article to groups, then remove it from others. A group in both is removed.
 
         One round trip; one more before it if the session is stored in another partition, and one if groups are checked
-        and there are several partitions.
+        and there are several partitions. If it has comments, those of `recent_comments.settle`.
 
         Raises:
             Invalid: names break a rule (see `checked_names`), the article would be in more than 10 groups, or no
@@ -215,7 +226,10 @@ class Articles:
             raise Forbidden(f"a moderator took article:{number} out of the group {reply[0]}", "add")
         if not reply:
             _refuse(status, number)
-        return _article(number, reply[0])
+        flat, has_comments = reply
+        if has_comments:
+            await recent_comments.settle(self._site, number)
+        return _article(number, flat)
 
     async def delete(self, number: int, deleter: Actor) -> None:
         """

@@ -219,6 +219,11 @@ def of_new_comments(article: int) -> Topic:
     return "new comments", article
 
 
+def of_all_new_comments(group: str | None) -> Topic:
+    """New comments of the whole site, or of a group."""
+    return "all new comments", group
+
+
 def of_comment_changes(article: int) -> Topic:
     """Changes of the comments of an article, its deletion, and changes of its state."""
     return "comment changes", article
@@ -296,6 +301,7 @@ def topics(event: Event) -> Iterator[Topic]:
 def _topics_of_comment(event: Event) -> Iterator[Topic]:
     if event.kind in (EventKind.COMMENTED, EventKind.COMMENT_ANNOUNCED):
         yield of_new_comments(event.article)
+        yield from map(of_all_new_comments, (None, *event.groups))
     elif event.kind is not EventKind.COMMENT_IMPORTED:
         yield of_comment_changes(event.article)
     if event.kind in CHANGES_COMMENT_COUNT:

@@ -470,15 +470,6 @@ def sequence_of(number: int) -> int:
     return number // keys.SLOTS
 
 
-def numbers_at(instant: int, slot: int) -> list[int]:
-    """
-    The lowest numbers that `sequence_of` allows what was posted or imported at an instant (unix milliseconds). It has
-    one of them unless its partition gave both of its kind to others of that time.
-    """
-    first = max(2 * instant, FIRST_STORY_SEQUENCE - 1)
-    return [sequence * keys.SLOTS + slot for sequence in range(first, first + 4)]
-
-
 def is_of_story(sequence: int) -> bool:
     """Whether a sequence was given to an imported story by a version that adds it to `numbered`."""
     return sequence % 2 == 1 and sequence >= FIRST_STORY_SEQUENCE

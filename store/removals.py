@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from itertools import compress
 
-from store import effects, keys, records
+from store import effects, keys, recent_comments, records
 from store.background import repeating, turns
+from store.client import Command
 from store.errors import StoreUnavailable
 from store.log import Entry
 from store.scripts.registry import Script
@@ -64,9 +65,10 @@ async def list_comments(site: Site, article: int) -> None:
     again back; and so the notifications of the article itself. Threads, and reads by id, follow the state of the
     article without this.
 
-    Two round trips for each `LISTED_AT_ONCE` comments, and one at the end for as many. If a partition does not answer,
-    or takes no writes, the rest is left to the task.
+    Two round trips for each `LISTED_AT_ONCE` comments, and one at the end for as many; and those of
+    `recent_comments.settle`. If a partition does not answer, or takes no writes, the rest is left to the task.
     """
+    await recent_comments.settle(site, article)
     with suppress(StoreUnavailable):
         await _list_comments(site, site.home_of_article(article), str(article))
 
@@ -80,6 +82,7 @@ async def remove_all(site: Site, p: int) -> None:
     Raises:
         StoreUnavailable: the partition does not answer, or takes no writes.
     """
+    await recent_comments.settle_all(site, p)
     for number in await site.redis.run(("ZRANGE", keys.removing(p), 0, -1)):
         if not await _list_comments(site, p, number):
             await _remove(site, p, number)
@@ -93,13 +96,17 @@ def removing(site: Site) -> AbstractAsyncContextManager[None]:
 
 async def is_removing(site: Site) -> bool:
     """Whether comments are being removed in any partition. One round trip."""
-    return any(await site.redis.pipeline([("EXISTS", keys.removing(p)) for p in range(site.partitions)]))
+    return any(await site.redis.pipeline([_is_noted(p) for p in range(site.partitions)]))
 
 
 async def _remove_noted(site: Site, partitions: Sequence[int]) -> None:
-    noted = await site.redis.pipeline([("EXISTS", keys.removing(p)) for p in partitions])
+    noted = await site.redis.pipeline([_is_noted(p) for p in partitions])
     for p in compress(partitions, noted):
         await remove_all(site, p)
+
+
+def _is_noted(p: int) -> Command:
+    return ("EXISTS", keys.removing(p), recent_comments.RELISTING(p))
 
 
 async def _list_comments(site: Site, p: int, article: str) -> bool:

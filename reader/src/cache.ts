@@ -28,7 +28,7 @@ const WITHOUT_ID = [
 
 /** With these, fields of other types are neither read nor written: without them the cache guesses by their names. */
 const POSSIBLE_TYPES = {
-  Node: ["Article", "Comment", "Feed", "Group", "Inbox", "ModerationAction", "Notification", "User"],
+  Node: ["Article", "Comment", "Feed", "Group", "Home", "Inbox", "ModerationAction", "Notification", "User"],
   SearchResult: ["Article", "Comment", "User"],
   UserError: ["Banned", "RateLimited", "Refusal", "VotingClosed"],
   Votable: ["Article", "Comment"],

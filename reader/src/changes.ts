@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useClient, type AnyVariables, type OperationResult, type TypedDocumentNode } from "urql";
 import { graphql } from "./gql";
 import { useLive } from "./live";
@@ -59,4 +59,21 @@ export function useRenewal<Data, Variables extends AnyVariables>(
 ): () => Promise<OperationResult<Data, Variables>> {
   const client = useClient();
   return () => client.query(query, variables, { requestPolicy: "network-only" }).toPromise();
+}
+
+/** How many items the first page does not show, as nothing is pushed into it, and what reads it again. */
+export function useNewItems<Data, Variables extends AnyVariables>(
+  subscription: TypedDocumentNode<Data, Variables>,
+  variables: Variables | null,
+  renew: () => Promise<unknown>,
+) {
+  const [count, setCount] = useState(0);
+  useLive(subscription, variables, { onData: () => setCount((count) => count + 1), onGap: () => void show() });
+
+  async function show() {
+    await renew();
+    setCount(0);
+  }
+
+  return { count, show };
 }

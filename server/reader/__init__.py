@@ -36,6 +36,8 @@ PATHS = [
     "/feed",
     "/inbox",
     "/held",
+    "/saved",
+    "/comments",
     "/log",
     "/moderation/roles",
     "/search",

@@ -26,7 +26,7 @@ from store.records import article_number, comment_number
 QUERY_TIMEOUT = 2  # seconds that a page waits for its query
 DESCRIPTION_LENGTH = 200  # characters
 TEXT_LENGTH = 10_000  # characters of a text in `<noscript>`
-LIST_TITLES = {path: title for path, (_, title) in LISTS.items()} | {"groups": "Groups"}
+LIST_TITLES = {path: title for path, (_, title) in LISTS.items()} | {"groups": "Groups", "comments": "Comments"}
 
 LOG_TITLE = "Log of moderation"  # not for search engines: what was removed, and who was banned, stays with the site
 

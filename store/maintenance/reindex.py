@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from store import keys, links, log
+from store import keys, links, log, recent_comments
 from store.client import Command
 from store.errors import RebuildOvertaken
 from store.maintenance.scan import Progress, known_keys
@@ -67,6 +67,8 @@ async def reindex(site: Site, orders: Sequence[Order], progress: Progress) -> No
     await _activate(site, "", token, wanted)
     if not site.rankings.has_links:
         await _index_links(site, progress)
+    if not site.rankings.has_recent_comments:
+        await recent_comments.fill(site)
 
 
 async def is_unfinished(site: Site) -> bool:

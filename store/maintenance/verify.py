@@ -7,6 +7,7 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
     karma, posters                      all articles of a user
     comments, comment_karma             all comments of a user
     replies, tree, stubs, latest        the comments' hashes
+    recent                              the comments' hashes, once its index in an old store is complete
     comments (of an article), active    all comments of the article
     inbox                               all articles and comments that notify a user
     sequence                            the numbers of articles, comments and actions
@@ -35,7 +36,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from store import comments, effects, followed, keys, kinds, links, log, records, removals, server_keys
+from store import (
+    comments,
+    effects,
+    followed,
+    keys,
+    kinds,
+    links,
+    log,
+    recent_comments,
+    records,
+    removals,
+    server_keys,
+)
 from store.client import Argument, Command, StoreUnavailable
 from store.kinds import NEW_LOG, Check, Key
 from store.leases import Lease
@@ -266,6 +279,8 @@ class _Verification:
     async def settings(self) -> None:
         """Written last: until all indexes are rebuilt, the store keeps its old settings and cannot be opened."""
         is_changed = False
+        if self._repair and not self._site.rankings.has_recent_comments:
+            await recent_comments.fill(self._site)
         for name, value in self._site.policy.kept_in_indexes().items():
             known = await self._site.redis.run(("HGET", keys.store(), name))
             if known is None or float(known) != value:
@@ -296,7 +311,8 @@ class _Verification:
 
     async def _comments(self, found: Sequence[Key]) -> None:
         hashes = await self._site.redis.pipeline([("HMGET", key.text, "poster", "article") for key in found])
-        given = (self._site.partitions, comments.STUBS_AT_ONCE)
+        recent = "recent" if self._site.rankings.has_recent_comments else ""
+        given = (self._site.partitions, comments.STUBS_AT_ONCE, recent)
         arguments = [(keys.slot(poster) if poster else "", *given) for poster, _ in hashes]
         pairs = zip(found, arguments, strict=True)
         known = len(self._wrong_paths)

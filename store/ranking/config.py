@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from store import keys, links
 from store.background import running
@@ -17,6 +17,7 @@ from store.ranking.formulas import WEIGHTS, Order
 ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write
 LINKS_FIELD = "links"  # field of the store's settings: the version of its index of links, once that is complete
 ACTIVE_FIELD = "active"  # field of the store's settings: that it was made with an index of ACTIVE
+RECENT_FIELD = "recent"  # field of the store's settings: that its indexes of recent comments are complete
 ARCHIVE_FIELD = "archived"  # field of the store's settings: the id of its archive, once an article has left Redis
 REINDEX_FIELD = "REINDEX"  # field: the token of the reindex that is under way
 PENDING_PREFIX = "next:"  # field of a group that is being rebuilt: its new weights. Other fields are groups
@@ -35,25 +36,36 @@ class Rankings:
     orders: tuple[Order, ...] = tuple(Order)
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     has_links: bool = False  # whether the index of links is complete
+    has_recent_comments: bool = False  # whether the indexes of recent comments are complete
     archive: str | None = None  # the id of the archive in the database; None if no article has ever left Redis
 
     async def read(self, redis: RedisClient) -> None:
         """Read the stored configuration. One round trip."""
-        orders, weights, links_version, self.archive = await stored_rankings(redis)
-        self.has_links = links_version == str(links.VERSION)
-        self.orders = orders_of(orders) if orders is not None else tuple(Order)
-        self.weights = {name: weights_of(text) for name, text in weights.items()}
+        stored = await stored_rankings(redis)
+        self.archive, self.has_recent_comments = stored.archive, stored.has_recent_comments
+        self.has_links = stored.links_version == str(links.VERSION)
+        self.orders = orders_of(stored.orders) if stored.orders is not None else tuple(Order)
+        self.weights = {name: weights_of(text) for name, text in stored.weights.items()}
 
 
-async def stored_rankings(redis: RedisClient) -> tuple[str | None, dict[str, str], str | None, str | None]:
+class StoredRankings(NamedTuple):
+    """The configuration as it is stored; `orders` are None for all that clients may use."""
+
+    orders: str | None
+    weights: dict[str, str]
+    links_version: str | None
+    has_recent_comments: bool
+    archive: str | None
+
+
+async def stored_rankings(redis: RedisClient) -> StoredRankings:
     """
-    The orders that clients may use (None: all), the weights of groups, the version of the index of links, and the id of
-    the archive, as stored. One round trip.
+    One round trip.
 
     A store of an earlier version has no complete index of ACTIVE before a reindex.
     """
-    settings = ("HMGET", keys.store(), "orders", ACTIVE_FIELD, LINKS_FIELD, ARCHIVE_FIELD)
-    (orders, is_active_indexed, links_version, archive), stored = await redis.pipeline(
+    settings = ("HMGET", keys.store(), "orders", ACTIVE_FIELD, LINKS_FIELD, RECENT_FIELD, ARCHIVE_FIELD)
+    (orders, is_active_indexed, links_version, has_recent, archive), stored = await redis.pipeline(
         [settings, ("HGETALL", keys.ranking(0))]  # the same in all partitions
     )
     if orders is None and is_active_indexed is None:
@@ -62,7 +74,7 @@ async def stored_rankings(redis: RedisClient) -> tuple[str | None, dict[str, str
     weights = {
         name: text for name, text in stored.items() if name not in own_fields and not name.startswith(PENDING_PREFIX)
     }
-    return orders, weights, links_version, archive
+    return StoredRankings(orders, weights, links_version, has_recent is not None, archive)
 
 
 def orders_of(text: str) -> tuple[Order, ...]:

@@ -30,6 +30,8 @@ PUBLIC = {
     "user": "/user/{alice}",
     "comments of a user": "/user/{bob}/comments",
     "followers of a user": "/user/{alice}/followers",
+    "comments": "/comments",
+    "comments of a group": "/comments?group=scene",
     "log": "/log",
     "log of a group": "/log?group=scene",
     "roles": "/moderation/roles",
@@ -44,7 +46,14 @@ PUBLIC = {
     "absent article": "/article/1",
 }
 # Pages of a member; others are told to log in.
-PRIVATE = {"feed": "/feed", "inbox": "/inbox", "held": "/held", "post": "/post", "settings": "/settings"}
+PRIVATE = {
+    "feed": "/feed",
+    "inbox": "/inbox",
+    "held": "/held",
+    "saved": "/saved",
+    "post": "/post",
+    "settings": "/settings",
+}
 PAGES = PUBLIC | PRIVATE
 
 

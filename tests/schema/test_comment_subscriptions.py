@@ -14,14 +14,19 @@ from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from store import removals
 from store.client import pubsub
 from store.events import Event, EventKind
-from store.records import Vote
+from store.records import ContentState, Vote
 from tests.conftest import kill, registered
 from tests.engine.sample import until
 from tests.schema.subscribers import CHANGED, COMMENT_CHANGED, COMMENTED, answered, listeners, subscribed
 from tests.servers import PATIENCE
 from tests.store.discussions import commented
+from tests.store.held import holding
 from tests.store.reading import post
 from tests.support.events import receive_all
+
+ALL_COMMENTED = "subscription($group: String) { commentPosted(group: $group) { id viewerVote } }"
+ANY_COMMENTED = """subscription($id: ID, $group: String, $under: ID) {
+  commentPosted(articleId: $id, group: $group, under: $under) { id } }"""
 
 pytestmark = pytest.mark.routed
 
@@ -118,6 +123,39 @@ async def test_number_of_comments_is_a_change_of_the_article(store, listen, alic
     assert sent == [{"commentCount": 1}, {"commentCount": 0}]
 
 
+async def test_new_comments_of_the_site_and_of_a_group_are_sent(store, listen, alice, bob, token):
+    articles = [await post(store, alice, groups=groups) for groups in (["go"], ["go", "lua"], [])]
+    site, group = await listen(ALL_COMMENTED, token), await listen(ALL_COMMENTED, group="Lua")
+    said = [await commented(store, article.number, bob) for article in articles]
+    said.append(await commented(store, articles[1].number, alice, said[1]))
+    held = (await hold(store, articles[1].number, bob)).number
+    await store.comments.set_state(held, ContentState.VISIBLE)
+
+    sent = [await site.value() for _ in range(5)]
+    assert [each["id"] for each in sent] == [*(each.id for each in said), f"comment:{held}"]
+    assert [each["viewerVote"] for each in sent] == ["NONE"] * 5
+    assert [(await group.value())["id"] for _ in range(3)] == [said[1].id, said[3].id, f"comment:{held}"]
+
+
+async def hold(store, article, poster):
+    """Post a comment that waits for a moderator."""
+    with holding(store):
+        return (await store.comments.post(article, None, poster, "a text that is held")).comment
+
+
+async def test_missed_comments_of_the_site_are_sent_after_a_lost_connection(store, listen, live, alice, bob, redis):
+    articles = [await post(store, alice, groups=["go"]) for _ in range(2)]
+    old = await commented(store, articles[0].number, bob)
+    site, group = await listen(ALL_COMMENTED), await listen(ALL_COMMENTED, group="go")
+    known = await commented(store, articles[0].number, alice, old)
+    assert (await site.value())["id"] == (await group.value())["id"] == known.id
+    missed = [await commented(store, article.number, bob) for article in articles]
+    live.events.dispatch(Event(EventKind.MISSED))
+
+    for each in (site, group):
+        assert {(await each.value())["id"] for _ in missed} == {comment.id for comment in missed}
+
+
 async def test_subscriptions_complete_when_the_article_is_deleted(store, listen, alice, bob):
     article = await post(store, alice)
     await asyncio.gather(*(registered(store, f"person{each}") for each in range(3)))
@@ -141,6 +179,12 @@ async def test_subscriptions_complete_when_the_article_is_deleted(store, listen,
             COMMENTED,
             {"id": "article:1541", "under": "article:2"},
             ("BAD_USER_INPUT", "a comment's id looks like comment:1541, not article:2"),
+        ),
+        (ANY_COMMENTED, {"under": "comment:2"}, ("BAD_USER_INPUT", "`under` needs `articleId`")),
+        (
+            ANY_COMMENTED,
+            {"id": "article:1541", "group": "go"},
+            ("BAD_USER_INPUT", "`articleId` and `group` exclude each other"),
         ),
     ],
 )

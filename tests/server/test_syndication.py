@@ -138,7 +138,7 @@ async def test_rss_has_what_its_specification_requires(http, articles):
 @settings(max_examples=examples(100))
 @given(st.text(st.characters()), st.text(st.characters()))
 def test_any_text_is_valid_xml(title, html):
-    entry = FeedEntry("1", title, None, html or "-", EPOCH, EPOCH, "alice", [title])
+    entry = FeedEntry("article:1", "article/1", title, None, html or "-", EPOCH, EPOCH, "alice", [title])
     feed = WebFeed(URL, title, URL, URL, [entry])
 
     written = FORBIDDEN.sub("", title)
@@ -277,3 +277,27 @@ async def test_without_pages_there_are_no_feeds(redis_url, articles):
 
     assert missing == [404, 404, 404]
     assert feed.entries[0].comments.startswith(f"{URL}/article/")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+async def test_comments_have_a_feed(http, store, articles, alice, bob, clock, name):
+    link, text = articles
+    first = (await store.comments.post(link, None, bob, "A *first* <b>")).comment
+    clock.advance(60)
+    second = (await store.comments.post(text, None, alice, "second")).comment
+    gone = (await store.comments.post(text, second.number, bob, "gone")).comment
+    await store.comments.delete(gone.number, bob)
+    _, site = await read(http, f"/comments/{name}")
+    _, group = await read(http, f"/group/Ask/comments/{name}")
+
+    assert (site.feed.title, site.feed.link) == ("comments · Votes & Co", f"{URL}/comments")
+    assert {"rel": "self", "href": f"{URL}/comments/{name}", "type": TYPES[name]} in site.feed.links
+    pages = [f"{URL}/article/{text}/comment/{second.number}", f"{URL}/article/{link}/comment/{first.number}"]
+    assert [each.link for each in site.entries] == pages
+    assert [(each.title, each.author) for each in site.entries] == [("A text", "Alice"), ("A link", "bob")]
+    assert site.entries[0].id == f"tag:example.com,2016-08-04:{second.id}"
+    shown = site.entries[1].summary if name == "rss.xml" else site.entries[1].content[0].value
+    assert shown == "<p>A <em>first</em> &lt;b&gt;</p>"
+    assert (group.feed.title, [each.link for each in group.entries]) == ("ask · comments · Votes & Co", pages[1:])
+    assert {"rel": "self", "href": f"{URL}/group/ask/comments/{name}", "type": TYPES[name]} in group.feed.links
+    assert (await http.get(f"/group/unknown/comments/{name}")).status_code == 404

@@ -157,8 +157,8 @@ class DocumentGenerator:
     def _root(self) -> str:
         weights = {
             "articles": 10, "feed": 9, "user": 7, "article": 26, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
-            "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "rateLimit": 1, "inbox": 8,
-            "search": 6, "moderationLog": 5, "held": 3, "home": 4, "moderationQueue": 4, "appeals": 3,
+            "comments": 4, "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "inbox": 8,
+            "rateLimit": 1, "search": 6, "moderationLog": 5, "held": 3, "home": 4, "moderationQueue": 4, "appeals": 3,
             "siteModerators": 2,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]

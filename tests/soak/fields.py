@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from tests.soak import formulas, home, inboxes, moderation_fields, saved, searches
+from tests.soak import formulas, home, inboxes, moderation_fields, recent_comments, saved, searches
 from tests.soak.inboxes import Inbox
 from tests.soak.model import GROUP, PSEUDONYM, USERNAME, BadInput, NotAllowed, is_id, is_link
 from tests.soak.pages import Page
@@ -356,6 +356,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "article": _article,
         "comment": _comment,
         "articles": _root_articles,
+        "comments": recent_comments.page,
         "articlesByLink": _by_link,
         "frontPage": _front_page,
         "search": _search,

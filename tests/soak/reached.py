@@ -123,6 +123,8 @@ REQUIRED = {
     "pages after a cursor": 2_000,
     "pages of inboxes": 2_000,
     "pages of searches after a cursor": 8_000,
+    "pages of recent comments of a group": 8_000,
+    "pages of recent comments of the site": 5_000,
     "pages of the log of moderation": 3_000,
     "pages of unseen notifications": 6_000,
     "pages of what is held": 8_000,

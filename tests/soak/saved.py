@@ -61,7 +61,7 @@ def page(request: Request, of: Home, **given: Any) -> Page:
     found = cut("Votable", listing, entries, paging, paging.position(listing))
     found.total = Between(len(shown), len(user.saved))
     if len(shown) < len(user.saved):
-        _doubt_flag(found, paging)
+        doubt_flag(found, paging)
     model.reached.count("pages of what is saved", bool(shown))
     model.reached.count("pages of saved things of which some are not shown", len(shown) < len(user.saved))
     return found
@@ -78,7 +78,8 @@ def is_shown(model: Model, subject: Article | Comment) -> bool:
     return _exists(model, subject) and _is_shown(subject)
 
 
-def _doubt_flag(found: Page, paging: PageArguments) -> None:
+def doubt_flag(found: Page, paging: PageArguments) -> None:
+    """Let the flag on the side from which the reader comes be set where it need not be."""
     if paging.last is None:
         found.has_previous = found.has_previous or ANY_FLAG
     else:

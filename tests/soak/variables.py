@@ -275,6 +275,9 @@ class ValueGenerator:
             case "Query", "articles":
                 group = given("group", None)
                 return ("articles", given("order", "SCORE"), group.lower() if group else None, _instant(given))
+            case "Query", "comments":
+                group = given("group", None)
+                return ("recent", group.lower() if group else None)
             case "Group", _:
                 return ("articles", given("order", "SCORE"), self.group, _instant(given))
             case "Query", "articlesByLink":
@@ -330,7 +333,7 @@ def _instant(given: Callable[[str, Any], Any]) -> int | None:
 
 
 def _is_of_comments(about: Mapping[str, Any]) -> bool:
-    return about["field"] in OF_COMMENTS and about["parent"] != "User"
+    return about["field"] in OF_COMMENTS and about["parent"] not in ("Query", "User")
 
 
 def _is_of_search(listing: tuple[Any, ...], about: Mapping[str, Any]) -> bool:

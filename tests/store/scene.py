@@ -28,6 +28,7 @@ from store.one_time_tokens import Purpose, issue
 from store.ranking import snapshots
 from store.ranking.formulas import Order
 from store.rate_limits import SlidingWindow, TokenBuckets
+from store.recent_comments import FLOORS, RELISTING
 from store.records import Article, ContentState, Vote
 from store.rules import FlagRules, Rules
 from store.sessions import parse_token
@@ -229,6 +230,8 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
         await reindex.set_weights(site, "show", {"vote_score": 1.0}, interrupt)
     await site.redis.run(("SET", keys.mark(scene.p), 1, "PX", 60_000))
     await site.redis.run(("ZADD", keys.removing(scene.p), 1, scene.ghost))
+    await site.redis.run(("ZADD", RELISTING(scene.p), 1, f"{scene.ghost} all"))
+    await site.redis.run(("HSET", FLOORS(scene.p), "all", 1))
     await site.redis.run(("ZADD", keys.outdated(scene.p), 1, "1-0"))
     for kind in (bans.cleaning, bans.lifted, restoring, keys.recounted):
         await site.redis.run(("ZADD", kind(scene.p), 1, scene.ghost))

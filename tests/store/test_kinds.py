@@ -1,6 +1,18 @@
 import pytest
 
-from store import annulments, flags, identities, key_sets, keys, kinds, leases, mailboxes, mails, threads
+from store import (
+    annulments,
+    flags,
+    identities,
+    key_sets,
+    keys,
+    kinds,
+    leases,
+    mailboxes,
+    mails,
+    recent_comments,
+    threads,
+)
 from store.ranking.formulas import Policy
 from tests.store import scene as scenes
 
@@ -30,6 +42,7 @@ EXAMPLES: dict[kinds.Text, int | str] = {
     identities.IDENTITY: DIGEST,
     key_sets.NAME: "site",
     annulments.CASE: 1541,
+    recent_comments.PLACE_NAME: "group:show",
     mailboxes.ADDRESS_DIGEST: DIGEST[:40],
     mails.SUBJECT: "Alice",
     mails.WHAT: "reset",
@@ -70,6 +83,9 @@ NEVER_EXPIRING = (
     "mailing",
     "mail",
     "saved",
+    "recent",
+    "floors",
+    "relisting",
 )
 
 

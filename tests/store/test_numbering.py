@@ -66,16 +66,6 @@ async def test_order_is_by_value_then_posting_time_then_number(store, clock, see
     assert [each for each in await verified(store) if not each.where.endswith("TTL")] == []  # Valkey has its own clock
 
 
-async def test_numbers_follow_from_the_instant_and_the_slot(store, story):
-    await registered(store, "Alice")
-    first, second = [await post(store, "Alice") for _ in range(2)]
-    old = await article(store, await imported(store, replace(story, time=0)))
-    recent = await article(store, await imported(store, replace(story, id="8")))
-
-    for each in (first, second, old, recent):
-        assert each.number in records.numbers_at(each.posted_at, each.number % keys.SLOTS)
-
-
 async def history(store: Store, chance: random.Random) -> list[Article]:
     """
     Articles of few different votes, posted and imported in mixed order, some deleted.

@@ -62,6 +62,7 @@ export function Frame({ children }: { children: ReactNode }) {
         <button type="button" onClick={() => showHelp(true)}>
           Keyboard
         </button>
+        <Link href="/comments">Comments</Link>
         <Link href={logPath()}>Moderation log</Link>
         <a href="rss.xml">RSS</a>
         <a href="explorer">GraphQL</a>

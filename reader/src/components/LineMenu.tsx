@@ -8,6 +8,7 @@ import { logInPath } from "../log-in";
 import { moderates, moderatesAnything, useRoles } from "../roles";
 import { useSession } from "../session";
 import { say } from "../status";
+import { SaveItem } from "./SaveItem";
 
 const Flag = lazy(file(() => import("./Flag")).load);
 
@@ -99,6 +100,11 @@ function Items({ subject: { id, name, poster, groups, isHidden }, close, flag }:
           <button type="button" onClick={chooseFlag}>
             Flag…
           </button>
+        </li>
+      )}
+      {!isHidden && (
+        <li>
+          <SaveItem id={id} name={name} close={close} />
         </li>
       )}
       <li>

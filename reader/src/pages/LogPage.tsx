@@ -1,8 +1,7 @@
 import "./pages.css";
-import { useState } from "react";
 import { Link, useSearch } from "wouter";
 import { groupPath, logPath } from "../addresses";
-import { useRenewal } from "../changes";
+import { useNewItems, useRenewal } from "../changes";
 import { ActionLine } from "../components/ActionLine";
 import { LiveList } from "../components/LiveList";
 import { Content, Page } from "../components/Page";
@@ -10,7 +9,6 @@ import { Pager } from "../components/Pager";
 import { cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
-import { useLive } from "../live";
 
 const LOG = graphql(`
   query Log($group: String, $subjectId: ID, $first: Int, $after: String, $last: Int, $before: String) {
@@ -49,7 +47,8 @@ function Log() {
   const cursors = useCursors();
   const [result, retry] = usePageQuery(LOG, { ...shown, ...cursors });
   const isFirst = Object.keys(cursors).length === 1;
-  const arrivals = useNewActions(
+  const arrivals = useNewItems(
+    MODERATED,
     isFirst && result.data?.moderationLog ? shown : null,
     useRenewal(LOG, { ...shown, ...cursors }),
   );
@@ -83,22 +82,6 @@ function Log() {
       </Content>
     </Page>
   );
-}
-
-/** How many actions the first page does not show, as nothing is pushed into it, and what reads it again. */
-function useNewActions(
-  shown: { group: string | null; subjectId: string | null } | null,
-  renew: () => Promise<unknown>,
-) {
-  const [count, setCount] = useState(0);
-  useLive(MODERATED, shown, { onData: () => setCount((count) => count + 1), onGap: () => void show() });
-
-  async function show() {
-    await renew();
-    setCount(0);
-  }
-
-  return { count, show };
 }
 
 /** What of the log is shown, with a link to all of it. */

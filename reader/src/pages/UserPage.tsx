@@ -217,6 +217,7 @@ function Profile<User extends FragmentType<typeof PROFILE>>(props: ProfileProps<
                 {session?.username === profile.username && (
                   <>
                     <Link href="/settings">Settings</Link>
+                    <Link href="/saved">Saved</Link>
                     <Link href="/held">Held texts</Link>
                   </>
                 )}

@@ -17,6 +17,9 @@ redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KE
 forget_annulled(article.number)
 end_appeals("article:" .. article.number)
 move_pending(article.number, nil, article.groups)
+for _, place in ipairs(recent.all_places_of(article.number, article.groups)) do
+  recent.relist(recent.newest(article.number, recent.most_in(place)), place, false, math.huge)
+end
 drop_edit(article.number, article.state, article.groups)
 move_edits(article, {}, article.groups)
 redis.call("UNLINK", KEY.latest .. article.number)

@@ -78,5 +78,5 @@ local id = append_log(
   unpack((new ~= "" or is_announced ~= "") and {"announced", new, "article_announced", is_announced} or {})
 )
 redis.call("PUBLISH", KEY.events, "comments_listed 0 - " .. id)
-for _, comment in ipairs(new_comments) do publish_comment("comment_announced", comment, id) end
+for _, comment in ipairs(new_comments) do publish_comment("comment_announced", comment, id, home.groups) end
 return {"more", next, changed, id, note_effects(id, slots), comments, listed, told, of_article, new, is_announced}

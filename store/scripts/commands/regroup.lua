@@ -1,9 +1,9 @@
 -- Add an article to groups, then remove it from others, if the actor is its poster. A group in both lists is removed.
--- requires: actions, article_indexes, group_rules, pending_comments
+-- requires: actions, article_indexes, group_rules, pending_comments, recent_comments
 -- ARGV  1-6 see prelude.lua   7 number   8 groups to add   9 groups to remove, each separated by spaces
 --       10 highest number of groups of an article
 --       11 groups to check, separated by spaces   12 their condition (see group_rules.lua)
--- Reply {"regrouped", {field, value, ...}} | {"missing"} | {"forbidden"} | {"unauthenticated"}
+-- Reply {"regrouped", {field, value, ...}, 1 if its comments enter or leave groups now, else 0} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 --       | {"hidden"} if the article is not visible | {"locked"}
 --       | {"taken_out", group} if a moderator took the article out of a group to which it would be added
 --       | {"crowded"} if there would be too many groups
@@ -39,7 +39,7 @@ if refused then return {"refused", refused} end
 table.sort(names)
 require_not_banned(added)
 
-local changed = {}
+local changed, changed_places = {}, {}
 for _, group in ipairs(added) do
   add_to_group(article, group)
   changed[#changed + 1] = group
@@ -50,6 +50,7 @@ for group in pairs(before) do
     changed[#changed + 1] = group
   end
 end
+for i, group in ipairs(changed) do changed_places[i] = "group:" .. group end
 if #changed > 0 then
   move_pending(article.number, names, article.groups)
   move_edits(article, names, article.groups)
@@ -60,4 +61,5 @@ if #changed > 0 then
   )
   publish_event("regrouped", article, changed, id)
 end
-return {"regrouped", article_hash(article.number)}
+local has_comments = recent.note(article.number, changed_places)
+return {"regrouped", article_hash(article.number), has_comments and 1 or 0}

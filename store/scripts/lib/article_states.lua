@@ -1,5 +1,5 @@
 -- Functions that change the state or the lock of an article.
--- requires: article_indexes, flag_decisions, held_edits, pending_comments
+-- requires: article_indexes, flag_decisions, held_edits, pending_comments, recent_comments
 
 -- Logs and publishes the state and the lock of an article as they are now.
 local function log_state(article, actor)
@@ -46,6 +46,7 @@ local function set_state(article, state, actor)
   if redis.call("EXISTS", KEY.tree .. article.number) == 1 or article.notified then -- they leave lists or come back
     redis.call("ZADD", KEY.removing, now, article.number)
   end
+  recent.note(article.number, recent.places_of(article.groups))
   local id = log_state(article, actor)
   if not state then announce_article(article, id) end
 end
@@ -71,6 +72,7 @@ local function set_groups(article, groups, changed, actor)
   set_pending(article, article.time)
   local names = table.concat(groups, " ")
   redis.call("HSET", KEY.article .. article.number, "groups", names)
+  recent.note(article.number, {"group:" .. changed})
   local id = append_log(
     "regrouped", actor, "article:" .. article.number, "groups", names, "changed", changed, "poster", article.poster
   )

@@ -75,7 +75,7 @@ local function set_comment_state(comment, state, actor, limit)
     "notified", notified, unpack(announced ~= "" and {"announced", announced} or {})
   )
   publish_comment("comment_state_changed", comment, id, groups)
-  if announced ~= "" then publish_comment("comment_announced", comment, id) end
+  if announced ~= "" then publish_comment("comment_announced", comment, id, home.groups) end
   local noted, time = note_effects(id, slots_of(notified, comment.slot)), string.format("%.0f", comment.time)
   return {id, noted, state or "visible", comment.poster, time, karma, listed, notified, more or "", announced}
 end

@@ -1,5 +1,5 @@
 -- Functions of the scripts that work on comments.
--- requires: branch_paths, notifications
+-- requires: branch_paths, notifications, recent_comments
 -- ARGV  1-7 see notifications.lua
 local REPLY_ORDERS = {"best", "votes", "time", "controversial"}
 local ARTICLE_PATH = {text = "", index = 0}
@@ -92,6 +92,20 @@ local function visible_comments(article)
   return found
 end
 
+-- The newest visible comments of an article, each as {member, time}: at most `count` where it has many.
+function recent.newest(article, count)
+  local found = {}
+  if redis.call("EXISTS", KEY.latest .. article) == 1 then
+    local flat = redis.call("ZRANGE", KEY.latest .. article, 0, count - 1, "REV", "WITHSCORES")
+    for i = 1, #flat, 2 do found[#found + 1] = {flat[i], tonumber(flat[i + 1])} end
+    return found
+  end
+  for i, each in ipairs(visible_comments(article)) do
+    found[i] = {string.format("%016.0f", tonumber(each[2])), each[1]}
+  end
+  return found
+end
+
 -- Whether `latest` has to be made. An article has its visible comments by time in `latest` only if it has more comments than
 -- READ_UP_TO, stubs included. Fewer are read one by one, in a quarter of a millisecond.
 local function lacks_latest(article)
@@ -146,8 +160,9 @@ local function write_activity(article)
   end
 end
 
--- Adds to the number of visible replies of the parent, and of visible comments of the article, and moves the article in
--- the index of ACTIVE. Follows the change of the comment itself. Returns the groups of the article.
+-- Adds to the number of visible replies of the parent, and of visible comments of the article, moves the article in the
+-- index of ACTIVE, and the comment into the recent ones, or out. Follows the change of the comment itself. Returns the
+-- groups of the article.
 local function count_comment(comment, change)
   if comment.parent then redis.call("HINCRBY", KEY.comment .. comment.parent, "replies", change) end
   local hash = KEY.article .. comment.article
@@ -162,6 +177,11 @@ local function count_comment(comment, change)
   if article.active ~= before or count <= 1 then
     write_activity(article)
     index_activity(article)
+  end
+  if change < 0 then
+    recent.remove(comment, article.groups)
+  elseif not article.state then
+    recent.add(comment, article.groups)
   end
   return article.groups
 end

@@ -1,9 +1,10 @@
--- Verify a comment: its hash, its voters while voting is open, its entries in the indexes of its siblings, in the tree and
--- in `latest`, and whether it is removed as the actions of moderators say. `verify_counts.lua` verifies the number of its replies, whether a thread has a place for it, and the
+-- Verify a comment: its hash, its voters while voting is open, its entries in the indexes of its siblings, in the tree, in
+-- `latest` and in `recent`, and whether it is removed as the actions of moderators say. `verify_counts.lua` verifies the number of its replies, whether a thread has a place for it, and the
 -- activity of its article.
 -- requires: comment_states, decisions, verify_prelude
 -- ARGV  1-8 see verify_prelude.lua; the name is a number   9 slot of the poster, as the caller read the poster
 --       10 number of partitions   11 how many comments above it get or lose their places in the thread at most
+--       12 "recent" if the indexes of recent comments are complete, else ""
 -- Reply see verify_prelude.lua
 partitions = tonumber(ARGV[10])
 local comment = find_comment(name)
@@ -95,6 +96,18 @@ local function verify_lists()
   end)
 end
 
+-- Whether the comment is among the recent ones where it belongs, unless those of its article are being moved.
+local function verify_recent()
+  local groups, state = unpack(redis.call("HMGET", article, "groups", "state"))
+  for _, place in ipairs(recent.places_of(split(groups or ""))) do
+    local is_recent = comment.time > (tonumber(redis.call("HGET", KEY.floors, place)) or 0)
+    local is_listed = is_recent and not comment.state and not state
+    if not redis.call("ZSCORE", KEY.relisting, comment.article .. " " .. place) then
+      expect_member(KEY.recent .. place, comment.member, is_listed and comment.time or nil)
+    end
+  end
+end
+
 expect_field("depth", tostring(parent and parent.depth + 1 or 0))
 if not is_stub then
   if ARGV[9] ~= "" then expect_field("slot", ARGV[9]) end
@@ -113,6 +126,7 @@ expect_member(KEY.queue .. "pending:all", comment.member, since)
 for _, group in ipairs(split(redis.call("HGET", article, "groups") or "")) do
   expect_member(KEY.queue .. "pending:group:" .. group, comment.member, since)
 end
+if ARGV[12] == "recent" then verify_recent() end
 verify_path()
 verify_lists()
 log_repairs("comment:" .. name)

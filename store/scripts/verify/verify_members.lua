@@ -1,13 +1,13 @@
 -- Verify some members of a sorted set, from a cursor on: report those that do not belong there, or remove them, too.
 -- requires: comments, verify_prelude
 -- ARGV  1-8 see verify_prelude.lua; 8, the name, is what the key has after its kind and tag: an article, a user, a link
---       digest, GROUP:ORDER, or "" for an index of the site   9 kind of the key   10 ZSCAN cursor
+--       digest, GROUP:ORDER, a place of recent comments, or "" for an index of the site   9 kind of the key   10 ZSCAN cursor
 -- Reply see verify_prelude.lua
 local kind, COUNT = ARGV[9], 500
 local PREFIXES = {
   good = KEY.good, groups = KEY.groups, posters = KEY.posters, group = KEY.group, coming = KEY.coming,
   timeline = KEY.timeline, links = KEY.links, replies = KEY.replies, tree = KEY.tree, stubs = KEY.stubs,
-  latest = KEY.latest, held = KEY.held,
+  latest = KEY.latest, held = KEY.held, recent = KEY.recent,
 }
 local index = (INDEX[kind] or PREFIXES[kind]) .. name
 local group = string.match(name, "^[^:]*") -- for the kinds "group" and "coming"
@@ -33,6 +33,15 @@ local function is_visible_comment(number)
   return article == name and not state
 end
 
+-- Whether a comment is in one of the places of its article, or is being moved.
+local function is_recent(number)
+  local article, state = unpack(redis.call("HMGET", KEY.comment .. number, "article", "state"))
+  if not article or state then return false end
+  if redis.call("ZSCORE", KEY.relisting, article .. " " .. name) then return true end
+  local home = find_home(article)
+  return home and not home.state and has(recent.places_of(home.groups), name)
+end
+
 -- Whether an article of the user is held.
 local function is_held(number)
   local poster, state = unpack(redis.call("HMGET", KEY.article .. number, "poster", "state"))
@@ -52,6 +61,7 @@ local function belongs(member)
   local number = tonumber(member)
   if not number or string.format("%016.0f", number) ~= member then return false end
   if kind == "replies" then return is_reply(string.format("%.0f", number)) end
+  if kind == "recent" then return is_recent(string.format("%.0f", number)) end
   if kind == "latest" then return is_visible_comment(string.format("%.0f", number)) end
   local hash = KEY.article .. string.format("%.0f", number)
   if kind == "held" then return is_held(string.format("%.0f", number)) end

@@ -1,0 +1,88 @@
+import { useClient, useQuery } from "urql";
+import { useLocation } from "wouter";
+import { reasonOf } from "../errors";
+import { graphql, readFragment } from "../gql";
+import { logInPath } from "../log-in";
+import { useSession } from "../session";
+import { say, sayProblem } from "../status";
+
+const HAS_SAVED = graphql(`
+  query HasSaved($id: ID!) {
+    node(id: $id) {
+      __typename
+      id
+      ... on Votable {
+        viewerHasSaved
+      }
+    }
+  }
+`);
+
+const SAVED = graphql(`
+  fragment SavedSubject on SavePayload {
+    subject {
+      __typename
+      id
+      viewerHasSaved
+    }
+    userErrors {
+      code
+      message
+    }
+  }
+`);
+
+const SAVE = graphql(`
+  mutation Save($input: SaveInput!) {
+    saved: save(input: $input) {
+      ...SavedSubject
+    }
+  }
+`);
+
+const UNSAVE = graphql(`
+  mutation Unsave($input: SaveInput!) {
+    saved: unsave(input: $input) {
+      ...SavedSubject
+    }
+  }
+`);
+
+interface SaveItemProps {
+  id: string;
+  name: string;
+  /** Closes the menu. */
+  close: () => void;
+}
+
+/** Saves what a menu is about, or takes it out again. Whether it is saved is read when the menu opens. */
+export function SaveItem({ id, name, close }: SaveItemProps) {
+  const client = useClient();
+  const session = useSession();
+  const [, navigate] = useLocation();
+  const [{ data }] = useQuery({
+    query: HAS_SAVED,
+    variables: { id },
+    pause: session === null,
+    requestPolicy: "cache-and-network",
+  });
+  const isSaved = data?.node && "viewerHasSaved" in data.node && data.node.viewerHasSaved;
+
+  async function choose() {
+    close();
+    if (session === null) {
+      navigate(logInPath());
+      return say("Log in to save.");
+    }
+    const result = await client.mutation(isSaved ? UNSAVE : SAVE, { input: { subjectId: id } });
+    const reason = reasonOf(result.error, readFragment(SAVED, result.data?.saved)?.userErrors);
+    if (reason) return sayProblem(`${isSaved ? "Still saved" : "Not saved"}: ${name}. ${reason}`);
+    say(isSaved ? `Not saved any more: ${name}.` : `Saved: ${name}.`);
+  }
+
+  return (
+    <button type="button" onClick={() => void choose()}>
+      {isSaved ? "Remove from saved" : "Save"}
+    </button>
+  );
+}

@@ -1,0 +1,80 @@
+import "./pages.css";
+import { Link, useSearch } from "wouter";
+import { groupPath } from "../addresses";
+import { useNewItems, useRenewal } from "../changes";
+import { CommentLine } from "../components/CommentLine";
+import { LiveList } from "../components/LiveList";
+import { Content, Page } from "../components/Page";
+import { Pager } from "../components/Pager";
+import { cursorPages, useCursors } from "../cursors";
+import { usePageQuery } from "../frame";
+import { graphql } from "../gql";
+
+const COMMENTS = graphql(`
+  query Comments($group: String, $first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    comments(group: $group, first: $first, after: $after, last: $last, before: $before) {
+      nodes {
+        id
+        ...CommentLine
+      }
+      pageInfo {
+        ...Cursors
+      }
+    }
+  }
+`);
+
+const NEW_COMMENT = graphql(`
+  subscription NewComment($group: String) {
+    commentPosted(group: $group) {
+      id
+    }
+  }
+`);
+
+/** The comments of the site or of a group, newest first. */
+export default function CommentsPage() {
+  const search = useSearch();
+  return <Comments key={search} />;
+}
+
+function Comments() {
+  const group = new URLSearchParams(useSearch()).get("group") || null;
+  const cursors = useCursors();
+  const variables = { group, ...cursors };
+  const [result, retry] = usePageQuery(COMMENTS, variables);
+  const isFirst = Object.keys(cursors).length === 1 && Boolean(result.data);
+  const arrivals = useNewItems(NEW_COMMENT, isFirst ? { group } : null, useRenewal(COMMENTS, variables));
+  return (
+    <Page title={group ? `Comments in ${group}` : "Comments"} isReady={!result.fetching}>
+      {group && (
+        <p className="filter">
+          Only on articles in <Link href={groupPath(group)}>{group}</Link>. <Link href="/comments">All comments</Link>
+        </p>
+      )}
+      <Content result={result} retry={retry}>
+        {({ comments }) =>
+          comments && (
+            <>
+              <LiveList
+                items={comments.nodes}
+                idOf={({ id }) => id}
+                one="comment"
+                className="items"
+                empty={<p className="empty">There are no comments here yet.</p>}
+                arrivals={arrivals}
+              >
+                {(comment) => <CommentLine comment={comment} />}
+              </LiveList>
+              <Pager {...cursorPages("/comments", comments.pageInfo, { group })} />
+            </>
+          )
+        }
+      </Content>
+      <p className="filter">
+        <a href={group ? `${groupPath(group).slice(1)}/comments/rss.xml` : "comments/rss.xml"}>RSS</a>
+      </p>
+    </Page>
+  );
+}

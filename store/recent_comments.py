@@ -1,0 +1,147 @@
+"""
+The newest visible comments of the site and of each group, by time: an index in each partition, which the scripts of
+comments keep. It has at most so many: older comments are in the database only (see `resolvers/recent_comments.py`).
+
+If an article changes its groups or its state, its comments enter and leave these places in steps. What is left to be
+done is noted in `relisting`. Readers leave out what is not visible, or in other groups, whatever the indexes have.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
+
+from store import keys, log
+from store.background import repeating
+from store.client import Command
+from store.errors import LeaseTaken, StoreUnavailable
+from store.keys import GROUP
+from store.kinds import Backup, Check, Kind, Text
+from store.leases import Lease
+from store.listings import Listing
+from store.maintenance import scan
+from store.queries import Read
+from store.ranking.config import RECENT_FIELD
+from store.scripts.registry import Script
+from store.site import Site
+
+RELIST_COMMENTS = Script("relist_comments")
+
+ALL = "all"  # the place that has the comments of the whole site
+INTERVAL = 1.0  # seconds between two tries to fill the indexes
+LEASE_TIME = 30_000  # milliseconds after which another process may fill the indexes
+PLACE_NAME = Text("PLACE", rf"(?:{ALL}|group:{GROUP.pattern})")
+
+RECENT = Kind(
+    "recent",
+    "zset",
+    (PLACE_NAME,),
+    "numbers of the newest visible comments by time: 10,000 of the site, 1,000 of each group",
+    lifetime="while there are any",
+    written_by="comment, import, delete, regroup, all commands of moderators",
+    backup=Backup.DERIVED,
+    rebuilt_from="the comments",
+    check=Check.MEMBERS,
+)
+FLOORS = Kind(
+    "floors",
+    "hash",
+    (),
+    "by place, the time up to which `recent` has no comments any more (unix milliseconds)",
+    lifetime="while there are any",
+    written_by="the same",
+    rebuilt_from="the comments",
+)
+RELISTING = Kind(
+    "relisting",
+    "zset",
+    (),
+    "numbers of articles, and places of `recent` which their comments enter or leave, by the time",
+    lifetime="until that is done",
+    written_by="regroup, remove, approve, delete",
+)
+
+
+def listing(site: Site, group: str | None) -> Listing:
+    """The comments that Redis has of the site or a group, the newest first."""
+    place = _place(group)
+    indexes = tuple(RECENT(p, place) for p in range(site.partitions))
+    return Listing(f"comments:{place}", indexes, by_time=True, may_be_archived=False)
+
+
+def floors(site: Site, group: str | None) -> list[Read[int]]:
+    """
+    For each partition the time up to which `listing` lacks comments (unix milliseconds), 0 if it has all. To be read
+    after the page, as more may leave the index meanwhile.
+    """
+    return [Read(("HGET", FLOORS(p), _place(group)), _floor) for p in range(site.partitions)]
+
+
+async def settle(site: Site, article: int) -> None:
+    """
+    Bring the comments of an article into the places that its state and its groups say. One round trip, and one for each
+    place and 1,000 comments. If the partition does not answer, or takes no writes, the rest is left to the task.
+    """
+    with suppress(StoreUnavailable):
+        p = site.home_of_article(article)
+        noted = await site.redis.run(("ZRANGE", RELISTING(p), 0, -1))
+        await _relist(site, p, [each for each in noted if each.startswith(f"{article} ")])
+
+
+async def settle_all(site: Site, p: int) -> None:
+    """
+    Settle all that is noted in a partition.
+
+    Raises:
+        StoreUnavailable: the partition does not answer, or takes no writes.
+    """
+    await _relist(site, p, await site.redis.run(("ZRANGE", RELISTING(p), 0, -1)))
+
+
+async def fill(site: Site) -> None:
+    """
+    Fill the indexes of a store that an earlier version made. Safe to repeat. Passes over all keys once.
+
+    Raises:
+        StoreUnavailable: it does not answer, or takes no writes.
+    """
+    async for found in scan.known_keys(site, lambda count: None):
+        trees = [key for key in found if key.kind is keys.tree]
+        groups = await site.redis.pipeline([("HGET", keys.article(key.p, key.suffix), "groups") for key in trees])
+        for key, names in zip(trees, groups, strict=True):
+            places = [ALL, *(f"group:{name}" for name in (names or "").split())]
+            await _relist(site, key.p, [f"{key.suffix} {place}" for place in places])
+    await site.redis.run(("HSET", keys.store(), RECENT_FIELD, 1))
+    await site.redis.run(log.ranked(site, 0))
+    await site.rankings.read(site.redis)
+
+
+def filling(site: Site) -> AbstractAsyncContextManager[None]:
+    """Fill the indexes, if they are not complete, as long as the context is open."""
+    return repeating(partial(_fill_once, site), INTERVAL, "filling the indexes of recent comments failed")
+
+
+async def _fill_once(site: Site) -> None:
+    """`fill`, unless the indexes are complete, or another process fills them. Raises as `fill`."""
+    if site.rankings.has_recent_comments:
+        return
+    with suppress(LeaseTaken):
+        async with Lease(site, "recent", LEASE_TIME).held():
+            await site.rankings.read(site.redis)
+            if not site.rankings.has_recent_comments:
+                await fill(site)
+
+
+async def _relist(site: Site, p: int, noted: Sequence[str]) -> None:
+    for each in noted:
+        article, _, place = each.partition(" ")
+        command: Command = site.command(RELIST_COMMENTS, p, site.partitions, article, place)
+        while await site.redis.run(command):
+            pass
+
+
+def _place(group: str | None) -> str:
+    return ALL if group is None else f"group:{group}"
+
+
+def _floor(reply: str | None) -> int:
+    return int(float(reply or 0))

@@ -1,0 +1,19 @@
+-- Bring some comments of an article into a place where recent comments are listed, or take them out, as its state and its
+-- groups say. The caller repeats the script until none is left.
+-- requires: comments
+-- ARGV  1-7 see comments.lua   8 number of the article   9 `all`, or `group:` and a name
+-- Reply 1 if some are left, else 0
+require_open()
+local article, place = ARGV[8], ARGV[9]
+local home = find_home(article)
+
+local function is_listed()
+  if home.state then return false end
+  for _, each in ipairs(recent.places_of(home.groups)) do if each == place then return true end end
+  return false
+end
+
+local wanted = recent.most_in(place) + 1 -- with one too many, `floors` tells that there are more
+if home and recent.relist(recent.newest(article, wanted), place, is_listed(), recent.AT_ONCE) then return 1 end
+redis.call("ZREM", KEY.relisting, article .. " " .. place)
+return 0

@@ -1,0 +1,26 @@
+"""The comments of the site and of groups in the model, newest first, as docs/comments.md describes them."""
+
+from typing import Any
+
+from tests.soak.model import GROUP
+from tests.soak.pages import ListingEntry, Page, cut, descending
+from tests.soak.requests import Request
+from tests.soak.saved import doubt_flag
+from tests.soak.searches import Between
+
+NO_GROUP = "-"
+
+
+def page(request: Request, parent: Any, group: str | None = None, **given: Any) -> Page:
+    """Its nodes are exact at once. Its total, and the flag on the side of the reader, follow a moment later."""
+    model, paging = request.model, request.paging(given)
+    paging.check()
+    name = None if group is None else group.lower() if GROUP.fullmatch(group) else NO_GROUP
+    listing = ("recent", name)
+    shown = [each for each in model.comments.values() if each.is_shown and (not name or name in each.article.groups)]
+    entries = descending([ListingEntry((each.posted_at, each.number), each) for each in shown])
+    found = cut("Comment", listing, entries, paging, paging.position(listing))
+    found.total = Between(0, len(model.comments) + len(model.orphans))
+    doubt_flag(found, paging)
+    model.reached.count(f"pages of recent comments of {'a group' if name else 'the site'}", bool(shown))
+    return found
