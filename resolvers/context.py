@@ -1,7 +1,7 @@
 """The context of one request: its reads, its viewer, its time, and its cost."""
 
 from asyncio import Future, ensure_future, shield
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import partial
 from math import inf
@@ -14,7 +14,7 @@ from database.database import Database
 from resolvers.dataloader import Reads
 from resolvers.live import Live
 from resolvers.rate_limits import RateLimit, WriteRates
-from store import roles
+from store import identities, roles
 from store.articles import Posted
 from store.client.client import RedisUsage, current_usage
 from store.comments import Commented
@@ -71,6 +71,10 @@ class IssuerTokens(Protocol):
         Raises:
             TokenRefused: it is not accepted, or has expired.
         """
+        ...
+
+    def mapped_fields(self, issuer: str) -> Collection[str]:
+        """The fields of users that an issuer says."""
         ...
 
 
@@ -200,6 +204,14 @@ class Context:
         if self._issuers is None:
             raise TokenRefused("issuer")
         return await self._issuers.user_of(token)
+
+    async def issuers_of_fields(self) -> dict[str, str]:
+        """The fields of the viewer that are an issuer's, and the issuers. Two round trips if the site has issuers."""
+        username = await self.viewer() if self._issuers else None
+        if self._issuers is None or username is None:
+            return {}
+        subjects = await identities.subjects_of(self.store.site, username)
+        return {field: each.issuer for each in subjects for field in self._issuers.mapped_fields(each.issuer)}
 
     def log_in(self, token: str) -> None:
         """Continue with a new session."""

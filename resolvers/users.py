@@ -6,9 +6,11 @@ from resolvers.arguments import BadInput, PageArguments, paginated
 from resolvers.context import Context
 from resolvers.pagination import Connection, article_connections, user_connections
 from store import bans, feeds, listings, records, validation
-from store.errors import Invalid
+from store.errors import Forbidden, Invalid
 from store.follows import Follow
 from store.records import Article, Profile, User
+
+PROFILE = {"display_name": "displayName", "about": "about", "avatar_url": "avatarUrl"}  # fields, as inputs name them
 
 
 async def joined_at(users: Sequence[User], context: Context) -> list[int]:
@@ -89,6 +91,9 @@ async def user(context: Context, username: str) -> User | None:
 async def edit_profile(context: Context, **changes: str | None) -> User:
     """Change what is given. Null removes a text."""
     actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
+    for field, issuer in (await context.issuers_of_fields()).items():
+        if field in texts:
+            raise Forbidden(f"this is what the issuer {issuer} says of you", PROFILE[field])
     username = await context.write(context.store.users.edit_profile(actor, texts))
     context.reads.prime_login(username)
     return records.user(username)

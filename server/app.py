@@ -50,6 +50,7 @@ from server.compression import Compression
 from server.ended_sessions import EndedSessions
 from server.http.connections import ConnectionLimiter
 from server.issuers import file as issuers_file
+from server.issuers import front_door
 from server.issuers.accepting import AcceptedTokens
 from server.issuers.file import Issuers, WrongIssuers
 from server.issuers.keyrings import KeysUnavailable
@@ -239,6 +240,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     limiter.on_change = observer.metrics.connections_of(worker)
     app.state.endpoint = endpoint = _endpoint(settings, app)
     app.state.site_name = settings.site_name
+    app.state.front_doors, app.state.login_url = tokens.front_doors if tokens else [], settings.login_url
     app.state.sitemaps = Sitemaps()
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
@@ -257,6 +259,7 @@ def _add_routes(app: Application, settings: Settings) -> None:
         *health.routes(),
         *explorer.routes(PATH),
         *export.routes(),
+        *(front_door.routes() if app.state.tokens else []),
         *unsubscribing.routes(),
         *reader.routes(settings.reader == "on", PATH),
     ]

@@ -242,6 +242,11 @@ class Settings(BaseModel):
         description="TOML file of the [issuers](issuers.md) whose tokens are accepted, and by which users log in; by "
         "default there are none.",
     )
+    login_url: Annotated[str, AfterValidator(_http_url)] | None = Field(
+        None,
+        description="Address of the site's own page to log in, which calls `logInWithToken`: the reader "
+        "[leads there](issuers.md#the-front-door).",
+    )
     check_url: Annotated[str, AfterValidator(_http_url)] | None = Field(
         None,
         description="Address of a [service that checks texts](rules.md#a-service-that-checks-texts): it gets each new "

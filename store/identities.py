@@ -10,13 +10,14 @@ import hmac
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import count, islice
 from typing import NamedTuple
 
 from caches import memo
-from store import bans, keys, leaving
+from store import bans, keys, leaving, profiles
 from store.client import Command
 from store.client.connection import encoded
 from store.errors import Invalid, NotFound, TokenRefused
@@ -91,7 +92,8 @@ class Identified(NamedTuple):
 class Claims:
     """
     What a token says of its subject. `name` is what a new user is called after; `issued_at` is in unix milliseconds,
-    None if the token does not say. `roles` are the words of the roles that it gives, None if the issuer gives no roles.
+    None if the token does not say. `profile` has what it says by the fields of a user, "" for nothing. `roles` are the
+    words of the roles that it gives, None if the issuer gives no roles.
     """
 
     subject: Subject
@@ -215,9 +217,20 @@ class IdentifiedUsers:
         site = self._site
         given = (name, keys.slot(name), digest, " ".join(claims.subject), claims.issued_at or 0, "1" if makes else "")
         roles = "-" if claims.roles is None else " ".join(sorted(claims.roles))
-        profile = [part for pair in claims.profile.items() for part in pair]
+        profile = [part for pair in self._usable(claims.profile).items() for part in pair]
         command = site.command(UPDATE_IDENTIFIED, site.home_of_user(name), *given, roles, *profile)
         return str(await site.redis.run(command))
+
+    def _usable(self, profile: Mapping[str, str]) -> dict[str, str]:
+        """The texts of a profile, "" for one that nobody could write."""
+        found = {}
+        for name, text in profile.items():
+            found[name] = ""
+            with suppress(Invalid):
+                if name == "display_name":
+                    self._reserved_names.check(text)
+                found[name] = text and profiles.RULES[name](text)
+        return found
 
     def _home(self, digest: str) -> int:
         return slot_of_digest(digest) % self._site.partitions

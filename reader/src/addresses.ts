@@ -13,6 +13,14 @@ const ORDERS = meta("upvote-orders")?.split(" ");
 /** Whether the site keeps an order. The server puts their names into the page; Vite's page has none. */
 export const isKept = (order: string): boolean => ORDERS?.includes(order) ?? true;
 
+/** The issuers at which the server lets browsers log in, and the site's own page to log in, if there is one. */
+export const FRONT_DOORS = meta("upvote-front-doors")?.split(" ") ?? [];
+export const LOGIN_URL = meta("upvote-login-url");
+
+/** The address at which a log-in at an issuer begins. It ends at a path of the site. */
+export const frontDoor = (issuer: string, end: string): string =>
+  new URL(`log-in/${issuer}?${new URLSearchParams({ next: end })}`, BASE).href;
+
 export const ENDPOINT = new URL("graphql", BASE);
 
 /** The number of a node's id, which its address has: 12 of `article:12`. */

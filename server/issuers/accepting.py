@@ -4,7 +4,7 @@ or until the key that has signed it leaves the set of its issuer.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import NamedTuple
@@ -77,6 +77,16 @@ class AcceptedTokens:
             StoreUnavailable: the store does not answer.
         """
         return self.remembered(token) or await self._checked(token)
+
+    @property
+    def front_doors(self) -> list[str]:
+        """The names of the issuers at which browsers can log in."""
+        return [each.name for each in self.file.issuers if each.client_id is not None]
+
+    def mapped_fields(self, issuer: str) -> Collection[str]:
+        """The fields of users that are an issuer's, by its name."""
+        found = self.file.named(issuer)
+        return people.mapped(found) if found else ()
 
     async def identified(self, client: Client) -> Client:
         """

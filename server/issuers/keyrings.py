@@ -254,14 +254,18 @@ async def kept_current(keyrings: Iterable[Keyring], shared: KeySets) -> AsyncIte
     async with AsyncExitStack() as stack:
         for keyring in keyrings:
             if keyring.issuer.secrets is None:
-                client = GuardedClient(
-                    allows_private=keyring.issuer.private,
-                    ports=ALL_PORTS if keyring.issuer.private else WEB_PORTS,
-                    needs_tls=not keyring.issuer.private,
-                )
+                client = guarded_client(keyring.issuer)
                 stack.push_async_callback(client.close)
                 await stack.enter_async_context(running(keyring.run(client, shared)))
         yield
+
+
+def guarded_client(issuer: Issuer) -> GuardedClient:
+    """The client for what is fetched from an issuer, which may be in a private network if the file says so."""
+    is_private = issuer.private
+    return GuardedClient(
+        allows_private=is_private, ports=ALL_PORTS if is_private else WEB_PORTS, needs_tls=not is_private
+    )
 
 
 def freshness(answer: Answer) -> int:

@@ -10,18 +10,32 @@ from store.errors import Invalid
 from store.identities import Claims, Identified, Subject
 from store.moderation_records import Role
 
+FIELDS = {"display_name": "display_name", "about": "about", "avatar_url": "avatar"}  # of users, and their paths
 MOST_GROUPS = 100  # that the claims of a token may name
 
 
-def claims_of(token: Token) -> Claims:
+def claims_of(token: Token, *, is_whole: bool = True) -> Claims:
+    """
+    What a token says. One that is not whole, such as an ID token, says nothing of a field or of roles by lacking the
+    claim.
+    """
     issuer, claims = token.issuer, token.claims
-    name = claim(claims, issuer.claims.name)
+    says_roles = is_whole or any(
+        claim(claims, path) is not None for path in (issuer.claims.roles, issuer.claims.moderates)
+    )
+    said = {field: claim(claims, getattr(issuer.claims, path)) for field, path in mapped(issuer).items()}
     return Claims(
         subject=Subject(issuer.name, token.subject),
-        name=name if isinstance(name, str) else "",
+        name=_text(claim(claims, issuer.claims.name)),
         issued_at=None if token.issued_at is None else round(token.issued_at * 1000),
-        roles=roles_of(issuer, claims) if issuer.maps_roles else None,
+        profile={field: _text(value) for field, value in said.items() if is_whole or value is not None},
+        roles=roles_of(issuer, claims) if issuer.maps_roles and says_roles else None,
     )
+
+
+def mapped(issuer: Issuer) -> dict[str, str]:
+    """The fields of a user that an issuer says, and what the file calls their paths."""
+    return {field: path for field, path in FIELDS.items() if getattr(issuer.claims, path) is not None}
 
 
 def identified(token: Token, username: str, now: int) -> Identified:
@@ -50,6 +64,10 @@ def roles_of(issuer: Issuer, claims: Mapping[str, Any]) -> frozenset[str]:
         except Invalid:
             continue
     return frozenset(words)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _texts(value: Any) -> Iterable[str]:

@@ -245,6 +245,8 @@ def head(request: Request, page: PageMetadata) -> Head:
         site=site,
         title=f"{page.title} · {site}" if page.title else site,
         orders=" ".join(kept_orders(request)),
+        front_doors=" ".join(request.app.state.front_doors),
+        login_url=request.app.state.login_url,
         offers=request.app.state.store.users.offers,
         public_url=request.app.state.public_url.setting,
     )

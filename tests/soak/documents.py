@@ -40,6 +40,8 @@ MUTATIONS = {  # by name, how often relative to the others
     "followGroup": 8,
     "unfollowGroup": 4,
     "editProfile": 2,
+    "editAccount": 2,
+    "requestPasswordReset": 0.2,
     "logOut": 0.7,
     "logIn": 1,
     "register": 0.3,
@@ -69,7 +71,7 @@ MODERATION = {  # by name, how often relative to each other where only these are
 }
 ACTING = (*MODERATION, "annulVotes")  # whose payload has an action
 OF_COMMENTS = ("thread", "comments", "replies")  # whose cursors belong to one article or comment
-HASHING = ("register", "logIn", "changePassword")  # once in a document at most
+HASHING = ("register", "logIn", "changePassword", "editAccount")  # once in a document at most
 NOT_IN_PAYLOADS = ("search",)  # what a write has changed is found a little later
 BANNED = "rule params { name value } ... on Banned { until group { name } } }"
 QUEUED = "since heldBy flagReasons flags { reason note at by { username } } "

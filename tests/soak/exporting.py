@@ -64,7 +64,7 @@ def expected(model: Model, viewer: User) -> Lines:
         "followers": Counter((each.name,) for each in model.followers(viewer)),
         "inbox": Counter(told),
         "saved": Counter((repr(each),) for each in viewer.saved if is_shown(model, each)),
-        "mails": Counter([(None, None, "NEVER")]),  # the soak sends none
+        "mails": Counter([(None, None, viewer.mail_replies)]),  # nobody has an address
         "flags": Counter((repr(each), flag.reason, flag.note) for each, flag in flags.items()),
         "moderation": Counter((repr(each), each.kind, each.reason) for each in viewer.actions),
     }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from tests.soak import formulas, home, inboxes, moderation_fields, recent_comments, saved, searches
+from tests.soak import formulas, home, inboxes, mails, moderation_fields, recent_comments, saved, searches
 from tests.soak.inboxes import Inbox
 from tests.soak.model import GROUP, PSEUDONYM, USERNAME, BadInput, NotAllowed, is_id, is_link
 from tests.soak.pages import Page
@@ -368,6 +368,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "groups": lambda request, parent, **given: request.listings.groups(request.paging(given)),
         "rateLimit": lambda request, parent: None,  # the soak runs without rate limits
         "changes": _changes,
+        "site": lambda request, parent: True,  # which has nothing but settings
         "moderationLog": moderation_fields.log,
         "held": moderation_fields.held,
         "moderationQueue": moderation_fields.queue,
@@ -440,10 +441,12 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "Session": {"expiresAt": lambda request, end: end},
     "Account": {
         "sessions": _account_sessions,
-        "email": lambda request, user: None,  # the soak sends no mail
-        "pendingEmail": lambda request, user: None,
-        "isEmailRefused": lambda request, user: False,
-        "mailReplies": lambda request, user: "NEVER",
+        **mails.ACCOUNT_FIELDS,
+    },
+    "Site": {
+        "avatarHosts": lambda request, site: [],
+        "hasPasswords": lambda request, site: True,
+        "registration": lambda request, site: "OPEN",
     },
     "AccountSession": {
         "id": lambda request, token: ANY_TEXT,

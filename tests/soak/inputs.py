@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from tests.soak import mails
 from tests.soak.documents import Slot
 from tests.soak.moderators import ModeratorInputs
 from tests.soak.records import Article, Comment
@@ -34,6 +35,15 @@ class VariableGenerator(ModeratorInputs):
     def _input(self, slot: Slot, values: dict[str, Any]) -> dict[str, Any]:
         generate: Callable[[], dict[str, Any]] = getattr(self, f"_input_{slot.about['mutation'].lower()}")
         return generate()
+
+    def _input_editaccount(self) -> dict[str, Any]:
+        given: dict[str, Any] = {"mailReplies": self.random.choice((*mails.FREQUENCIES, None))}
+        if self._chance(0.2):
+            given["email"] = self.random.choice((None, "alice@example.com"))
+        return given
+
+    def _input_requestpasswordreset(self) -> dict[str, Any]:
+        return {"usernameOrEmail": self.random.choice(("alice", "nobody", "alice@example.com", ""))}
 
     def _input_vote(self) -> dict[str, Any]:
         values = ["UP", "UP", "UP", "DOWN", "DOWN", "NONE"]

@@ -136,6 +136,7 @@ class User:
     recent_comments: dict[Any, tuple[int, "Comment"]] = field(default_factory=dict)  # without a key, by input
     actions: list[Action] = field(default_factory=list)  # about the user
     profile: dict[str, str | None] = field(default_factory=dict)  # by the fields of the input
+    mail_replies: str = "NEVER"
     roles: dict[tuple[str, str | None], int] = field(default_factory=dict)  # by role and group, when it was granted
     saved: dict[Any, int] = field(default_factory=dict)  # when articles and comments were saved
 

@@ -12,6 +12,7 @@ from redis import Redis
 from store import appeals, article_moderation, bans, flags, keys, links, listings, log, roles, saved, threads
 from store.annulments import annul, annul_some, restoring
 from store.articles import Draft
+from store.entrances import begin as begin_to_enter
 from store.errors import Refusal
 from store.flags import FlagReason
 from store.identities import Claims, Subject
@@ -204,6 +205,7 @@ async def fill_other_kinds(scene: Scene) -> None:
         await scene.store.comments.edit(moved.number, "carol", "@dave, so is this edit")
 
     await scene.store.identities.user_of(Claims(Subject("site", "1"), "frank", 1, {}, frozenset({"moderator:video"})))
+    await begin_to_enter(site, "site", "/")
     await KeySets(site).write("site", FetchedKeys("https://id.example/keys", '{"keys": []}', 1, 2, "{}"))
     annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
     assert annulled.action

@@ -161,6 +161,24 @@ async def test_claims_give_and_take_only_roles_that_claims_gave(store):  # U1
     assert {entry["actor"] for entry in logged} == {"operator"}
 
 
+async def test_newer_token_changes_the_profile_and_usable_texts_only(store):  # U1
+    said = {"display_name": "Ada Lovelace", "about": "", "avatar_url": "https://example.com/a.png"}
+    name = await store.identities.user_of(claims(profile=said))
+    found = await profile(store, name)
+    assert (found.display_name, found.about, found.avatar_url) == ("Ada Lovelace", None, "https://example.com/a.png")
+    await store.users.edit_profile(name, {"about": "mine"})
+
+    await store.identities.user_of(claims(at=2, profile={"display_name": "Countess", "avatar_url": "javascript:1"}))
+    found = await profile(store, name)
+    assert (found.display_name, found.about, found.avatar_url) == ("Countess", "mine", None)
+
+    for at, unusable in enumerate(("a" * 51, "Admin", "\u202eabc"), 3):
+        await store.identities.user_of(claims(at=at, profile={"display_name": unusable}))
+        assert (await profile(store, name)).display_name is None
+    logged = [entry for entry in await actions(store) if entry["kind"] == "profile_edited"]
+    assert [entry["display_name"] for entry in logged] == ["Ada Lovelace", "Ada Lovelace", "Countess", ""]
+
+
 async def test_older_tokens_and_those_without_a_time_change_nothing(store, redis):  # U1
     name = await store.identities.user_of(claims(at=10, roles=frozenset({"moderator"})))
     before = everything(redis)

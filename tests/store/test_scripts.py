@@ -44,7 +44,15 @@ def test_files_follow_those_that_they_require_each_once():
     assert files_of("vote") == ["formulas", "prelude", "annulled", "cast_vote", "upvoters", "vote"]
     assert files_of("delete_comment") == [
         *("formulas", "prelude", "annulled", "flags", "appeals", "branch_paths", "mail_keys", "mails", "notify"),
-        *("notifications", "comments", "comment_tree", "held_edits", "pending_comments", "comment_removal"),
+        *(
+            "notifications",
+            "recent_comments",
+            "comments",
+            "comment_tree",
+            "held_edits",
+            "pending_comments",
+            "comment_removal",
+        ),
         "delete_comment",
     ]
 

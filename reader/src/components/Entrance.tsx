@@ -1,5 +1,5 @@
 import "../pages/pages.css";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { useMutation, type TypedDocumentNode } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
 import { explain, REFUSED, type Refusal } from "../errors";
@@ -34,14 +34,17 @@ interface EntranceProps {
   password: "current-password" | "new-password";
   /** The other page that opens a session, for those who are wrong here. */
   other: { question: string; path: string; name: string };
+  /** What stands above the form. */
+  children?: ReactNode;
 }
 
 /** A page that opens a session, and then goes back to where it was asked for. */
-export function Entrance({ title, mutation, nameHint, passwordHint, password, other }: EntranceProps) {
+export function Entrance({ title, mutation, nameHint, passwordHint, password, other, children }: EntranceProps) {
   const search = useSearch();
   const { refusals, fault, send } = useOpening(mutation);
   return (
     <Page title={title}>
+      {children}
       <Form submit={title} action={send} refusals={refusals} fault={fault}>
         <Field
           name="username"

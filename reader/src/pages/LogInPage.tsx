@@ -1,5 +1,12 @@
+import { useEffect } from "react";
+import { useQuery } from "urql";
+import { useLocation, useSearch } from "wouter";
 import { Entrance } from "../components/Entrance";
+import { OtherWays } from "../components/OtherWays";
 import { graphql } from "../gql";
+import { nextPath } from "../log-in";
+import { beginSession } from "../session";
+import { say } from "../status";
 
 const LOG_IN = graphql(`
   mutation LogIn($input: LogInInput!) {
@@ -9,8 +16,37 @@ const LOG_IN = graphql(`
   }
 `);
 
+const ENTERED = graphql(`
+  query Entered {
+    viewer {
+      id
+      username
+    }
+  }
+`);
+
 /** Opens a session of a user. */
 export default function LogInPage() {
   const other = { question: "New here?", path: "/register", name: "Register" };
-  return <Entrance title="Log in" mutation={LOG_IN} password="current-password" other={other} />;
+  useEntered();
+  return (
+    <Entrance title="Log in" mutation={LOG_IN} password="current-password" other={other}>
+      <OtherWays />
+    </Entrance>
+  );
+}
+
+/** Who has logged in elsewhere comes back with a session in the cookie: the page learns whose it is, and goes on. */
+function useEntered(): void {
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const pause = !new URLSearchParams(search).has("entered");
+  const [{ data }] = useQuery({ query: ENTERED, requestPolicy: "network-only", pause });
+  const username = data?.viewer?.username;
+  useEffect(() => {
+    if (!username) return;
+    beginSession(username);
+    navigate(nextPath(search), { replace: true });
+    say(`You are logged in as ${username}.`);
+  }, [username, search, navigate]);
 }

@@ -7,13 +7,13 @@ require_open()
 local article, place = ARGV[8], ARGV[9]
 local home = find_home(article)
 
-local function is_listed()
+local function is_listed_here()
   if home.state then return false end
   for _, each in ipairs(recent.places_of(home.groups)) do if each == place then return true end end
   return false
 end
 
 local wanted = recent.most_in(place) + 1 -- with one too many, `floors` tells that there are more
-if home and recent.relist(recent.newest(article, wanted), place, is_listed(), recent.AT_ONCE) then return 1 end
+if home and recent.relist(recent.newest(article, wanted), place, is_listed_here(), recent.AT_ONCE) then return 1 end
 redis.call("ZREM", KEY.relisting, article .. " " .. place)
 return 0

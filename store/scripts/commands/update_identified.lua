@@ -1,6 +1,6 @@
 -- Make the user of a subject of an issuer, if the username is free, and bring profile and roles up to what a token says, if it is
 -- newer than those before.
--- requires: name_digests, role_words
+-- requires: name_digests, profiles, role_words
 -- ARGV  1-6 see prelude.lua   7 username   8 slot of the user   9 digest of the subject   10 issuer and subject, separated by
 --       a space   11 when the token was issued (unix milliseconds), 0 if it does not say   12 "1" if the user is to be made, or ""
 --       13 words of the roles that the claims give, "-" if the issuer gives none   from 14 on: fields of the profile, each
@@ -24,13 +24,7 @@ redis.call("HSETNX", subjects, digest, ARGV[10])
 if status ~= "made" and issued_at <= tonumber(redis.call("HGET", subjects, "iat:" .. digest) or 0) then return status end
 if issued_at > 0 then redis.call("HSET", subjects, "iat:" .. digest, ARGV[11]) end
 
-for i = 14, #ARGV, 2 do
-  if ARGV[i + 1] ~= "" then
-    redis.call("HSET", account, ARGV[i], ARGV[i + 1])
-  else
-    redis.call("HDEL", account, ARGV[i])
-  end
-end
+write_profile(name, {unpack(ARGV, 14)})
 
 -- Grants or revokes a role in the name of the operator, who has the file of issuers.
 local function change_role(kind, word)

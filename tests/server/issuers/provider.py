@@ -2,13 +2,17 @@
 
 import asyncio
 import json
+import secrets
+import time
+from base64 import b64encode, urlsafe_b64encode
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from time import monotonic
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from tests.server.issuers import issuing
 from tests.server.issuers.issuing import RSA, Tokens
@@ -102,3 +106,32 @@ async def running(**options: Any) -> AsyncIterator[Provider]:
     provider.port = server.sockets[0].getsockname()[1]
     async with server:
         yield provider
+
+
+class Users:
+    """The pages of a provider: it logs in whoever comes as `subject`, and gives an ID token for a code, once."""
+
+    def __init__(self, asked: Provider, secret: str | None = None) -> None:
+        self.provider, self.secret, self.key = asked, secret, None
+        self.codes: dict[str, dict[str, str]] = {}
+        self.claims: dict[str, Any] = {}
+        asked.routes = {"/authorization": self.authorize, "/token": self.exchange}
+
+    def authorize(self, asked: Asked) -> Answer:
+        code = secrets.token_urlsafe(8)
+        self.codes[code] = asked.query
+        back = urlencode({"code": code, "state": asked.query["state"], "iss": self.provider.url})
+        return 302, "", {"Location": f"{asked.query['redirect_uri']}?{back}"}
+
+    def exchange(self, asked: Asked) -> Answer:
+        form = asked.form
+        given = self.codes.pop(form.get("code"), None)
+        challenge = urlsafe_b64encode(sha256(form.get("code_verifier", "").encode()).digest()).decode().rstrip("=")
+        pair = b64encode(f"door:{quote(self.secret or '', '')}".encode()).decode()  # as RFC 6749 asks for
+        is_known = self.secret is None or asked.headers.get("authorization") == f"Basic {pair}"
+        is_same = given and given["redirect_uri"] == form["redirect_uri"] and given["client_id"] == form["client_id"]
+        if not is_same or given["code_challenge"] != challenge or not is_known or asked.method != "POST":
+            return 400, '{"error": "invalid_grant"}', {}
+        claims = {"aud": "door", "name": "Ada", "nick": "Countess", "nonce": given["nonce"]} | self.claims
+        token = self.provider.tokens(time.time(), self.key).token("ada", **claims)
+        return 200, json.dumps({"id_token": token, "access_token": "opaque"}), {}

@@ -94,6 +94,28 @@ async def test_only_the_issuer_ends_its_tokens(http):
     assert (await sent(http, VIEWER, token)).json()["data"]["viewer"] == {"username": "Ada"}
 
 
+async def test_fields_that_the_issuer_says_are_not_edited(serve, tmp_path):  # U1
+    table = {**issuing.TABLE, "claims": {"name": "name", "display_name": "nick", "avatar": "picture"}}
+    edit = """mutation($d: String, $u: URL, $a: String) {
+      editProfile(input: {displayName: $d, avatarUrl: $u, about: $a}) {
+        user { displayName about avatarUrl } userErrors { code field } } }"""
+    only_about = """mutation { editProfile(input: {about: "me"}) {
+      user { displayName about avatarUrl } userErrors { code field } } }"""
+    async with serve(issuing.written(tmp_path, table)) as http:
+        token = TOKENS.token(name="Ada", nick="Countess", picture="https://example.com/a.png")
+        refused = (await sent(http, edit, token, d="Me", u="https://example.com/b.png", a="me")).json()["data"]
+        done = (await sent(http, only_about, token)).json()["data"]["editProfile"]
+        register = 'mutation { register(input: {username: "bob", password: "correct horse"}) { token } }'
+        bob = (await sent(http, register)).json()["data"]["register"]["token"]
+        own = (await sent(http, edit, bob, d="Bob", u=None, a="me")).json()["data"]["editProfile"]
+
+    forbidden = [{"code": "FORBIDDEN", "field": ["input", "displayName"]}]
+    assert refused["editProfile"] == {"user": None, "userErrors": forbidden}
+    shown = {"displayName": "Countess", "about": "me", "avatarUrl": "https://example.com/a.png"}
+    assert done == {"user": shown, "userErrors": []}
+    assert own["user"] == {"displayName": "Bob", "about": "me", "avatarUrl": None}
+
+
 async def test_user_leaves_with_a_recent_log_in_at_the_issuer(http):
     for claims in ({}, {"auth_time": NOW - 301}):
         refused = (await sent(http, DELETE, TOKENS.token(name="Ada", **claims))).json()["data"]["deleteUser"]

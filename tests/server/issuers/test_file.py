@@ -17,6 +17,7 @@ from tests.server.issuers.issuing import EC, NOW, RSA, SECRET, SHARED, TABLE, To
 
 PAGE = Path(__file__).parents[3] / "docs" / "issuers.md"
 EXAMPLES = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+OF_PROVIDERS = [each for each in EXAMPLES[1:] if "client_id =" not in each]
 TOO_SHORT = {"algorithms": ["HS256"], "jwks_file": None, "secrets": {"one": "x" * 31}}
 PUBLIC_KEY = {"algorithms": ["HS256"], "jwks_file": None, "secrets": {"one": RSA.as_pem(private=False).decode()}}
 
@@ -192,7 +193,7 @@ SHAPES = {  # of tokens as these providers make them: claims, header, what is cl
 KEYS = {"RS256": RSA, "ES256": EC, "HS256": SHARED}
 
 
-@pytest.mark.parametrize("text", EXAMPLES[1:], ids=lambda text: re.search(r'name = "(\w+)"', text)[1])
+@pytest.mark.parametrize("text", OF_PROVIDERS, ids=lambda text: re.search(r'name = "(\w+)"', text)[1])
 def test_tokens_of_known_providers_are_read_by_the_examples_of_the_page(tmp_path, text):  # U1
     path = tmp_path / "issuers.toml"
     path.write_text(text.replace("the JWT secret of the project, which has 32 bytes or more", SECRET))
@@ -211,7 +212,7 @@ def test_tokens_of_known_providers_are_read_by_the_examples_of_the_page(tmp_path
 
 @pytest.mark.parametrize("provider", ["keycloak", "cognito"])
 def test_id_tokens_are_no_access_tokens(tmp_path, provider):  # U2
-    (text,) = (each for each in EXAMPLES if f'"{provider}"' in each)
+    (text,) = (each for each in OF_PROVIDERS if f'"{provider}"' in each)
     path = tmp_path / "issuers.toml"
     path.write_text(text)
     (issuer,) = file.read(path).issuers

@@ -1,0 +1,25 @@
+import { useSearch } from "wouter";
+import { FRONT_DOORS, frontDoor, LOGIN_URL, withQuery } from "../addresses";
+import { nextPath } from "../log-in";
+
+/** Links to log in elsewhere: at issuers, from which the server takes browsers back, and on the site's own page. */
+export function OtherWays() {
+  const search = useSearch();
+  const next = nextPath(search);
+  const end = withQuery("/log-in", { entered: "1", next: next === "/" ? null : next });
+  if (!LOGIN_URL && FRONT_DOORS.length === 0) return null;
+  return (
+    <ul className="ways">
+      {LOGIN_URL && (
+        <li>
+          <a href={LOGIN_URL}>Log in at {new URL(LOGIN_URL).hostname}</a>
+        </li>
+      )}
+      {FRONT_DOORS.map((issuer) => (
+        <li key={issuer}>
+          <a href={frontDoor(issuer, end)}>Log in with {issuer}</a>
+        </li>
+      ))}
+    </ul>
+  );
+}

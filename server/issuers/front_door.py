@@ -1,0 +1,209 @@
+"""
+The front door: browsers log in at an issuer by the authorization code flow of OpenID Connect, with PKCE, `state` and
+`nonce`. The server runs it, and it ends in the cookie of a session. No token stands in a URL, or is seen by a script.
+"""
+
+import json
+import secrets
+from base64 import b64encode, urlsafe_b64encode
+from hashlib import sha256
+from http import HTTPStatus
+from urllib.parse import quote, urlencode, urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import BaseRoute, Route
+
+from engine import Refused
+from server.agents import agent_of
+from server.documents import UNCACHED
+from server.guarded_client import NoAnswer
+from server.issuers import people
+from server.issuers.accepting import AcceptedTokens
+from server.issuers.file import Issuer
+from server.issuers.keyrings import KeysUnavailable, guarded_client
+from server.issuers.tokens import Token
+from store import entrances
+from store.entrances import LIFETIME, Entrance
+from store.errors import BadCredentials, StoreUnavailable, TokenRefused
+
+PATH = "/log-in"
+COOKIE = "upvote-log-in"  # has the state of a log-in that has begun: it is the same browser that comes back
+MAX_ANSWER = 64_000  # bytes
+COST = 100  # points of the address, for a log-in that begins
+AGAIN = "begin again: this log-in has ended, was used, or has begun in another browser"
+HEADERS = {**UNCACHED, "Referrer-Policy": "no-referrer"}
+
+
+def routes() -> list[BaseRoute]:
+    return [Route(f"{PATH}/{{name}}", begin), Route(f"{PATH}/{{name}}/done", end)]
+
+
+async def begin(request: Request) -> RedirectResponse:
+    """Send a browser to an issuer. `next` in the query is the page of this site to go on with."""
+    issuer, tokens = _issuer(request)
+    await _charge(request)
+    endpoint = tokens.keyrings[issuer.name].endpoints.get("authorization_endpoint")
+    if endpoint is None:
+        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "the issuer does not answer", HEADERS)
+    try:
+        state, begun = await entrances.begin(request.app.state.store.site, issuer.name, own_path(request))
+    except StoreUnavailable as error:
+        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, str(error), HEADERS) from error
+    challenge = urlsafe_b64encode(sha256(begun.verifier.encode()).digest()).decode().rstrip("=")
+    asked = {
+        "response_type": "code",
+        "client_id": issuer.client_id,
+        "redirect_uri": _return_url(request, issuer),
+        "scope": " ".join(issuer.scopes),
+        "state": state,
+        "nonce": begun.nonce,
+        "code_challenge": challenge,
+        "code_challenge_method": "S256",
+    }
+    joined = "&" if urlsplit(endpoint).query else "?"
+    response = RedirectResponse(f"{endpoint}{joined}{urlencode(asked)}", HTTPStatus.SEE_OTHER, HEADERS)
+    _set_cookie(request, response, state)
+    return response
+
+
+async def end(request: Request) -> RedirectResponse:
+    """Open a session for the user with whom a browser comes back from an issuer, and keep it in the cookie."""
+    issuer, tokens = _issuer(request)
+    state = request.app.state
+    try:
+        begun = await _begun(request, issuer)
+        token = await _token(request, issuer, tokens, begun)
+        username = await state.store.identities.user_of(people.claims_of(token, is_whole=False))
+        opened = await state.store.sessions.open(username, agent=agent_of(request.scope))
+    except (TokenRefused, BadCredentials) as refused:
+        raise HTTPException(HTTPStatus.UNAUTHORIZED, refused.message, HEADERS) from refused
+    except (NoAnswer, KeysUnavailable, StoreUnavailable) as error:
+        raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "this cannot be done now: try again", HEADERS) from error
+    base = state.public_url.of(request.scope)
+    response = RedirectResponse(f"{base}{begun.next}", HTTPStatus.SEE_OTHER, HEADERS)
+    response.raw_headers.append(state.cookie.header(request.scope, opened.token))
+    _set_cookie(request, response, "")
+    return response
+
+
+async def _charge(request: Request) -> None:
+    """Take points from the address of a browser: what it begins is kept for some time. Raises HTTPException."""
+    state = request.app.state
+    if state.rates is None:
+        return
+    try:
+        charge = await state.rates.admit(state.endpoint.client(request.scope)._replace(token=None))
+    except Refused as refused:
+        headers = {name.decode(): value.decode() for name, value in refused.headers}
+        message = refused.errors[0]["message"]
+        raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, message, HEADERS | headers) from refused
+    charge.set(COST)
+
+
+async def _begun(request: Request, issuer: Issuer) -> Entrance:
+    """
+    The log-in with which a browser comes back.
+
+    Raises:
+        HTTPException: it has not begun in this browser, at this issuer, or it was used; or the issuer refuses.
+    """
+    given, kept = request.query_params.get("state", ""), request.cookies.get(COOKIE, "")
+    if not kept or not secrets.compare_digest(given.encode(), kept.encode()):
+        raise HTTPException(HTTPStatus.BAD_REQUEST, AGAIN, HEADERS)
+    begun = await entrances.take(request.app.state.store.site, given)
+    is_of_issuer = request.query_params.get("iss", issuer.issuer) == issuer.issuer  # RFC 9207
+    if begun is None or begun.issuer != issuer.name or not is_of_issuer:
+        raise HTTPException(HTTPStatus.BAD_REQUEST, AGAIN, HEADERS)
+    if "error" in request.query_params or "code" not in request.query_params:
+        raise HTTPException(HTTPStatus.UNAUTHORIZED, "the issuer has not logged you in", HEADERS)
+    return begun
+
+
+async def _token(request: Request, issuer: Issuer, tokens: AcceptedTokens, begun: Entrance) -> Token:
+    """
+    The ID token for the code with which a browser comes back.
+
+    Raises:
+        TokenRefused: it is not for this log-in, or not as the file asks for.
+        NoAnswer: the issuer does not answer with a token.
+        KeysUnavailable: its keys cannot be had now.
+    """
+    assert issuer.client_id is not None
+    text = await _exchanged(request, issuer, tokens.keyrings[issuer.name].endpoints.get("token_endpoint", ""), begun)
+    token = tokens.parse(text, frozenset({issuer.client_id}))
+    await tokens.require_signed(token)
+    if token.issuer is not issuer:
+        raise TokenRefused("issuer")
+    nonce = token.claims.get("nonce")
+    if not isinstance(nonce, str) or not secrets.compare_digest(nonce.encode(), begun.nonce.encode()):
+        raise TokenRefused("nonce")
+    if token.claims.get("azp", issuer.client_id) != issuer.client_id:
+        raise TokenRefused("audience")
+    return token
+
+
+async def _exchanged(request: Request, issuer: Issuer, endpoint: str, begun: Entrance) -> str:
+    """The ID token that an issuer gives for a code. Raises NoAnswer."""
+    form = {
+        "grant_type": "authorization_code",
+        "code": request.query_params["code"],
+        "redirect_uri": _return_url(request, issuer),
+        "client_id": issuer.client_id or "",
+        "code_verifier": begun.verifier,
+    }
+    headers = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
+    if issuer.client_secret is not None:
+        pair = f"{quote(issuer.client_id or '', '')}:{quote(issuer.client_secret, '')}"
+        headers["authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
+    client = guarded_client(issuer)
+    try:
+        answer = await client.send(
+            "POST", endpoint, content=urlencode(form).encode(), headers=headers, max_answer=MAX_ANSWER
+        )
+    finally:
+        await client.close()
+    try:
+        found = json.loads(answer.body) if answer.status == HTTPStatus.OK else None
+    except ValueError:
+        found = None
+    text = found.get("id_token") if isinstance(found, dict) else None
+    if not isinstance(text, str):
+        raise NoAnswer(f"the issuer {issuer.name} has answered {answer.status}, and no token")
+    return text
+
+
+def _issuer(request: Request) -> tuple[Issuer, AcceptedTokens]:
+    tokens: AcceptedTokens = request.app.state.tokens
+    issuer = tokens.file.named(request.path_params["name"])
+    if issuer is None or issuer.client_id is None:
+        raise HTTPException(HTTPStatus.NOT_FOUND)
+    return issuer, tokens
+
+
+def own_path(request: Request) -> str:
+    """The page to go on with: only a path of this site, whatever the address says."""
+    next = request.query_params.get("next", "/")
+    is_own = next.startswith("/") and not next.startswith("//") and "\\" not in next and next.isprintable()
+    return next if is_own and len(next) <= 1_000 else "/"
+
+
+def _return_url(request: Request, issuer: Issuer) -> str:
+    return f"{request.app.state.public_url.of(request.scope)}{PATH}/{issuer.name}/done"
+
+
+def _set_cookie(request: Request, response: RedirectResponse, state: str) -> None:
+    """
+    Keep the state of a log-in in the browser, or remove it. Browsers send it when they come back from another site.
+    """
+    url = urlsplit(request.app.state.public_url.of(request.scope))
+    response.set_cookie(
+        COOKIE,
+        state,
+        max_age=LIFETIME if state else 0,
+        path=f"{url.path}{PATH}",
+        secure=url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )

@@ -1,0 +1,53 @@
+"""
+Log-ins at issuers that have begun: what their browsers come back with is used once, by whichever process they reach.
+"""
+
+import json
+import secrets
+from hashlib import sha256
+from typing import NamedTuple
+
+from store.identities import IDENTITY, slot_of_digest
+from store.kinds import Kind
+from store.site import Site
+
+LIFETIME = 10 * 60  # seconds
+SECRET_BYTES = 32
+
+entrance = Kind(
+    "entrance",
+    "string",
+    (IDENTITY,),
+    "a log-in at an issuer that has begun, by the SHA-256 of its state: the issuer, the nonce, the verifier, and the "
+    "page to go on with, as JSON",
+    lifetime="ten minutes; once",
+    written_by="the front door",
+)
+
+
+class Entrance(NamedTuple):
+    """`verifier` is that of PKCE (RFC 7636)."""
+
+    issuer: str
+    nonce: str
+    verifier: str
+    next: str
+
+
+async def begin(site: Site, issuer: str, next: str) -> tuple[str, Entrance]:
+    """Note that a browser goes to log in at an issuer; returns its state. One round trip."""
+    state, nonce, verifier = (secrets.token_urlsafe(SECRET_BYTES) for _ in range(3))
+    begun = Entrance(issuer, nonce, verifier, next)
+    await site.redis.run(("SET", _key(site, state), json.dumps(begun), "EX", LIFETIME))
+    return state, begun
+
+
+async def take(site: Site, state: str) -> Entrance | None:
+    """What was noted for a state, once; None if it was used, has ended, or is unknown. One round trip."""
+    found = await site.redis.run(("GETDEL", _key(site, state)))
+    return Entrance(*json.loads(found)) if found else None
+
+
+def _key(site: Site, state: str) -> str:
+    digest = sha256(state.encode("utf-8", "replace")).hexdigest()
+    return entrance(slot_of_digest(digest) % site.partitions, digest)

@@ -1,0 +1,27 @@
+-- What a user says about themselves, or an issuer about them.
+-- requires: log_text
+
+-- Changes fields of the profile of a user, and says so in the log; returns whether anything has changed. `changes` are a list of
+-- fields, display_name, about or avatar_url, each followed by its text; "" removes it.
+local function write_profile(name, changes)
+  local subject, fields = string.lower(name), {"display_name", "about", "avatar_url"}
+  local account = KEY.user .. subject
+  local before, after = redis.call("HMGET", account, unpack(fields)), {}
+  for i, field in ipairs(fields) do after[field] = before[i] or "" end
+  for i = 1, #changes, 2 do after[changes[i]] = changes[i + 1] end
+
+  local is_changed, values = false, {}
+  for i, field in ipairs(fields) do
+    is_changed = is_changed or after[field] ~= (before[i] or "")
+    values[#values + 1] = field
+    values[#values + 1] = after[field]
+  end
+  if not is_changed then return false end
+
+  for _, field in ipairs(fields) do
+    if after[field] == "" then redis.call("HDEL", account, field) else redis.call("HSET", account, field, after[field]) end
+  end
+  local id = append_user_text("profile_edited", name, subject, unpack(values))
+  redis.call("PUBLISH", KEY.events, table.concat({"profile_edited", "0", name, id}, " "))
+  return true
+end
