@@ -59,8 +59,8 @@ async def test_two_mirrors_and_crashes_double_nothing(
     await second.open()
     await mirrored(store, each_database)
 
-    def crash_at_times(self, connection):
-        write(self, connection)
+    def crash_at_times(self, connection, site):
+        write(self, connection, site)
         if chance.random() < 0.3:
             raise Crash
 
@@ -197,7 +197,7 @@ async def test_interrupted_rebuild_begins_again(store, history, each_database, m
     assert await rows_of(each_database) == running
 
 
-def crash(connection, entries):
+def crash(connection, site, entries):
     raise Crash
 
 
