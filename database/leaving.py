@@ -45,6 +45,7 @@ OTHERS = [
     Statement("DELETE FROM follows WHERE followee = :name"),
     Statement("DELETE FROM group_follows WHERE follower = :name"),
     Statement("DELETE FROM users WHERE username = :folded"),
+    Statement("UPDATE ring_members SET username = :pseudonym WHERE username = :name"),
     Statement("UPDATE moderation_actions SET moderator = :pseudonym WHERE moderator = :name"),
     Statement("UPDATE moderation_actions SET subject_id = :new_id WHERE subject_id = :old_id"),
 ]

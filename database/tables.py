@@ -273,3 +273,45 @@ WEBHOOK_MESSAGES = Table(
     Index("webhook_messages_by_due", "hook", "due_ms", "number"),
     sqlite_autoincrement=True,
 )
+
+# What the last search for rings has found; for moderators, so without views.
+RING_SEARCHES = Table(
+    "ring_searches",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("at_ms", NUMBER, nullable=False),
+    Column("votes", NUMBER, nullable=False),
+    Column("users", NUMBER, nullable=False),
+)
+
+RINGS = Table(
+    "rings",
+    METADATA,
+    Column("number", NUMBER, primary_key=True, autoincrement=False),
+    Column("votes", NUMBER, nullable=False),
+    Column("expected", Double, nullable=False),
+    Column("coverage", Double, nullable=False),
+    Column("article_votes", NUMBER, nullable=False),
+    Column("comment_votes", NUMBER, nullable=False),
+    Column("moved", NUMBER, nullable=False),
+)
+
+RING_MEMBERS = Table(
+    "ring_members",
+    METADATA,
+    Column("ring", NUMBER, primary_key=True, autoincrement=False),
+    Column("username", Text, primary_key=True),
+    Index("ring_members_by_name", "username"),
+    sqlite_with_rowid=False,
+)
+
+RING_MOVES = Table(
+    "ring_moves",
+    METADATA,
+    Column("ring", NUMBER, primary_key=True, autoincrement=False),
+    Column("article", NUMBER, primary_key=True, autoincrement=False),
+    Column("votes", NUMBER, nullable=False),
+    Column("place", NUMBER, nullable=False),
+    Column("new_place", NUMBER, nullable=False),
+    sqlite_with_rowid=False,
+)

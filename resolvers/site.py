@@ -1,7 +1,7 @@
 """What the site offers to those who come to it, and invitations to register."""
 
 from resolvers.context import Context
-from store import invitations, roles
+from store import bans, invitations, roles
 from store.errors import NotAModerator
 from store.invitations import NewInvitation
 from store.offers import Offers
@@ -14,7 +14,9 @@ async def offers(context: Context) -> Offers:
 async def invite(context: Context) -> NewInvitation:
     """Two round trips: the roles of the viewer are read as they are stored."""
     context.store.users.offers.require_invitations()
-    authority = await roles.read_authority(context.store.site, context.actor())
+    site = context.store.site
+    authority = await roles.read_authority(site, context.actor())
+    bans.refuse_banned(authority.bans, site.clock())
     if not roles.is_admin(authority.grants):
         raise NotAModerator("only admins invite people")
-    return await context.write(invitations.create(context.store.site))
+    return await context.write(invitations.create(site))

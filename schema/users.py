@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import strawberry
 
-from resolvers import comments, moderation, users
+from resolvers import comments, moderation, rings, users
 from schema.connections import Connection
 from schema.fields import field_of, root_field
 from schema.mutations import Payload, mutation, nullable, optional
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from schema.articles import Article
     from schema.comments import Comment
     from schema.moderation import RoleGrant
+    from schema.rings import VotingRing
 
 
 @strawberry.type(description="A user, who posts and votes.")
@@ -58,6 +59,11 @@ class User(Node):
         users.banned_until,
         "When the ban from the whole site ends; null without one, and for good. Only users themselves and moderators "
         "see it.",
+    )
+    voting_ring: Annotated["VotingRing", strawberry.lazy("schema.rings")] | None = field_of(
+        rings.of_users,
+        "The accounts with which the last search for rings has found the user; null if it has not, and for others than "
+        "moderators of the site.",
     )
     viewer_is_following: bool = field_of(users.viewer_is_following, "Whether the viewer follows this user.")
 

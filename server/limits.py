@@ -52,7 +52,11 @@ WEIGHTS = Weights(
     arguments={"since": 25},  # finding the places of such a page takes longer than reading their articles
     strings={"query": search_points},
     largest_page=SIZES[-1],
-    lists={("Comment", "ancestors"): 100},  # there may be 1,000
+    lists={
+        ("Comment", "ancestors"): 100,  # there may be 1,000
+        ("VotingRing", "members"): 100,
+        ("VotingRing", "moves"): 20,
+    },
     pages={("Article", "thread"): PageSize(50, MAX_PLACES)},
     sizes={"limit": PageSize(changes.DEFAULT_LIMIT, changes.LIMITS[-1])},
 )

@@ -33,7 +33,7 @@ def refuse_about_user(status: str, username: str, reverts: int | None = None) ->
     """
     match status:
         case "missing":
-            raise NotFound(f"there is no user:{username}", "userId")
+            raise NotFound(f"there is no user:{username}", "userId" if reverts is None else "actionId")
         case "outranked":
             raise NotAModerator(f"user:{username} has the same or a higher role", "userId")
         case "reverted":

@@ -13,6 +13,15 @@ const ORDERS = meta("upvote-orders")?.split(" ");
 /** Whether the site keeps an order. The server puts their names into the page; Vite's page has none. */
 export const isKept = (order: string): boolean => ORDERS?.includes(order) ?? true;
 
+/** Who may register. The server says so in the page unless everybody may. */
+export const REGISTRATION = meta("upvote-registration") ?? "open";
+
+/** Whether the site has passwords of its own. */
+export const HAS_PASSWORDS = meta("upvote-passwords") !== "off";
+
+/** The hosts whose pictures of users are shown. */
+export const AVATAR_HOSTS: readonly string[] = meta("upvote-avatar-hosts")?.split(" ") ?? [];
+
 /** The issuers at which the server lets browsers log in, and the site's own page to log in, if there is one. */
 export const FRONT_DOORS = meta("upvote-front-doors")?.split(" ") ?? [];
 export const LOGIN_URL = meta("upvote-login-url");

@@ -18,6 +18,7 @@ export const PAGES = [
   ["/search", page(() => import("./pages/SearchPage"))],
   ["/log-in", page(() => import("./pages/LogInPage"))],
   ["/register", page(() => import("./pages/RegisterPage"))],
+  ["/reset", page(() => import("./pages/ResetPage"))],
   ["/forgot", page(() => import("./pages/ForgotPage"))],
   ["/confirm", page(() => import("./pages/ConfirmPage"))],
   ["/settings", page(() => import("./pages/SettingsPage"))],

@@ -37,6 +37,7 @@ COMMANDS = {  # name: module, summary
         "server.cli.rules",
         "print an example of the file that UPVOTE_RULES names, or try such a file on the past",
     ),
+    "rings": ("server.cli.rings", "find accounts that vote for each other far more often than chance explains"),
     "schema": ("server.cli.schema", "print the GraphQL schema, sorted"),
 }
 

@@ -10,8 +10,8 @@ from rich.text import Text
 
 
 @contextmanager
-def progress_bar(name: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that advances the bar by a number of steps."""
+def progress_bar(name: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Yield a function that advances the bar by a number of steps, of which the total may be unknown."""
     console = Console(stderr=True)
     is_shown = console.is_terminal
     with Progress(console=console, disable=not is_shown, redirect_stdout=sys.stdout.isatty()) as progress:

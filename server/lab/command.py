@@ -10,6 +10,7 @@ from pathlib import Path
 from server.cli import import_stories
 from server.cli.import_stories import ImportCounts
 from server.cli.progress import progress_bars
+from server.cli.rings import require_numpy
 from server.lab import tables
 from server.lab.arrivals import HOUR, arrivals
 from server.lab.experiments import OBSERVED, ExperimentPlan, NotReplayed, instants, measure
@@ -75,11 +76,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--seed", metavar=one, type=_whole(0, 2**32), default=1, help="random seed of the vote times (%(default)s)")
     add("--step", type=int, choices=STEPS, default=60, help="minutes between samples (%(default)s)")
     add("--picture", metavar="FILE", type=Path, help="PNG file to write: ranks of a day's ten best stories")
+    add("--rings", action="store_true", help="instead, plant rings of accounts among friends, and search for them")
     add("--day", metavar="DAY", type=_date_argument, help="day of the picture in UTC, as 2016-08-04 (most votes)")
 
 
 def run(arguments: Namespace) -> int:
-    return compare(arguments.file, _options(arguments))
+    return (
+        find_rings(arguments.file, arguments.seed) if arguments.rings else compare(arguments.file, _options(arguments))
+    )
 
 
 def compare(file: Path, options: LabOptions) -> int:
@@ -114,6 +118,30 @@ def compare(file: Path, options: LabOptions) -> int:
         print("\nthe file has no downvotes: best ranks as votes, controversial as time")
     if options.picture:
         _draw(options.picture, day, stories, histories, plan)
+    return 0
+
+
+def find_rings(file: Path, seed: int) -> int:
+    """
+    Plant rings on sites with the stories of a file, and print which of them the search finds.
+
+    Raises:
+        OSError, NotStories: the file cannot be read.
+        CommandError: numpy is missing.
+        NotReplayed: the file has no story.
+    """
+    require_numpy()
+    from server.lab.planted_rings import ALL_PLANTED, measure  # needs numpy
+
+    with progress_bars() as progress:
+        stories = import_stories.read([file], ImportCounts(), progress).stories
+        if not stories:
+            raise NotReplayed("the file has no story")
+        sites = progress.track(ALL_PLANTED, description="search")
+        measured = [measure(stories, planted, seed) for planted in sites]
+    votes = [each.votes for each in measured]
+    print(f"{len(stories)} stories; sites with {min(votes)} to {max(votes)} votes, modelled; seed {seed}\n")
+    print(tables.of_rings(measured))
     return 0
 
 

@@ -2,11 +2,15 @@
 
 import io
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
 from server.lab.experiments import ExperimentPlan, Measures, Results
+
+if TYPE_CHECKING:
+    from server.lab.planted_rings import Measured  # which needs numpy
 
 WIDTH = 100
 MOST_VARIANTS = 7  # that fit into the width
@@ -15,6 +19,19 @@ MOST_VARIANTS = 7  # that fit into the width
 def tables(results: Results, plan: ExperimentPlan) -> str:
     """A table of measures by variant, and a table of the overlap of each pair."""
     return _text(_measures(results, plan), _overlaps(results, plan))
+
+
+def of_rings(measured: "Sequence[Measured]") -> str:
+    """A table of what the search for rings has found on each site: recall by the size of the ring."""
+    columns = [f"{size}:\nrecall" for size in measured[0].recall]
+    table = _table("rings; friends", [*columns, "\nfound", "\nwrong", "\nprecision"])
+    for each in measured:
+        least, most = each.planted.friends
+        recall = [f"{share:.2f}" for share in each.recall.values()]
+        precision = "-" if each.precision is None else f"{each.precision:.2f}"
+        name = f"{each.planted.ring:.0%}; {least:.0%} to {most:.0%}"
+        table.add_row(name, *recall, str(each.found), str(each.wrong), precision)
+    return _text(table)
 
 
 def _measures(results: Results, plan: ExperimentPlan) -> Table:

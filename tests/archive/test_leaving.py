@@ -21,11 +21,11 @@ from archive.mover import HotLimits, Mover
 from archive.stepwise import Delayed
 from database.database import Database
 from database.tables import METADATA
-from store import annulments, article_moderation, bans, flags, keys, log, roles, saved
+from store import annulments, article_moderation, bans, flags, keys, log, reverts, roles, saved
 from store import leaving as leavers
 from store.articles import VOTE, Draft
 from store.comments import VOTE_ON_COMMENT
-from store.errors import Refusal, Unauthenticated, UsernameTaken
+from store.errors import NotFound, Refusal, Unauthenticated, UsernameTaken
 from store.flags import FlagReason
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
@@ -394,6 +394,25 @@ async def test_last_admin_cannot_leave(site: Site) -> None:  # U6
 
     await roles.grant(site.store.site, OPERATOR, "carol", Role.ADMIN, None, "helps")
     assert (await site.delete())["deletedUserId"]
+
+
+async def test_deleted_user_gets_no_role(site: Site) -> None:  # U6
+    """The pseudonym is no admin, so that the last one cannot leave because of it."""
+    store = site.store
+    granted = await roles.grant(store.site, OPERATOR, NAME, Role.ADMIN, None, "helps")
+    revoked = await roles.revoke(store.site, OPERATOR, NAME, Role.ADMIN, None, "enough")
+    assert granted.action and revoked.action
+    pseudonym = (await site.delete())["deletedUserId"].removeprefix("user:")
+    await site.settle()
+    admins = await roles.admins(store.site)
+
+    with pytest.raises(NotFound):
+        await reverts.revert(store.site, OPERATOR, revoked.action.number, "a mistake")
+    with pytest.raises(NotFound):
+        await roles.grant(store.site, OPERATOR, pseudonym, Role.ADMIN, None, "helps")
+    assert await roles.admins(store.site) == admins == ["carol"]
+    reverted = await reverts.read(store.site, revoked.action.number)
+    assert reverted is not None and reverted.reverted_by is None
 
 
 async def test_restored_backup_deletes_again(site: Site, redis_url: str, clock: Clock, tmp_path: Path) -> None:  # U6

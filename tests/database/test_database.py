@@ -129,7 +129,7 @@ async def test_database_of_a_newer_version_is_refused(each_database, database_ur
 
 async def test_write_that_raises_changes_nothing(each_database):
     def write(connection):
-        connection.execute(text("INSERT INTO users VALUES ('a', 'A', 1, NULL)"))
+        connection.execute(text("INSERT INTO users (username, name, joined_ms) VALUES ('a', 'A', 1)"))
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -42,6 +42,7 @@ PUBLIC = {
     "register": "/register",
     "forgot": "/forgot",
     "confirm": "/confirm#token",
+    "reset": "/reset#token",
     "absent": "/absent",
     "absent article": "/article/1",
 }

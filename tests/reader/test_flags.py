@@ -126,16 +126,16 @@ async def test_menu_is_for_those_who_may(visit, page, site):
 
     own, theirs = await visit(writer), await visit(moderator)
     await opened(own, path)
-    assert await items(own, "With a menu") == ["What moderators did"]
+    assert await items(own, "With a menu") == ["Save", "What moderators did"]
     await opened(theirs, path)
-    assert await items(theirs, "With a menu") == ["Flag…", "What moderators did", "Moderate"]
-    assert await items(theirs, "Elsewhere") == ["Flag…", "What moderators did"]
+    assert await items(theirs, "With a menu") == ["Flag…", "Save", "What moderators did", "Moderate"]
+    assert await items(theirs, "Elsewhere") == ["Flag…", "Save", "What moderators did"]
     await more(theirs, "With a menu").click()
     await expect(theirs.get_by_role("link", name="Moderate")).to_have_attribute(
         "href", re.compile(f"/moderation/{article}$")
     )
     await opened(page, path)
-    assert await items(page, "With a menu") == ["Flag…", "What moderators did"]
+    assert await items(page, "With a menu") == ["Flag…", "Save", "What moderators did"]
 
 
 async def test_visitor_who_flags_is_asked_to_log_in_and_comes_back(page, site):

@@ -58,7 +58,7 @@ async def test_kinds_and_orders_are_kept_in_the_address(page, site):
     await page.get_by_role("link", name="Users", exact=True).click()
     await expect(page.get_by_role("article", name=f"User {member.username}")).to_contain_text("karma")
     await expect(page.get_by_text("1 match.")).to_be_visible()
-    await page.get_by_role("link", name="Comments", exact=True).click()
+    await page.get_by_role("main").get_by_role("link", name="Comments", exact=True).click()
     await expect(page.get_by_role("article", name=f"Comment by {member.username}")).to_be_visible()
     await page.get_by_role("navigation", name="What to find").get_by_role("link", name="Articles").click()
     await page.get_by_role("link", name="Newest", exact=True).click()

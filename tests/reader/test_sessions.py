@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from tests.reader.conftest import PHONE, opened, set_cookie
 from tests.reader.site import PASSWORD, Member, Site
@@ -89,7 +89,8 @@ async def test_password_managers_know_the_fields(visit, page, scene):
     assert await purposes(page) == ["username", "new-password"]
     page = await visit(scene.bob)
     await opened(page, "/settings")
-    assert await purposes(page) == ["username", "current-password", "new-password"]
+    passwords = await purposes(page, page.get_by_role("region", name="Change the password"))
+    assert passwords == ["username", "current-password", "new-password"]
 
 
 async def test_changed_password_ends_other_sessions(visit, site):
@@ -124,7 +125,8 @@ async def test_wrong_current_password_changes_nothing(visit, site):
     current = page.get_by_label("Current password")
     await expect(current).to_have_accessible_description("This is not your current password.")
     await expect(current).to_be_focused()
-    await expect(page.get_by_role("alert")).to_have_text("")
+    section = page.get_by_role("region", name="Change the password")
+    await expect(section.get_by_role("alert")).to_have_text("")
     assert log_in(site, member, PASSWORD)
 
 
@@ -246,8 +248,9 @@ async def session_of(page: Page):
     return await page.evaluate("JSON.parse(localStorage.getItem('upvote-session'))")
 
 
-async def purposes(page: Page) -> list[str]:
-    return await page.get_by_role("main").locator("input").evaluate_all("all => all.map((each) => each.autocomplete)")
+async def purposes(page: Page, part: Locator | None = None) -> list[str]:
+    inputs = (part or page.get_by_role("main")).locator("input")
+    return await inputs.evaluate_all("all => all.map((each) => each.autocomplete)")
 
 
 def log_in(site: Site, member: Member, password: str) -> str:

@@ -19,7 +19,7 @@ async def test_user_page_shows_karma_articles_and_comments(page, site, scene):
     assert len(await titles(page)) == 2
 
     await opened(page, f"/user/{scene.bob.username}")
-    await page.get_by_role("link", name="Comments", exact=True).click()
+    await page.get_by_role("main").get_by_role("link", name="Comments", exact=True).click()
     comments = page.get_by_role("article", name=f"Comment by {scene.bob.username}")
     await expect(comments).to_have_count(4)
     await expect(comments.first).to_contain_text("And this answers it.")

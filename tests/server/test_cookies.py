@@ -195,7 +195,7 @@ async def test_no_page_feed_or_cached_answer_depends_on_the_cookie(redis_url, st
         assert await viewer_of(http, cookie, origin=OWN) == "alice"
         pages = [route.path for route in http._transport.app.router.routes if hasattr(route, "path")]
         parts = dict.fromkeys(("number", "article", "comment", "id"), str(number)) | {"username": "bob"}
-        parts |= {"name": "show", "period": "day", "part": "comments"}
+        parts |= {"name": "show", "period": "day", "part": "comments", "token": "no-such-token"}
         paths = [PART.sub(lambda found: parts[found[1]], path) for path in pages if path != "/metrics"]
         paths += ["/no-such-page", "/hn/v0/topstories.json", f"/hn/v0/item/{number}.json", "/hn/v0/user/bob.json"]
         queries = [VIEWER, "{ articles { nodes { title viewerVote } } }", "{ account { sessions { id } } }"]

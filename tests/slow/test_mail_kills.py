@@ -7,6 +7,8 @@ import signal
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from store import mails
 from store.store import Store
 from tests.conftest import registered
@@ -24,6 +26,7 @@ class SlowServer(MailServer):
         return await super().handle_DATA(server, session, envelope)
 
 
+@pytest.mark.timeout(400)  # after each kill the workers start anew
 async def test_mails_are_sent_once_though_workers_are_killed(tmp_path: Path):  # U5
     with mail_server(SlowServer()) as smtp:
         mail = {"public_url": "https://up.example", "mail_from": "up@up.example", "smtp_url": smtp.url}
@@ -32,7 +35,7 @@ async def test_mails_are_sent_once_though_workers_are_killed(tmp_path: Path):  #
             for number in range(USERS):
                 await store.mailboxes.set_first(await registered(store, f"user-{number}"), f"{number}@up.example")
             chance, killed = random.Random(7), 0
-            async with asyncio.timeout(240):
+            async with asyncio.timeout(300):
                 while (await mails.backlog(store.site)).count:
                     before, some = len(smtp.received), chance.randrange(5, 30)
                     while len(smtp.received) < before + some and (await mails.backlog(store.site)).count:  # noqa: ASYNC110

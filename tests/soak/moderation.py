@@ -200,6 +200,8 @@ def revert_role(model: Model, actor: User, action: Action, texts: Texts, number:
         _require_another_admin(model, actor, user, action.role)
     model.require_not_banned(actor)
     _require_admin(actor)
+    if user.has_left:
+        raise Refused("NOT_FOUND", "actionId")
     require_unreverted(action)
     reverted = record_revert(model, actor, action, texts, number, role=action.role)
     _write_role(user, action.role, action.group)

@@ -26,7 +26,7 @@ COPIED = (
 class Mutant:
     """
     `old` occurs once in the file and is replaced by `new`. The fault shows in stores of `partitions` partitions into
-    which so many stories were imported, on sites that have `rules`.
+    which so many stories were imported.
     """
 
     name: str
@@ -36,7 +36,6 @@ class Mutant:
     new: str
     partitions: int
     imported: int = 0
-    rules: bool = False
 
     def put_into(self, root: Path) -> None:
         """Copy the project and put the fault into the copy."""

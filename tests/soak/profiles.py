@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.soak.model import Model, check_all
+from tests.soak.model import Model, Refused, check_all
 from tests.soak.records import User
 
 LONGEST_NAME, LONGEST_ABOUT = 50, 1_000  # characters
@@ -12,7 +12,8 @@ RESERVED = "admin"  # one of the names that nobody may have
 
 def edit(model: Model, token: str | None, given: Mapping[str, Any]) -> User:
     """Fields that are left out keep their values; null removes a text."""
-    user = model.actor(token)
+    if token is None:
+        raise Refused("UNAUTHENTICATED")
     changes = {name: given[name] or None for name in ("displayName", "about", "avatarUrl") if name in given}
     name = changes.get("displayName")
     if name is not None:
@@ -21,7 +22,7 @@ def edit(model: Model, token: str | None, given: Mapping[str, Any]) -> User:
         (name is None or (1 <= len(name.strip()) <= LONGEST_NAME and name.lower() != RESERVED), "displayName"),
         (len(changes.get("about") or "") <= LONGEST_ABOUT, "about"),
     )
-    model.require_not_banned(user)
+    user = model.writer(token)
     user.profile = user.profile | changes
     model.version += 1
     model.reached.count("display names", changes.get("displayName") is not None)

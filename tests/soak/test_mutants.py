@@ -1,7 +1,6 @@
 """The soak finds each fault of `mutants/` within a bounded number of operations."""
 
 import time
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -36,7 +35,6 @@ async def difference(mutant: Mutant, tree: Path, seed: int) -> Difference | None
     """The first difference between a tree with a fault and the model, in a random history; None if it ends."""
     print(f"seed {seed}")
     policy = settings_of(seed).policy
-    policy = replace(policy, has_rules=policy.has_rules or mutant.rules)
     with databases() as made:
         world = World(seed, made, tree, Settings(mutant.partitions, None, policy, imported=mutant.imported))
         try:

@@ -308,6 +308,8 @@ async def test_entries_give_the_state_of_the_store(store, redis, clock, seed):  
     scene = await scenes.opened(store, redis, clock)
     await store.articles.regroup(scene.open.number, "Alice", ["video"], ["ask"])
     await scenes.use(scene, random.Random(seed), 600)
+    edited = await post(store, "alice")  # entries about what was deleted are gone, so that those of edits are not sure
+    await store.articles.edit(edited.number, "alice", {"title": "edited"})
     found = await entries(store)
     replay = Replay().apply(found)
 

@@ -10,7 +10,7 @@ import { say } from "../status";
 import { Field, Form } from "./Form";
 import { Page } from "./Page";
 
-const NEW_SESSION = graphql(`
+export const NEW_SESSION = graphql(`
   fragment NewSession on SessionPayload {
     user {
       id
@@ -26,8 +26,10 @@ interface EntranceProps {
   title: string;
   mutation: TypedDocumentNode<
     { session?: FragmentType<typeof NEW_SESSION> | null },
-    { input: { username: string; password: string; cookie: true } }
+    { input: { username: string; password: string; cookie: true; invitation?: string } }
   >;
+  /** What is sent beside the form. */
+  given?: { invitation?: string };
   nameHint?: string;
   passwordHint?: string;
   /** What password managers fill in. */
@@ -39,9 +41,10 @@ interface EntranceProps {
 }
 
 /** A page that opens a session, and then goes back to where it was asked for. */
-export function Entrance({ title, mutation, nameHint, passwordHint, password, other, children }: EntranceProps) {
+export function Entrance(props: EntranceProps) {
+  const { title, mutation, given, nameHint, passwordHint, password, other, children } = props;
   const search = useSearch();
-  const { refusals, fault, send } = useOpening(mutation);
+  const { refusals, fault, send } = useOpening(mutation, given);
   return (
     <Page title={title}>
       {children}
@@ -69,12 +72,12 @@ export function Entrance({ title, mutation, nameHint, passwordHint, password, ot
   );
 }
 
-/** No field of the form is to blame where the site does not take this address for its own. */
-const withoutCookie = (refusal: Refusal): Refusal =>
-  refusal.field?.[1] === "cookie" ? { ...refusal, field: null } : refusal;
+/** No field of the form is to blame where the site does not take this address for its own, or an invitation. */
+export const withoutCookie = (refusal: Refusal): Refusal =>
+  ["cookie", "invitation"].includes(refusal.field?.[1] ?? "") ? { ...refusal, field: null } : refusal;
 
 /** Sends the form, and begins the session or says why there is none. */
-function useOpening(mutation: EntranceProps["mutation"]) {
+function useOpening(mutation: EntranceProps["mutation"], given: EntranceProps["given"]) {
   const [, open] = useMutation(mutation);
   const search = useSearch();
   const [, navigate] = useLocation();
@@ -83,7 +86,7 @@ function useOpening(mutation: EntranceProps["mutation"]) {
 
   async function send(form: FormData) {
     const username = String(form.get("username")).trim();
-    const input = { username, password: String(form.get("password")), cookie: true as const };
+    const input = { username, password: String(form.get("password")), cookie: true as const, ...given };
     const { data, error } = await open({ input });
     const { user, userErrors } = readFragment(NEW_SESSION, data?.session) ?? {};
     setFault(error ? explain(error) : null);

@@ -15,6 +15,7 @@ import { ActionDialog } from "./ActionDialog";
 import { ActionButton } from "./Buttons";
 import { Actions } from "./Actions";
 import { useDeskNews } from "./news";
+import { Ring } from "./Ring";
 import { subjectPath } from "./subjects";
 
 const HISTORY = graphql(`
@@ -115,6 +116,7 @@ function Profile({ user }: { user: User }) {
           {act && <ActionDialog task={{ act, user: { id, username } }} onClose={() => setAct(null)} />}
         </div>
       )}
+      {isOfSite && <Ring username={username} />}
     </>
   );
 }

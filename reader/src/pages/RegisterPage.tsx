@@ -1,4 +1,7 @@
+import { useState } from "react";
+import { REGISTRATION } from "../addresses";
 import { Entrance } from "../components/Entrance";
+import { Page } from "../components/Page";
 import { graphql } from "../gql";
 
 const REGISTER = graphql(`
@@ -9,12 +12,24 @@ const REGISTER = graphql(`
   }
 `);
 
-/** Creates a user with a session. */
+/** Creates a user with a session. An invitation stands in the fragment; opening the page does not use it up. */
 export default function RegisterPage() {
+  const [invitation] = useState(() => window.location.hash.slice(1));
+  if (REGISTRATION === "closed" || (REGISTRATION === "invited" && !invitation))
+    return (
+      <Page title="Register">
+        <p>
+          {REGISTRATION === "closed"
+            ? "Nobody can register on this site."
+            : "Only who is invited can register on this site: open the link of your invitation."}
+        </p>
+      </Page>
+    );
   return (
     <Entrance
       title="Register"
       mutation={REGISTER}
+      given={invitation ? { invitation } : {}}
       nameHint="2 to 20 letters, digits, _ and -. Everybody can see it."
       passwordHint="At least 8 characters."
       password="new-password"

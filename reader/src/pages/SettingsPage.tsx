@@ -1,10 +1,12 @@
 import "./pages.css";
 import { useRef, useState } from "react";
 import { useMutation } from "urql";
+import { HAS_PASSWORDS } from "../addresses";
 import { Field, Form } from "../components/Form";
 import { LogInFirst } from "../components/LogInFirst";
 import { Mail } from "../components/Mail";
 import { Page } from "../components/Page";
+import { ProfileForm } from "../components/ProfileForm";
 import { Sessions } from "../components/Sessions";
 import { explain, REFUSED, type Refusal } from "../errors";
 import { usePageQuery } from "../frame";
@@ -15,6 +17,10 @@ import { say } from "../status";
 const SETTINGS_PAGE = graphql(`
   query SettingsPage {
     ...Frame
+    viewer {
+      id
+      ...ProfileForm
+    }
     account {
       ...Mail
       ...Sessions
@@ -35,7 +41,7 @@ const CHANGE_PASSWORD = graphql(`
   }
 `);
 
-/** Where a viewer changes the password and the address, chooses which mails come, and sees and ends the sessions elsewhere. */
+/** Where a viewer edits the profile, changes the password and the address, chooses which mails come, and sees and ends the sessions elsewhere. */
 export default function SettingsPage() {
   const session = useSession();
   const [{ data }, renew] = usePageQuery(SETTINGS_PAGE, {});
@@ -48,7 +54,8 @@ export default function SettingsPage() {
     );
   return (
     <Page title="Settings">
-      <ChangePassword session={session} />
+      {data?.viewer && <ProfileForm key={session.username} user={data.viewer} />}
+      {HAS_PASSWORDS && <ChangePassword session={session} />}
       {account && <Mail account={account} renew={() => renew({ requestPolicy: "network-only" })} />}
       {account && <Sessions account={account} renew={() => renew({ requestPolicy: "network-only" })} />}
     </Page>

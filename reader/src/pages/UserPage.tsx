@@ -4,8 +4,10 @@ import type { UseQueryState } from "urql";
 import { Link, useParams } from "wouter";
 import { userPath } from "../addresses";
 import { Articles } from "../components/Articles";
+import { Avatar } from "../components/Avatar";
 import { CommentLine } from "../components/CommentLine";
 import { LiveList } from "../components/LiveList";
+import { Markdown } from "../components/Markdown";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { Tabs } from "../components/Tabs";
@@ -24,6 +26,9 @@ const PROFILE = graphql(`
   fragment Profile on User {
     id
     username
+    displayName
+    about
+    avatarUrl
     karma
     joinedAt
     isBanned
@@ -207,6 +212,14 @@ function Profile<User extends FragmentType<typeof PROFILE>>(props: ProfileProps<
           profile && (
             <>
               <div className="profile">
+                <Avatar username={profile.username} url={profile.avatarUrl} />
+                {profile.displayName && (
+                  <p>
+                    <strong>
+                      <bdi>{profile.displayName}</bdi>
+                    </strong>
+                  </p>
+                )}
                 <p>
                   <strong>{profile.karma}</strong> karma
                 </p>
@@ -223,6 +236,11 @@ function Profile<User extends FragmentType<typeof PROFILE>>(props: ProfileProps<
                 )}
                 <a href={`${userPath(profile.username).slice(1)}/rss.xml`}>RSS</a>
               </div>
+              {profile.about && (
+                <section className="about" aria-label={`About ${profile.username}`}>
+                  <Markdown text={profile.about} />
+                </section>
+              )}
               {profile.isBanned && <Banned userId={profile.id} until={profile.bannedUntil} />}
               <div className="lists">
                 <Tabs label="Parts" tabs={tabsOf(profile, props.part ?? "")} />

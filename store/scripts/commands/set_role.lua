@@ -10,7 +10,7 @@ if not is_admin(roles) then return {"refused"} end
 
 local subject = "user:" .. ARGV[8]
 local name, held = unpack(redis.call("HMGET", KEY.user .. ARGV[8], "name", "roles"))
-if not name then return {"missing"} end
+if not name or string.sub(name, 1, 1) == "~" then return {"missing"} end  -- whoever was deleted has no roles
 
 local number
 if reverts ~= "" then

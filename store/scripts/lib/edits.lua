@@ -26,7 +26,7 @@ end
 -- Lets an edit wait that `held_by` holds, instead of an earlier one. `mentioned` are usernames in lower case and slots.
 local function hold_edit(subject, type, held_by, changes, link_digest, most, mentioned)
   local key = KEY.heldedit .. subject.number
-  redis.call("DEL", key)
+  if redis.call("EXISTS", key) == 1 then redis.call("DEL", key) end -- see drop_edit
   redis.call("HSET", key, "at", ARGV[3], "held_by", held_by, "most_mentions", most, unpack(changes))
   if link_digest ~= "" then redis.call("HSET", key, "link_digest", link_digest) end
   if mentioned[1] then redis.call("HSET", key, "mentions", table.concat(mentioned, " ")) end

@@ -10,9 +10,11 @@ local function queue_edit(number, state, groups, left)
   if since then set_waiting("pending", number, tonumber(since), groups, left) end
 end
 
--- Drops the edit that waits for a thing, which is in some groups. Returns whether there was one.
+-- Drops the edit that waits for a thing, which is in some groups. Returns whether there was one. It deletes nothing else: after
+-- a deletion the server does not refuse the script any more, even if it is out of memory.
 local function drop_edit(number, state, groups)
-  if redis.call("DEL", KEY.heldedit .. number) == 0 then return false end
+  if redis.call("EXISTS", KEY.heldedit .. number) == 0 then return false end
+  redis.call("DEL", KEY.heldedit .. number)
   if state ~= "pending" then set_waiting("pending", number, nil, {}, groups) end
   return true
 end

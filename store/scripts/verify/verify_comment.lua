@@ -1,6 +1,6 @@
 -- Verify a comment: its hash, its voters while voting is open, its entries in the indexes of its siblings, in the tree, in
--- `latest` and in `recent`, and whether it is removed as the actions of moderators say. `verify_counts.lua` verifies the number of its replies, whether a thread has a place for it, and the
--- activity of its article.
+-- `latest` and in `recent`, and whether it is removed as the actions of moderators say. `verify_counts.lua` verifies the number
+-- of its replies, whether a thread has a place for it, and the activity of its article.
 -- requires: comment_states, decisions, verify_prelude
 -- ARGV  1-8 see verify_prelude.lua; the name is a number   9 slot of the poster, as the caller read the poster
 --       10 number of partitions   11 how many comments above it get or lose their places in the thread at most

@@ -38,8 +38,10 @@ local function is_recent(number)
   local article, state = unpack(redis.call("HMGET", KEY.comment .. number, "article", "state"))
   if not article or state then return false end
   if redis.call("ZSCORE", KEY.relisting, article .. " " .. name) then return true end
-  local home = find_home(article)
-  return home and not home.state and has(recent.places_of(home.groups), name)
+  local hash = KEY.article .. article
+  local groups, is_hidden = unpack(redis.call("HMGET", hash, "groups", "state"))
+  if is_hidden or redis.call("EXISTS", hash) == 0 then return false end
+  return not groups or has(recent.places_of(split(groups)), name)
 end
 
 -- Whether an article of the user is held.

@@ -1,0 +1,67 @@
+import "./pages.css";
+import { useState } from "react";
+import { useMutation } from "urql";
+import { Link, useLocation } from "wouter";
+import { NEW_SESSION, withoutCookie } from "../components/Entrance";
+import { Field, Form } from "../components/Form";
+import { Page } from "../components/Page";
+import { explain, REFUSED, type Refusal } from "../errors";
+import { graphql, readFragment } from "../gql";
+import { beginSession } from "../session";
+import { say } from "../status";
+
+const RESET_PASSWORD = graphql(`
+  mutation ResetPassword($input: ResetPasswordInput!) {
+    resetPassword(input: $input) {
+      ...NewSession
+    }
+  }
+`);
+
+/** Sets a password by the token of a link, which stands in the fragment. Opening the page changes nothing. */
+export default function ResetPage() {
+  const [token] = useState(() => window.location.hash.slice(1));
+  const [, reset] = useMutation(RESET_PASSWORD);
+  const [, navigate] = useLocation();
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+
+  async function send(form: FormData) {
+    const input = { token, newPassword: String(form.get("newPassword")), cookie: true };
+    const { data, error } = await reset({ input });
+    const { user, userErrors } = readFragment(NEW_SESSION, data?.resetPassword) ?? {};
+    setFault(error ? explain(error) : null);
+    setRefusals((readFragment(REFUSED, userErrors) ?? []).map(withoutToken).map(withoutCookie));
+    if (!user) return;
+    beginSession(user.username);
+    navigate("/", { replace: true }); // the token is used up
+    say(`Your password is set. You are logged in as ${user.username}.`);
+  }
+
+  if (!token)
+    return (
+      <Page title="Choose a password">
+        <p>
+          Something is missing in this link: open it as you got it, or <Link href="/forgot">ask for another one</Link>.
+        </p>
+      </Page>
+    );
+  return (
+    <Page title="Choose a password">
+      <Form submit="Set the password" action={send} refusals={refusals} fault={fault}>
+        <Field
+          name="newPassword"
+          label="New password"
+          hint="At least 8 characters. All your other sessions end."
+          type="password"
+          autoComplete="new-password"
+          required
+        />
+      </Form>
+    </Page>
+  );
+}
+
+/** No field of the form is to blame for the link. */
+const withoutToken = (refusal: Refusal): Refusal =>
+  refusal.field?.[1] === "token" ? { ...refusal, field: null } : refusal;

@@ -1,0 +1,260 @@
+"""
+Finds rings in a table of votes: accounts that vote for each other far more often than chance explains, and for most of
+what the others post. docs/rings.md describes the method. Needs the extra `rings`, which has numpy.
+
+1. Two users are a pair if each votes for `PAIR_COVERAGE` of what the other posts.
+2. The densest parts of the graph of pairs are found by greedy peeling (Charikar, APPROX 2000).
+3. Who votes for less than `LEAST_COVERAGE` of what the others of a part post leaves it, as friends do.
+4. Who gives the others no greater share of their votes than users outside do, in the same groups and periods, leaves
+   it, too. What is left is a ring if chance does not explain all its votes. This is the test of statistically
+   validated networks (Tumminello, Miccichè, Lillo, Piilo and Mantegna, PLoS ONE 6(4): e17994, 2011), hypergeometric and
+   corrected by Bonferroni, of links from a user to a group: as many tests are counted as there are groups of this size.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from math import lgamma, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Graph = dict[int, set[int]]  # the neighbours of each user
+
+SIGNIFICANCE = 0.01  # the probability that chance alone makes any ring
+LEAST_VOTES = 2  # of a pair, in each direction
+LEAST_MEMBERS = 4
+PAIR_COVERAGE = 0.3
+LEAST_COVERAGE = 0.5
+LEAST_RATIO = 1.5  # of the votes of members for each other to those that chance explains
+
+
+@dataclass(frozen=True, slots=True)
+class VoteTable:
+    """
+    Votes, each with the indexes of its voter and of the poster of what was voted for, of `users`. A stratum is what was
+    posted in the same group and period. `texts` are the numbers of what was voted for.
+    """
+
+    users: int
+    voters: Ints
+    posters: Ints
+    strata: Ints
+    texts: Ints
+    are_comments: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRing:
+    """
+    `votes` were cast among the members, of which chance explains `expected`. `coverage` is the share of the texts of
+    the others that the average member has voted for: of articles or of comments, whichever has more members.
+    """
+
+    members: tuple[int, ...]
+    votes: int
+    expected: float
+    coverage: float
+
+
+def find(table: VoteTable) -> list[FoundRing]:
+    """All rings, the one with the most votes among its members first. The same table always gives the same rings."""
+    if not len(table.voters):
+        return []
+    kinds = [_Coverage.of(table, are_of_kind) for are_of_kind in (~table.are_comments, table.are_comments)]
+    pairs = np.unique(np.concatenate([kind.pairs() for kind in kinds], axis=1), axis=1)
+    paired = [kind.among(np.unique(pairs)) for kind in kinds]
+    parts = [[_ring(table, part, kind) for kind in paired] for part in _dense_parts(pairs)]
+    found = [max((ring for ring in part if ring), key=_size, default=None) for part in parts]
+    return sorted((ring for ring in found if ring), key=lambda ring: (-ring.votes, ring.members))
+
+
+def _size(ring: FoundRing) -> tuple[int, float]:
+    return len(ring.members), ring.coverage
+
+
+def _ring(table: VoteTable, members: Ints, kind: "_Coverage") -> FoundRing | None:
+    """The ring of those of some users who vote for most of what the others post, if chance does not explain it."""
+    while True:
+        members, coverage = kind.members(members)
+        if len(members) < LEAST_MEMBERS:
+            return None
+        cast, votes, expected = _votes_among(table, members)
+        is_unexplained = _log_tail(cast, votes, expected) <= log(SIGNIFICANCE)
+        if is_unexplained.all():
+            break
+        members = members[is_unexplained]
+    (together,) = _log_tail(*(each.sum(keepdims=True) for each in (cast, votes, expected)))
+    is_likely = together + _log_groups(table.users, len(members)) > log(SIGNIFICANCE)
+    if is_likely or votes.sum() < LEAST_RATIO * expected.sum():
+        return None
+    return FoundRing(tuple(members.tolist()), int(votes.sum()), float(expected.sum()), coverage)
+
+
+def _log_groups(users: int, size: int) -> float:
+    """The logarithm of the number of groups of this size."""
+    return lgamma(users + 1) - lgamma(size + 1) - lgamma(users - size + 1)
+
+
+def _votes_among(table: VoteTable, members: Ints) -> tuple[Ints, Ints, Floats]:
+    """
+    Of each of some users: how many votes they have cast, how many of them for the others, and how many of them they
+    would have cast if they gave these the same share, in each stratum, as all who are not among them.
+    """
+    place = np.full(table.users, -1)
+    place[members] = np.arange(len(members))
+    voters, is_inner = place[table.voters], place[table.posters] >= 0
+    strata, outside = int(table.strata.max()) + 1, voters < 0
+    of_others = np.bincount(table.strata[outside], minlength=strata)
+    to_members = np.bincount(table.strata[outside & is_inner], minlength=strata)
+    keys = voters[~outside] * strata + table.strata[~outside]
+    cells, cast = _counted(keys)
+    inner = _looked_up(*_counted(keys[is_inner[~outside]]), cells)
+    stratum, owner = cells % strata, cells // strata
+    expected = cast * (to_members[stratum] + inner) / (of_others[stratum] + cast)
+    size = len(members)
+    sums = [np.bincount(owner, each, minlength=size) for each in (cast, inner, expected)]
+    return sums[0].astype(np.int64), sums[1].astype(np.int64), sums[2].astype(np.float64)
+
+
+def _log_tail(cast: Ints, votes: Ints, expected: Floats) -> Floats:
+    """
+    A bound of the logarithm of the probability that so many or more of the votes `cast` are of some kind, of which
+    `expected` are: -n KL(k/n, m/n). It holds for hypergeometric variables and sums of them (Hoeffding, Journal of the
+    American Statistical Association 58, 1963).
+    """
+    share, mean = votes / np.maximum(cast, 1), expected / np.maximum(cast, 1)
+    is_above = (share > mean) & (mean > 0)
+    share, mean = np.where(is_above, share, 0.5), np.where(is_above, mean, 0.5)
+    rest = np.where(share < 1, (1 - share) * np.log(np.maximum(1 - share, 1e-300) / np.maximum(1 - mean, 1e-300)), 0.0)
+    divergence: Floats = share * np.log(share / mean) + rest
+    return np.where(is_above, -cast * divergence, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Coverage:
+    """
+    How much of what others have posted users vote for, of one kind: of the articles, or of the comments, that anybody
+    has voted for. Each of `voters` has cast `counts` votes for the one of `posters` at the same place.
+    """
+
+    voters: Ints
+    posters: Ints
+    counts: Ints
+    posted: Ints  # how many texts each user has posted
+
+    @classmethod
+    def of(cls, table: VoteTable, are_of_kind: Bools) -> "_Coverage":
+        posters, texts = table.posters[are_of_kind], table.texts[are_of_kind]
+        _, first = np.unique(texts, return_index=True)
+        posted = np.bincount(posters[first], minlength=table.users).astype(np.int64)
+        keys, counts = _counted(table.voters[are_of_kind] * table.users + posters)
+        return cls(keys // table.users, keys % table.users, counts, posted)
+
+    def pairs(self) -> Ints:
+        """Two rows of users: those in the same column vote for `PAIR_COVERAGE` of what the other one posts."""
+        is_much = (self.counts >= LEAST_VOTES) & (self.counts >= PAIR_COVERAGE * self.posted[self.posters])
+        voters, posters = self.voters[is_much], self.posters[is_much]
+        size = len(self.posted)
+        is_mutual = (voters < posters) & np.isin(posters * size + voters, voters * size + posters)
+        return np.stack([voters[is_mutual], posters[is_mutual]])
+
+    def among(self, users: Ints) -> "_Coverage":
+        """The same with the votes among fewer users."""
+        are_in = np.zeros(len(self.posted), dtype=np.bool_)
+        are_in[users] = True
+        chosen = are_in[self.voters] & are_in[self.posters]
+        return _Coverage(self.voters[chosen], self.posters[chosen], self.counts[chosen], self.posted)
+
+    def members(self, group: Ints) -> tuple[Ints, float]:
+        """
+        Those of a group who vote for `LEAST_COVERAGE` of what the others of them post, and the mean of their shares.
+        Who votes for least goes first.
+        """
+        votes, is_in = self.among(group), np.zeros(len(self.posted), dtype=np.bool_)
+        is_in[group] = True
+        cast = np.bincount(votes.voters, votes.counts, minlength=len(self.posted))
+        while len(group):
+            shares = cast[group] / np.maximum(self.posted[group].sum() - self.posted[group], 1)
+            least = group[int(np.argmin(shares))]
+            if shares.min() >= LEAST_COVERAGE:
+                return group, float(shares.mean())
+            is_in[least] = False
+            group = group[group != least]
+            removed = votes.posters == least
+            np.subtract.at(cast, votes.voters[removed], votes.counts[removed])
+        return group, 0.0
+
+
+def _dense_parts(pairs: Ints) -> Iterator[Ints]:
+    """The densest part of the graph with these pairs, then that of what is left, while one has `LEAST_MEMBERS`."""
+    neighbours: Graph = {}
+    for one, other in pairs.T.tolist():
+        neighbours.setdefault(one, set()).add(other)
+        neighbours.setdefault(other, set()).add(one)
+    waiting = list(_components(neighbours))
+    while waiting:
+        part = waiting.pop()
+        dense = _densest(part) if len(part) >= LEAST_MEMBERS else set()
+        if len(dense) >= LEAST_MEMBERS:
+            yield np.array(sorted(dense), dtype=np.int64)
+            left = part.keys() - dense
+            waiting += _components({user: part[user] & left for user in left})
+
+
+def _densest(neighbours: Graph) -> set[int]:
+    """
+    Of all parts that are left while the user with the fewest neighbours is removed, again and again, the one with the
+    most pairs for each user.
+    """
+    left = {user: set(others) for user, others in neighbours.items()}
+    pairs = sum(map(len, left.values())) // 2
+    queue = [(len(others), user) for user, others in left.items()]
+    heapify(queue)
+    removed: list[int] = []
+    best, best_removed = pairs / len(left), 0
+    while len(left) > 1:
+        degree, user = heappop(queue)
+        if user not in left or degree != len(left[user]):
+            continue
+        for other in left.pop(user):
+            left[other].discard(user)
+            heappush(queue, (len(left[other]), other))
+        pairs -= degree
+        removed.append(user)
+        if pairs / len(left) > best:
+            best, best_removed = pairs / len(left), len(removed)
+    return set(neighbours) - set(removed[:best_removed])
+
+
+def _components(neighbours: Graph) -> Iterator[Graph]:
+    """The connected parts of a graph."""
+    unseen = set(neighbours)
+    for start in sorted(neighbours):
+        if start not in unseen:
+            continue
+        unseen.discard(start)
+        part, waiting = {}, [start]
+        while waiting:
+            user = waiting.pop()
+            part[user] = neighbours[user]
+            new = part[user] & unseen
+            unseen -= new
+            waiting += new
+        yield part
+
+
+def _counted(keys: Ints) -> tuple[Ints, Ints]:
+    found, counts = np.unique(keys, return_counts=True)
+    return found, counts.astype(np.int64)
+
+
+def _looked_up(keys: Ints, counts: Ints, wanted: Ints) -> Ints:
+    """The counts of some keys, which are sorted; 0 of those that are absent."""
+    if not len(keys):
+        return np.zeros(len(wanted), dtype=np.int64)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, counts[place], 0)

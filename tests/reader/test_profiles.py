@@ -1,0 +1,113 @@
+"""What users write about themselves, and links by which passwords are chosen and people invited."""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.async_api import Route, expect
+
+from tests.reader.conftest import DESKTOP, PHONE, opened
+from tests.reader.site import PASSWORD, Site, serving_sample
+from tests.server.conftest import serving
+
+EDIT = "mutation($input: EditProfileInput!) { editProfile(input: $input) { userErrors { message } } }"
+RESET = """mutation($token: String!) { resetPassword(input: {token: $token, newPassword: "battery staple"}) {
+  token userErrors { message } } }"""
+INVITE = "mutation { createInvitation { invitation userErrors { message } } }"
+HOST = "pictures.example"
+PIXEL = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><rect width='9' height='9'/></svg>"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with serving_sample(tmp_path_factory.mktemp("profiles"), avatar_hosts=HOST, admin="boss") as site:
+        yield site
+
+
+async def test_profile_is_edited_and_shown(visit, site, axe):
+    member = site.member()
+    page = await visit(member, reduced_motion="reduce")
+    await opened(page, "/settings")
+    form = page.get_by_role("region", name="Profile")
+    await form.get_by_label("Name as people read it").fill("Moderator")
+    await form.get_by_role("button", name="Save the profile").click()
+    await expect(form.get_by_label("Name as people read it")).to_have_accessible_description(re.compile("is reserved"))
+    await form.get_by_label("Name as people read it").fill("Vera V.")
+    await form.get_by_label("About you").fill("I write *Lua*. <b>x</b>")
+    await form.get_by_label("About you").press("Tab")
+    await form.get_by_role("button", name="Save the profile").press("Enter")
+    await expect(page.get_by_text("Your profile is changed.")).to_be_visible()
+
+    found = []
+    for path in ("/settings", f"/user/{member.username}"):
+        await opened(page, path)
+        for viewport in (DESKTOP, PHONE):
+            await page.set_viewport_size(viewport)
+            found += await axe(page)
+    assert found == []
+    about = page.get_by_role("region", name=f"About {member.username}")
+    await expect(about.locator("em")).to_have_text("Lua")
+    await expect(about.locator("b")).to_have_count(0)
+    await expect(page.get_by_text("Vera V.")).to_be_visible()
+
+
+async def test_picture_is_shown_from_an_allowed_host_and_else_drawn(browser, site):
+    asked: list[dict[str, str]] = []
+
+    async def picture(route: Route) -> None:
+        asked.append(route.request.headers)
+        await route.fulfill(body=PIXEL, content_type="image/svg+xml")
+
+    member = site.member()
+    page = await browser.new_page(base_url=site.url)
+    await page.context.route(re.compile(r"//(pictures|elsewhere)\.example"), picture)
+    for host, shown in ((HOST, "img"), ("elsewhere.example", "svg"), (f"{HOST}.elsewhere.example", "svg")):
+        site.ask(EDIT, member, input={"avatarUrl": f"http://{host}/me.svg"})
+        await opened(page, f"/user/{member.username}")
+        await expect(page.locator(f"{shown}.avatar")).to_be_visible()
+        await expect(page.locator(".avatar")).to_have_count(1)
+
+    assert len(asked) == 1
+    assert "referer" not in asked[0]
+    await page.close()
+
+
+async def test_link_of_the_first_administrator_sets_a_password(visit, site, axe):  # U5
+    token = urlsplit(site.live.printed[0].split()[1]).fragment
+    page = await visit(reduced_motion="reduce")
+    await opened(page, f"/reset#{token}")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Choose a password")
+    assert await axe(page) == []
+    await page.get_by_label("New password").fill("short")
+    await page.get_by_label("New password").press("Enter")
+    await expect(page.get_by_label("New password")).to_have_accessible_description(re.compile("8 to 128"))
+    await page.get_by_label("New password").fill(PASSWORD)
+    await page.get_by_label("New password").press("Enter")
+
+    await expect(page.get_by_text("You are logged in as boss.")).to_be_visible()
+    assert token not in page.url
+    again = await visit()
+    await opened(again, f"/reset#{token}")
+    await again.get_by_label("New password").fill(PASSWORD)
+    await again.get_by_role("button", name="Set the password").click()
+    await expect(again.get_by_role("alert")).to_contain_text("This link was used")
+    await opened(again, "/reset")
+    await expect(again.get_by_text("Something is missing in this link")).to_be_visible()
+
+
+async def test_who_is_invited_registers(browser, tmp_path):
+    with serving(tmp_path, registration="invited", admin="boss") as live:
+        token = urlsplit(live.printed[0].split()[1]).fragment
+        boss = live.ask(RESET.replace("($token: String!)", "").replace("$token", f'"{token}"'))["data"]["resetPassword"]
+        created = live.ask(INVITE, boss["token"])["data"]["createInvitation"]
+        page = await browser.new_page(base_url=live.url)
+        await page.goto("/register")
+        await expect(page.get_by_text("Only who is invited can register")).to_be_visible()
+        await page.goto("about:blank")
+        await page.goto(f"/register#{created['invitation']}")
+        await page.get_by_label("Name").fill("carol")
+        await page.get_by_label("Password").fill(PASSWORD)
+        await page.get_by_label("Password").press("Enter")
+        await expect(page.get_by_text("You are logged in as carol.")).to_be_visible()
+        await page.close()
