@@ -48,8 +48,11 @@ def ask(server: Server, request: Request) -> Any:
     body, token = request
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     reply = httpx.post(f"http://127.0.0.1:{server.port}/graphql", content=body, headers=headers, timeout=60)
-    if reply.status_code != 200 or "errors" in (answer := orjson.loads(reply.content)):
+    if reply.status_code != 200:
         raise Differs(f"{server.peer.name} answers {reply.status_code}: {reply.text[:500]}")
+    answer = orjson.loads(reply.content)
+    if "errors" in answer:
+        raise Differs(f"{server.peer.name} answers with errors: {str(answer['errors'])[:500]}")
     return answer
 
 

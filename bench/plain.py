@@ -47,7 +47,7 @@ async def viewer(redis: "Redis", authorization: str | None) -> str | None:
 def logged_in(session: str | None) -> str | None:
     if session is None:
         return None
-    username, expires_at = session.split()
+    username, expires_at, *_ = session.split()
     return None if int(expires_at) < time.time() * 1000 else username
 
 

@@ -13,7 +13,7 @@ from enum import Enum
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from database.words import Phrase
+from database.words import PREFIX, Phrase, part_of_text
 from store.keys import SLOTS
 from store.words import words
 
@@ -192,10 +192,14 @@ class Sqlite:
     def matching(self, table: str, search: Search, part: SearchPart, ids: range) -> tuple[str, tuple[Any, ...]]:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
         relevance = f"-bm25({table}, {TITLE_WEIGHT}, 1, 0)" if part.is_ranked else "0"
-        wanted = " AND ".join(f'"{text}"' for text in (*map(" ".join, search.phrases), *search.tags))
+        wanted = " AND ".join([*map(self._phrase, search.phrases), *(f'"{tag}"' for tag in search.tags)])
         statement = f"""SELECT {relevance} AS relevance, rowid AS id FROM {table}
             WHERE {table} MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT {part.limit}"""
         return statement, (wanted, ids[0], ids[-1])
+
+    def _phrase(self, phrase: Phrase) -> str:
+        text = " ".join(phrase)
+        return f'"{text.removesuffix(PREFIX)}" *' if text.endswith(PREFIX) else f'"{text}"'
 
 
 class Postgresql:
@@ -222,15 +226,18 @@ class Postgresql:
 
     def matching(self, table: str, search: Search, part: SearchPart, ids: range) -> tuple[str, tuple[Any, ...]]:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
-        each_word = " & ".join(f"'{word}'" for word in dict.fromkeys(chain(*search.phrases)))
+        each_word = " & ".join(map(self._word, dict.fromkeys(chain(*search.phrases))))
         wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
-        phrases = [f" {' '.join(phrase)} " for phrase in search.phrases if len(phrase) > 1]
+        phrases = [part_of_text(phrase) for phrase in search.phrases if len(phrase) > 1]
         rank = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)" if part.is_ranked else "0"
         within = "" if ids == IDS else "AND id + 0 BETWEEN %s AND %s"  # not by the primary key, which is slower
         statement = f"""SELECT {rank} AS relevance, id FROM (SELECT id, vector FROM {table}
             WHERE vector @@ CAST(%s AS tsquery) {within} {"AND strpos(words, %s) > 0 " * len(phrases)}
             ORDER BY id DESC LIMIT {part.limit}) AS newest"""
         return statement, (*[each_word] * part.is_ranked, wanted, *([ids[0], ids[-1]] if within else []), *phrases)
+
+    def _word(self, word: str) -> str:
+        return f"'{word.removesuffix(PREFIX)}':*" if word.endswith(PREFIX) else f"'{word}'"
 
 
 DIALECTS: dict[str, Sqlite | Postgresql] = {"sqlite": Sqlite(), "postgresql": Postgresql()}

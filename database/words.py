@@ -12,8 +12,10 @@ from typing import NamedTuple, TypeAlias
 
 from store.words import FOLDED, WORD_LENGTH, composed, folded_words, words
 
-Phrase: TypeAlias = tuple[str, ...]  # words that follow one another
+Phrase: TypeAlias = tuple[str, ...]  # words that follow one another; the last is a prefix if it ends in `PREFIX`
 
+PREFIX = "*"  # no word has it
+PREFIX_LENGTH = 3  # characters that a prefix has at least
 QUERY_WORDS = 32  # of a query: the rest is ignored
 PHRASE_WORDS = 16  # of a phrase: a longer one is cut into several
 EXCERPT_LENGTH = 240  # characters, without the marks
@@ -30,14 +32,18 @@ def parse(query: str) -> tuple[Phrase, ...]:
     """
     The phrases of a query, each once: texts in quotation marks, and the other texts between spaces.
 
-    Most of the latter are of one word. One like `node.js` is a phrase of two. There is no other syntax. A match has all
-    phrases, so a phrase that is part of another one says nothing and is left out.
+    Most of the latter are of one word. One like `node.js` is a phrase of two. There is no other syntax. The last word
+    is a prefix, as it may not be written to its end, unless it is in quotation marks or short. A match has all phrases,
+    so a phrase that is part of another one says nothing and is left out.
     """
     *pairs, rest = query.translate(QUOTES).split('"')
     if len(pairs) % 2:  # the last quotation mark opens nothing
         rest = f"{pairs.pop()} {rest}"
     parts = [[part] if index % 2 else part.split() for index, part in enumerate([*pairs, rest])]
-    pieces = (piece for part in parts for each in part for piece in _pieces(words(each)))
+    texts = [found for part in parts for each in part if (found := words(each))]
+    if words(rest) and len(texts[-1][-1]) >= PREFIX_LENGTH:
+        texts[-1][-1] += PREFIX
+    pieces = (piece for each in texts for piece in _pieces(each))
     phrases = tuple(dict.fromkeys(_shortened(dict.fromkeys(pieces))))
     return tuple(phrase for phrase in phrases if not any(_is_part(phrase, other) for other in phrases))
 
@@ -58,13 +64,18 @@ def _shortened(phrases: Iterable[Phrase]) -> Iterator[Phrase]:
 
 
 def _is_part(phrase: Phrase, other: Phrase) -> bool:
-    return len(phrase) < len(other) and f" {' '.join(phrase)} " in f" {' '.join(other)} "
+    return phrase != other and part_of_text(phrase) in f" {' '.join(other)} "
+
+
+def part_of_text(phrase: Phrase) -> str:
+    """What the words of a text have, between spaces, if the phrase is in it."""
+    return f" {' '.join(phrase)} ".removesuffix(f"{PREFIX} ")
 
 
 def matches(phrases: Iterable[Phrase], texts: Iterable[str]) -> bool:
     """Whether each phrase is in one of the texts."""
     folded = [f" {' '.join(words(text))} " for text in texts]
-    return all(any(f" {' '.join(phrase)} " in text for text in folded) for phrase in phrases)
+    return all(any(part_of_text(phrase) in text for text in folded) for phrase in phrases)
 
 
 def excerpt(phrases: Sequence[Phrase], texts: Sequence[str]) -> str:
@@ -129,7 +140,7 @@ def _densest_part(phrases: Sequence[Phrase], text: str) -> tuple[int, int]:
 
     A part has two steps of the text, about the length of an excerpt, and each step is in two parts.
     """
-    folded_phrases = [f" {' '.join(phrase)} " for phrase in phrases]
+    folded_phrases = list(map(part_of_text, phrases))
     best, most = (0, len(text)), 0
     steps = list(_steps(text))
     for start, end in zip(steps, [*steps[2:], len(text)], strict=False):
@@ -195,14 +206,14 @@ def _find_matches(phrases: Sequence[Phrase], text: str, limit: int | None = None
     starts = list(accumulate((len(word) + 1 for word in words), initial=1))
     origins = _Origins(text)
     for phrase in phrases:
-        for offset in islice(_offsets_of(f" {' '.join(phrase)} ", joined), limit):
+        for offset in islice(_offsets_of(part_of_text(phrase), joined), limit):
             first = bisect_left(starts, offset + 1)
             last = first + len(phrase) - 1
             yield Match(origins.start(spans[first][0]), origins.end(spans[last][1]), phrase)
 
 
 def _offsets_of(part: str, text: str) -> Iterator[int]:
-    """Where a part occurs in a text. Its last character may be the first of its next occurrence: both are spaces."""
+    """Where a part occurs in a text. Its last character may be the first of its next occurrence if both are spaces."""
     offset = text.find(part)
     while offset >= 0:
         yield offset

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import compress
-from operator import attrgetter
+from operator import and_, attrgetter
 from typing import Protocol, TypeVar
 
 from archive import reads, write_back
@@ -12,10 +12,11 @@ from resolvers import arguments
 from resolvers.arguments import BadInput, PageArguments, articles_by, for_each, maintained_order, paginated
 from resolvers.context import Context
 from resolvers.pagination import Connection, article_connection, name_connection
-from store import listings, records, validation
+from store import listings, records, roles, validation
 from store.articles import Draft, Edited, Posted, Voted, checked_changes, checked_names
 from store.errors import Invalid, NotFound, VotingClosed
 from store.listings import Window
+from store.offers import VoterReaders
 from store.ranking import standings
 from store.ranking.formulas import FRONT_PAGE_SIZE, Order
 from store.ranking.standings import Standing
@@ -91,14 +92,26 @@ async def viewer_vote(subjects: Sequence[Votable], context: Context) -> list[Vot
 async def voters(
     articles: Sequence[Article], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput | None]:
-    """Those who voted up, by name; None once voting has closed, when they are deleted. Arguments are always checked."""
-    numbers = [article.number for article in compress(articles, are_voters_stored(articles, context))]
+    """
+    Those who voted up, by name; None once voting has closed, when they are deleted, and for whom the site does not
+    show them. Arguments are always checked.
+    """
+    shown = [*map(and_, are_voters_stored(articles, context), await _may_read_voters(articles, context))]
+    numbers = [article.number for article in compress(articles, shown)]
     names = dict(zip(numbers, await context.reads.voters(numbers), strict=True))
     connections = for_each(articles, lambda article: _voters(article, names.get(article.number, ()), paging))
     return [
         connection if article.number in names or isinstance(connection, BadInput) else None
         for article, connection in zip(articles, connections, strict=True)
     ]
+
+
+async def _may_read_voters(articles: Sequence[Article], context: Context) -> list[bool]:
+    readers = context.store.users.offers.voters
+    if readers is not VoterReaders.MODERATORS:
+        return [readers is VoterReaders.EVERYBODY] * len(articles)
+    grants = await context.viewer_roles()
+    return [roles.moderates(grants, article.groups) for article in articles]
 
 
 def _voters(article: Article, names: Sequence[str], paging: PageArguments) -> Connection[User]:

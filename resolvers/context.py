@@ -21,6 +21,7 @@ from store.comments import Commented
 from store.errors import Forbidden, Invalid, TokenRefused, Unauthenticated
 from store.identities import Identified
 from store.moderation import Moderated
+from store.moderation_records import RoleGrant
 from store.rate_limits import SlidingWindow
 from store.records import Article, ContentState, Profile
 from store.roles import Authority, read_authority
@@ -254,6 +255,12 @@ class Context:
         """The username of the logged-in user; None if nobody is logged in."""
         login = await self._renewed(await self.reads.login())
         return login.username if login else None
+
+    async def viewer_roles(self) -> tuple[RoleGrant, ...]:
+        """The roles of the viewer, for what is shown to them; commands read them anew."""
+        viewer = await self.viewer()
+        (profile,) = await self.reads.profiles([viewer]) if viewer else [None]
+        return profile.roles if profile else ()
 
     async def articles(self, numbers: Iterable[int]) -> list[Article | None]:
         """

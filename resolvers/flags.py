@@ -11,7 +11,6 @@ from archive import write_back
 from resolvers import queues, subjects
 from resolvers.arguments import PageArguments, paginated
 from resolvers.context import Context
-from resolvers.moderation import viewer_roles
 from resolvers.pagination import Edge, PageInfo, connection_by_time, total_count
 from resolvers.subjects import SUBJECTS
 from store import flags, held_edits, records, roles
@@ -81,14 +80,14 @@ async def unflag(context: Context, subject_id: str) -> Flagged:
 
 async def on_subjects(things: Sequence[Article | Comment], context: Context) -> list[Sequence[ShownFlag] | None]:
     """The flags on each. No round trip for others than moderators of the site, to whom it is None."""
-    if not roles.moderates_site(await viewer_roles(context)):
+    if not roles.moderates_site(await context.viewer_roles()):
         return [None] * len(things)
     return [_shown(standing) for standing in await _standing_on(things, context)]
 
 
 async def reasons(things: Sequence[Article | Comment], context: Context) -> list[list[FlagReason] | None]:
     """Why each was flagged, in the groups of the viewer. No round trip for who has no role, to whom it is None."""
-    grants = await viewer_roles(context)
+    grants = await context.viewer_roles()
     if not grants:
         return [None] * len(things)
     return [

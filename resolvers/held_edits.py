@@ -5,7 +5,6 @@ from itertools import compress
 from typing import NamedTuple
 
 from resolvers.context import Context
-from resolvers.moderation import viewer_roles
 from store import held_edits, roles
 from store.held_edits import HeldEdit
 from store.moderation_records import RoleGrant
@@ -30,7 +29,7 @@ async def on_subjects(things: Sequence[Article | Comment], context: Context) -> 
     viewer = await context.viewer()
     if viewer is None:
         return [None] * len(things)
-    grants = await viewer_roles(context)
+    grants = await context.viewer_roles()
     groups = await _groups_of(things, context) if grants else [()] * len(things)
     may_read = [_may_read(thing, viewer, grants, each) for thing, each in zip(things, groups, strict=True)]
     reads = [held_edits.of(context.store.site, thing.number) for thing in compress(things, may_read)]

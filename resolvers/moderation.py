@@ -50,15 +50,8 @@ async def site_moderators(context: Context, *, paging: PageArguments) -> Connect
 
 
 async def viewer_can_moderate(groups: Sequence[Group], context: Context) -> list[bool]:
-    grants = await viewer_roles(context)
+    grants = await context.viewer_roles()
     return [roles.moderates(grants, [group.name]) for group in groups]
-
-
-async def viewer_roles(context: Context) -> tuple[RoleGrant, ...]:
-    """The roles of the viewer, for what is shown to them; commands read them anew."""
-    viewer = await context.viewer()
-    (profile,) = await context.reads.profiles([viewer]) if viewer else [None]
-    return profile.roles if profile else ()
 
 
 async def may_read_note(action: ModerationAction, context: Context) -> bool:
@@ -72,7 +65,7 @@ async def moderates_places(actions: Sequence[ModerationAction], context: Context
     Whether the viewer is a moderator of the place of each action. No round trip for who has no role, or one in the
     whole site; up to two for moderators of groups.
     """
-    grants = await viewer_roles(context)
+    grants = await context.viewer_roles()
     if not grants or roles.moderates_site(grants):
         return [bool(grants)] * len(actions)
     return [roles.moderates(grants, places) for places in await _places(actions, context)]

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from database import rings
 from database.rings import Ring, RingMove
 from resolvers.context import Context
-from resolvers.moderation import viewer_roles
 from store import records, roles
 from store.records import Article, User
 
@@ -19,7 +18,7 @@ async def of_users(users: Sequence[User], context: Context) -> list[Ring | None]
     Raises:
         DatabaseUnavailable: the database does not answer.
     """
-    if context.database is None or not roles.moderates_site(await viewer_roles(context)):
+    if context.database is None or not roles.moderates_site(await context.viewer_roles()):
         return [None] * len(users)
     names = [_stored_name(user) for user in users]
     found = await context.database.run(rings.of_users, names)

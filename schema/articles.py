@@ -134,8 +134,8 @@ class Article(Votable):
     groups: list[Group] = field_of(articles.groups, "The groups it is in, at most 10, sorted by name.", is_pure=True)
     voters: Connection[User] | None = field_of(
         articles.voters,
-        "The users who voted up, sorted by name; null after voting has closed, when the voters are deleted. Who voted "
-        "down is not shown.",
+        "The users who voted up, sorted by name; null after voting has closed, when the voters are deleted, and where "
+        "the site does not show them to the viewer. Who voted down is not shown.",
     )
     standing: Standing | None = field_of(
         articles.standing,

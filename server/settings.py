@@ -18,7 +18,7 @@ from store import validation
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS
 from store.errors import Invalid
 from store.keys import SLOTS
-from store.offers import Offers, Registration
+from store.offers import Offers, Registration, VoterReaders
 from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
 from store.site import MAX_MENTIONS
 
@@ -276,6 +276,11 @@ class Settings(BaseModel):
         description="`off`: the site has no passwords of its own. `register`, `logIn`, `changePassword` and resets are "
         "`NOT_OFFERED`.",
     )
+    voters: Literal["everybody", "moderators", "nobody"] = Field(
+        "everybody",
+        description="Who reads [the list of those who voted an article up](queries.md#voters): everybody, the "
+        "moderators of the site and of the groups of the article, or nobody. Who voted down is never shown.",
+    )
     avatar_hosts: Annotated[str, AfterValidator(_hosts)] | None = Field(
         None,
         description="Hosts, separated by commas, whose pictures of users the site's pages show, such as "
@@ -488,7 +493,7 @@ class Settings(BaseModel):
     @property
     def offers(self) -> Offers:
         hosts = tuple(_listed(self.avatar_hosts or ""))
-        return Offers(Registration(self.registration), self.passwords == "on", hosts)
+        return Offers(Registration(self.registration), self.passwords == "on", hosts, VoterReaders(self.voters))
 
     @property
     def database(self) -> str | None:

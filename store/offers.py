@@ -1,4 +1,4 @@
-"""What a site offers to those who come to it: who may register, whether it has passwords, which pictures it shows."""
+"""What a site offers to those who come to it: who may register, passwords, pictures of users, lists of voters."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -12,6 +12,14 @@ class Registration(Enum):
     CLOSED = "closed"
 
 
+class VoterReaders(Enum):
+    """Who reads the list of those who voted an article up."""
+
+    EVERYBODY = "everybody"
+    MODERATORS = "moderators"
+    NOBODY = "nobody"
+
+
 @dataclass(frozen=True, slots=True)
 class Offers:
     """`avatar_hosts` are the hosts whose pictures of users pages show."""
@@ -19,6 +27,7 @@ class Offers:
     registration: Registration = Registration.OPEN
     has_passwords: bool = True
     avatar_hosts: tuple[str, ...] = ()
+    voters: VoterReaders = VoterReaders.EVERYBODY
 
     def require_passwords(self) -> None:
         """

@@ -69,8 +69,23 @@ async def test_articles_are_found_by_words_of_title_and_content(run):  # S1
 
     for query in ("redis", "ACTION redis", "hashes in", '"in action"', '"sets and"', "in\x00action"):
         assert await run(found, query) == [1024], query
-    for query in ('"redis action"', '"action lists"', "redis else", "red", "", "?!", '""'):
+    for query in ('"redis action"', '"action lists"', "redis else", '"red"', "red action", "", "?!", '""'):
         assert await run(found, query) == [], query
+
+
+async def test_last_word_is_a_prefix(run):  # S1
+    await run(write, 1024, "PostgreSQL tuning")
+    await run(write, 2048, "Tuning of engines", content="with postgres-like SQL")
+    await run(comment, 3072, "See the PostgreSQL manual")
+    await run(register, "postgresfan")
+
+    assert set(await run(found, "postgres")) == {1024, 2048, 3072, "postgresfan"}
+    assert await run(found, "tuning postgres") == [1024, 2048]
+    assert await run(found, "postgres tun", group="show") == [2048]
+    for query in ('"postgres tun"', "ostgres", "postgr manual", "po"):
+        assert await run(found, query) == [], query
+    assert await run(found, "sql man") == []
+    assert await run(found, '"see the" postgr') == [3072]
 
 
 async def test_texts_without_spaces_are_found_by_their_parts(run):

@@ -56,8 +56,8 @@ def test_words_have_no_case_and_no_accents_in_any_script(text, expected):
     [
         ("", ()),
         ("  ?! -- ", ()),
-        ("Redis action", (("redis",), ("action",))),
-        ('say "in  action" "out', (("say",), ("in", "action"), ("out",))),
+        ("Redis action", (("redis",), ("action*",))),
+        ('say "in  action" "out', (("say",), ("in", "action"), ("out*",))),
         ("“in action”", (("in", "action"),)),
         ("«in action»", (("in", "action"),)),
         ('"" "a"b', (("a",), ("b",))),
@@ -65,7 +65,10 @@ def test_words_have_no_case_and_no_accents_in_any_script(text, expected):
         ("a A á", (("a",),)),
         ("a AND b OR NOT c* NEAR(d) title:e ^f", (*(((x,)) for x in ("a", "and", "b", "or", "not", "c")),
          ("near", "d"), ("title", "e"), ("f",))),
-        ("-word", (("word",),)),
+        ("-word", (("word*",),)),
+        ("redis red", (("redis",),)),
+        ("redis in", (("redis",), ("in",))),
+        ("in node.js9", (("in",), ("node", "js9*"))),
     ],
 )  # fmt: skip
 def test_queries_have_words_and_quoted_phrases_and_no_other_syntax(query, expected):
@@ -124,6 +127,14 @@ def test_excerpt_marks_what_matches_and_nothing_else(query, texts):
 
 def shown(query: str, *texts: str) -> str:
     return excerpt(parse(query), texts).replace(MATCH_START, "[").replace(MATCH_END, "]")
+
+
+def test_excerpt_marks_whole_words_of_a_prefix():
+    assert shown("postgres", "PostgreSQL, and postgres") == "[PostgreSQL], and [postgres]"
+    assert (
+        shown("postgres tun", "Postgres tuning, and mistuned PostgreSQL")
+        == "[Postgres] [tuning], and mistuned PostgreSQL"
+    )
 
 
 def test_excerpt_is_of_the_text_with_the_most_phrases():
@@ -187,7 +198,7 @@ def test_phrases_stand_in_one_text():
 def test_queries_of_the_documentation_find_what_it_says():
     rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \|$", QUERIES, re.MULTILINE)
 
-    assert len(rows) == 10
+    assert len(rows) == 11
     for query, found, other in rows:
         assert all(matches(parse(query), [text]) for text in found.split(", ")), query
         assert not any(matches(parse(query), [text]) for text in other.split(", ")), query

@@ -213,7 +213,10 @@ def _viewer_vote(request: Request, subject: Article | Comment) -> str | None:
 
 
 def _voters(request: Request, article: Article, **given: Any) -> Page | None:
-    return request.listings.voters(article, request.paging(given))
+    readers, viewer = request.model.policy.voters, request.viewer()
+    is_moderator = viewer is not None and viewer.moderates(article.groups)
+    found = request.listings.voters(article, request.paging(given))
+    return found if readers == "everybody" or (readers == "moderators" and is_moderator) else None
 
 
 def _unseen(request: Request, feed: Feed) -> int:

@@ -21,6 +21,7 @@ class Policy:
     gravity_votes: float = 0.8
     gravity_age: float = 1.8
     gravity_delay: float = 120  # minutes
+    voters: str = "everybody"  # who reads the list of voters
     has_rules: bool = False  # those of tests/soak/rules.py
 
 

@@ -18,6 +18,7 @@ from tests.soak.records import Article, Comment, User
 
 LONGEST_QUERY = 500  # characters
 LONGEST_WORD = 100
+SHORTEST_PREFIX = 3
 WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\U0001f389]|[a-z0-9]+")
 KINDS: dict[str, type] = {"ARTICLE": Article, "COMMENT": Comment, "USER": User}
 USUAL_SIZE = 25
@@ -79,7 +80,10 @@ class Excerpt:
         passage = re.sub("[\ue000\ue001]", "", other).strip("…")
         marked = re.findall("\ue000(.*?)\ue001", other)
         is_there = any(passage in " ".join(text.split()) for text in self.texts)
-        return is_there and bool(marked) and all(set(words(each)) <= self.words for each in marked)
+        return is_there and bool(marked) and all(self._is_wanted(word) for each in marked for word in words(each))
+
+    def _is_wanted(self, word: str) -> bool:
+        return any(_fits(word, wanted) for wanted in self.words)
 
 
 class SearchEdge(NamedTuple):
@@ -127,7 +131,10 @@ def phrases(query: str) -> tuple[Phrase, ...]:
     if len(parts) % 2 == 0:  # the last quotation mark opens nothing
         parts[-2:] = [" ".join(parts[-2:])]
     texts = [text for place, part in enumerate(parts) for text in ([part] if place % 2 else part.split())]
-    return tuple(dict.fromkeys(phrase for phrase in (tuple(words(text)) for text in texts) if phrase))
+    found = [phrase for phrase in map(words, texts) if phrase]
+    if words(parts[-1]) and len(found[-1][-1]) >= SHORTEST_PREFIX:
+        found[-1][-1] += "*"  # the last word, if it is not in quotation marks, is a prefix
+    return tuple(dict.fromkeys(map(tuple, found)))
 
 
 def snapshot(model: Model) -> dict[Match, Match]:
@@ -240,4 +247,8 @@ def _excerpt(subject: Match, wanted: Search) -> Excerpt:
 
 def _has(text: Sequence[str], phrase: Phrase) -> bool:
     starts = range(len(text) - len(phrase) + 1)
-    return any(tuple(text[start : start + len(phrase)]) == phrase for start in starts)
+    return any(all(map(_fits, text[start:], phrase)) for start in starts)
+
+
+def _fits(word: str, wanted: str) -> bool:
+    return word.startswith(wanted[:-1]) if wanted.endswith("*") else word == wanted

@@ -71,6 +71,7 @@ class Settings:
             "vote_score": self.policy.vote_score,
             "hot_seconds": self.policy.hot_seconds,
             "mentions": MOST_MENTIONS,
+            "voters": self.policy.voters,
         }
         return settings if self.cache is None else settings | {"cache": self.cache}
 
@@ -87,7 +88,8 @@ def settings_of(seed: int) -> Settings:
     random = Random(seed)
     score, window = random.choice((1.0, 1.0, 100.0, 432.0)), random.choice((8, 20, 60))
     has_rules = bool((seed + seed // 2 + seed // 8) % 2)
-    policy = Policy(vote_score=score, voting_window=window, has_rules=has_rules)
+    voters = ("everybody", "moderators", "everybody", "nobody")[seed // 2 % 4]
+    policy = Policy(vote_score=score, voting_window=window, voters=voters, has_rules=has_rules)
     imported = (0, 40, 150, 260)[(seed + seed // 4) % 4]
     database = ("sqlite", "postgresql")[(seed + seed // 2 + seed // 4) % 2]
     return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy, database, imported)
