@@ -30,7 +30,7 @@ from store.store import Store
 if TYPE_CHECKING:
     from database.statements import Connection
 
-VOTES_AT_ONCE = 200  # in a step, which blocks the server for some milliseconds
+VOTES_AT_ONCE = 50  # in a step, which blocks the server for some milliseconds
 READ_AT_ONCE = 2_000  # votes, in a query
 AT_ONCE = 1_000  # votes that the request of a moderator waits for
 MAX_BEHIND = 10_000  # entries that a consumer of the log may be behind
@@ -168,11 +168,13 @@ async def _restore(
         await annulments.note(site, action, total=total, state=AnnulmentState.RESTORING)
     for p in range(site.partitions):
         await annulments.restore_some(site, p, action.number, voter, [])  # from now on none is annulled here
-        while numbers := await annulments.held_in(site, p, action.number, VOTES_AT_ONCE):
-            run = partial(annulments.restore_some, site, p, action.number, voter)
-            _, gone = await _take_step(site, database, p, numbers, run)
-            if gone:
-                await run(gone, are_gone=True)
+        run = partial(annulments.restore_some, site, p, action.number, voter)
+        while numbers := await annulments.held_in(site, p, action.number, AT_ONCE):
+            for start in range(0, len(numbers), VOTES_AT_ONCE):
+                some = numbers[start : start + VOTES_AT_ONCE]
+                _, gone = await _take_step(site, database, p, some, run)
+                if gone:
+                    await run(gone, are_gone=True)
             await annulments.note(site, action)
             await _require_room(site)
             seen += len(numbers)
