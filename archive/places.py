@@ -62,7 +62,7 @@ def at_rank(connection: "Connection", listing: Listing, rank: int, without: Coll
     index = reads.index(connection, plain_name(listing))
     if not index:
         return None
-    low, high = _ends(listing)
+    low, high = ends(listing)
     hidden = [place.key for place in reads.places_of(connection, index, without) if low < place.key < high]
     first = reads.rank(connection, index, reads.before(high))
     found, passed = reads.at_rank(connection, index, first + rank), 0
@@ -134,7 +134,7 @@ def greatest(connection: "Connection", names: Sequence[str]) -> list[float | Non
 def _page(
     connection: "Connection", index: Index, listing: Listing, window: Window, without: Collection[int]
 ) -> PartitionPage:
-    low, high = _ends(listing)
+    low, high = ends(listing)
     hidden = [place.key for place in reads.places_of(connection, index, without) if low < place.key < high]
     start, end = low, high
     if window.beyond:
@@ -154,7 +154,7 @@ def _page(
     return PartitionPage(above, max(total, 0), tuple(reads.position(*key) for key in shown))
 
 
-def _ends(listing: Listing) -> tuple[Key, Key]:
+def ends(listing: Listing) -> tuple[Key, Key]:
     """The keys between which the values of a listing are, both excluded."""
     return _end(listing.lowest, LAST_NUMBER, -1), _end(listing.highest, -1, LAST_NUMBER)
 

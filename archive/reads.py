@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
-from archive import moments, mover, places, summaries
+from archive import homes, moments, mover, places, summaries
 from archive.moments import MOVED, Load, Moments, load_again, of_one_moment
 from archive.summaries import Summary
 from database import article_places
@@ -22,6 +22,7 @@ from database.database import Database, DatabaseUnavailable
 from store import feeds, listings, moving
 from store.errors import StoreUnavailable
 from store.feeds import Pull
+from store.home import HomeListing
 from store.listings import Listing, Page, Window
 from store.queries import Read
 from store.ranking import standings
@@ -132,6 +133,10 @@ class ArchiveReads:
         others = [position for position in archived.positions if position not in known]
         return feeds.merge([pulled, Pull(others, archived.behind)], window)
 
+    async def home_page(self, listing: HomeListing, window: Window) -> Page:
+        """A page of a home. Three round trips, and a query if archived places can be on it."""
+        return await homes.page(self._site, self, listing, window)
+
     async def count(self, usernames: Sequence[str]) -> int:
         """How many articles users have posted together. One round trip."""
         reads, known = feeds.counts(self._site, usernames), summaries.counts(self._site, usernames)
@@ -141,7 +146,7 @@ class ArchiveReads:
 
     async def records(self, numbers: Sequence[int]) -> list[Article | None]:
         """The articles of these numbers that are archived, as the database has them; None for others. One query."""
-        return await self._ask(partial(article_places.records, numbers=numbers)) if numbers else []
+        return await self.ask(partial(article_places.records, numbers=numbers)) if numbers else []
 
     async def _page(
         self,
@@ -214,17 +219,17 @@ class ArchiveReads:
         fewer than `skip` entries, archived and in Redis, are above it.
         """
         low = max(skip - stored, 0)
-        high = min(skip, await self._ask(partial(places.total, listing=listing, without=without)))
+        high = min(skip, await self.ask(partial(places.total, listing=listing, without=without)))
         middle = low + 1  # the likeliest answer is `low`: all entries in Redis are above the archived ones
         while low < high:
-            position = await self._ask(partial(places.at_rank, listing=listing, rank=middle - 1, without=without))
+            position = await self.ask(partial(places.at_rank, listing=listing, rank=middle - 1, without=without))
             if position and middle - 1 + await self._stored_above(listing, position) < skip:
                 low = middle
             else:
                 high = middle - 1
             middle = (low + high + 1) // 2
         last = partial(places.at_rank, listing=listing, rank=high - 1, without=without)
-        return high, await self._ask(last) if high else None
+        return high, await self.ask(last) if high else None
 
     async def _stored_above(self, listing: Listing, position: Position) -> int:
         """How many entries of a listing Redis has above the position of an archived entry."""
@@ -250,7 +255,7 @@ class ArchiveReads:
         for _ in range(moments.TRIES):
             results, _known = await of_one_moment(self._site, partitions, reads, summaries.serials(partitions))
             marks, marked = results[: len(partitions)], results[len(partitions) : 2 * len(partitions)]
-            found = await self._ask(partial(query, without=_union(marked)))
+            found = await self.ask(partial(query, without=_union(marked)))
             if await self._marks(partitions) == marks:
                 return results[2 * len(partitions) :], found
         raise ArchiveUnavailable(MOVED)
@@ -262,7 +267,7 @@ class ArchiveReads:
     def _homes(self, usernames: Iterable[str]) -> list[int]:
         return sorted(set(map(self._site.home_of_user, usernames)))
 
-    async def _ask(self, query: Callable[[Any], T]) -> T:
+    async def ask(self, query: Callable[[Any], T]) -> T:
         return await ask(self._site, self._database, query)
 
 

@@ -122,21 +122,21 @@ def part_without_database(
         return PartitionPage(0, 0, (), at)
     if known.count is None:
         return None
-    greatest, nothing_before = _greatest(listing, known, at), PartitionPage(0, known.count, (), at)
-    if window.beyond is not None and window.beyond.value <= greatest:
+    top, nothing_before = greatest(listing, known, at), PartitionPage(0, known.count, (), at)
+    if window.beyond is not None and window.beyond.value <= top:
         return None
     if window.upwards:
         return nothing_before if window.beyond else None
     values = sorted((position.value for part in parts for position in part.positions), reverse=True)
     size = window.skip + window.count
-    return nothing_before if len(values) >= size and values[size - 1] > greatest else None
+    return nothing_before if len(values) >= size and values[size - 1] > top else None
 
 
 def is_above_all(listing: Listing, position: Position, known: Summary) -> bool:
     """Whether a position is above all archived places of a listing."""
     if known.count == 0 or known.newest == -inf:
         return True
-    return position.value > _greatest(listing, known, None)
+    return position.value > greatest(listing, known, None)
 
 
 def is_feed_page_whole(pulled: Pull, window: Window, floor: Position | None, newest: float) -> bool:
@@ -159,7 +159,7 @@ def without_known(part: PartitionPage, parts: Sequence[PartitionPage]) -> Partit
     return part._replace(positions=tuple([each for each in part.positions if each.member not in members]))
 
 
-def _greatest(listing: Listing, known: Summary, at: int | None) -> float:
+def greatest(listing: Listing, known: Summary, at: int | None) -> float:
     """A value that no archived place of a listing exceeds. By GRAVITY that of the most votes at the newest time."""
     if -inf in (known.greatest, known.most_votes if listing.decay else 0):
         return inf  # of an order that was added later
@@ -168,8 +168,8 @@ def _greatest(listing: Listing, known: Summary, at: int | None) -> float:
     votes_exponent, age_exponent, delay = listing.decay.numbers
     base = max(known.most_votes - 1, 0) ** votes_exponent
     minutes = max((listing.decay.at if at is None else at) - known.newest, 0) / 60_000
-    greatest: float = base / ((minutes + delay) / 60) ** age_exponent
-    return greatest * (1 + 1e-9)
+    top: float = base / ((minutes + delay) / 60) ** age_exponent
+    return top * (1 + 1e-9)
 
 
 def _read_known(

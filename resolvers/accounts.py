@@ -25,6 +25,10 @@ async def account(context: Context) -> OwnAccount | None:
     return OwnAccount(username) if username else None
 
 
+def ids(accounts: Sequence[OwnAccount], context: Context) -> list[str]:
+    return [f"account:{each.username.lower()}" for each in accounts]
+
+
 async def email(accounts: Sequence[OwnAccount], context: Context) -> list[str | None]:
     return [each.email for each in await _mailboxes(accounts, context)]
 

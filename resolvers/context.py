@@ -79,6 +79,14 @@ class IssuerTokens(Protocol):
         ...
 
 
+class LinkTitles(Protocol):
+    """Who reads the pages behind links."""
+
+    async def title(self, link: str) -> str | None:
+        """What a page calls itself; None if it does not say, or cannot be read."""
+        ...
+
+
 class Context:
     """
     What the resolvers of one operation share: the store, the reads of this request, and the client that sent it.
@@ -90,6 +98,7 @@ class Context:
     - `server_key`: the text that the client gave, not checked yet.
     - `browser` and `scope`: what the request says of the program that sends it, and whether that keeps cookies.
     - `identified`: the user of the token, if it is one of an issuer; `issuers` accept further ones.
+    - `titles`: reads the titles of links; None if the site does not.
     - `last_event_id`: the id of the last event that an EventSource received before it connected again.
 
     A response may be sent to all clients with the same token as long as `is_shareable` is True. It becomes False when
@@ -112,10 +121,12 @@ class Context:
         scope: Any = None,
         identified: Identified | None = None,
         issuers: IssuerTokens | None = None,
+        titles: LinkTitles | None = None,
     ) -> None:
         self.store = store
         self.database = database
         self.live = live or Live(store, database=database)
+        self.titles = titles
         self._address = address
         self.rates = rates or DEFAULT_RATES
         self._last_event_id = last_event_id

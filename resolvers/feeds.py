@@ -22,7 +22,7 @@ class FeedTotal(LateTotal):
     async def count(self, context: Context) -> int:
         if self.unseen_only:
             return await _unseen_count(self.feed, context)
-        return await context.reads.count(await context.reads.posters_of_feed(self.feed.username, None))
+        return await context.reads.feed_size(self.feed.username)
 
 
 @paginated
@@ -62,9 +62,7 @@ async def _page(feed: Feed, context: Context, paging: PageArguments, unseen_only
     name = _listing_name(feed)
     window = pagination.window(name, paging, ARTICLE_TIME_CURSOR)
     floor = await context.reads.seen(feed.username) if unseen_only else None
-    last_posts = await context.reads.posters_of_feed(feed.username, floor)
-    one_more = Window(window.count + 1, window.upwards, window.beyond)
-    page = _page_of(await context.reads.pull(last_posts, one_more, floor), window)
+    page = _page_of(await context.reads.feed_page(feed.username, window, floor), window)
     return (await pagination.connections_of_pages(context, [(name, page, FeedTotal(feed, unseen_only))]))[0]
 
 
@@ -80,5 +78,5 @@ def _page_of(pull: Pull, window: Window) -> Page:
 async def _unseen_count(feed: Feed, context: Context) -> int:
     """Exact up to `UNSEEN_COUNTED`, which is the highest count."""
     mark = await context.reads.seen(feed.username)
-    last_posts = await context.reads.posters_of_feed(feed.username, mark)
-    return len((await context.reads.pull(last_posts, Window(UNSEEN_COUNTED), mark)).positions)
+    page = await context.reads.feed_page(feed.username, Window(UNSEEN_COUNTED), mark)
+    return min(len(page.positions), UNSEEN_COUNTED)

@@ -14,6 +14,7 @@ from store.records import Article, Comment
 class ShownEdit(NamedTuple):
     """A text as it is after an edit that waits. Comments have only content."""
 
+    id: str
     title: str | None
     link: str | None
     content: str | None
@@ -50,4 +51,4 @@ def _may_read(thing: Article | Comment, viewer: str, grants: tuple[RoleGrant, ..
 
 def _shown(thing: Article | Comment, edit: HeldEdit) -> ShownEdit:
     known = {name: getattr(thing, name, None) for name in held_edits.TEXTS}
-    return ShownEdit(**known | edit.changes, held_by=edit.held_by, at=edit.at)
+    return ShownEdit(f"heldEdit:{thing.id}", **known | edit.changes, held_by=edit.held_by, at=edit.at)

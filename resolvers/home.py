@@ -1,9 +1,123 @@
-"""The viewer's home. A request has at most one."""
+"""The viewer's home: its articles, and what it is made of. A request has at most one."""
 
+from collections.abc import Sequence
+
+from resolvers import arguments, users
+from resolvers.arguments import PageArguments, articles_by, paginated
 from resolvers.context import Context
-from store.records import Home
+from resolvers.pagination import (
+    Connection,
+    article_window,
+    connections_of_pages,
+    name_connection,
+    user_connections,
+)
+from store import blocked, home_pins, records, validation
+from store import home as homes_of_store
+from store.blocked import Blocked
+from store.home import HomeListing
+from store.listings import Page, Window
+from store.ranking.formulas import Order
+from store.records import Article, Group, Home, Position, User
 
 
 async def home(context: Context) -> Home | None:
     username = await context.viewer()
     return Home(username) if username else None
+
+
+@paginated
+async def articles_of(
+    homes: Sequence[Home],
+    context: Context,
+    order: Order | None = Order.HOT,
+    since: int | None = None,
+    *,
+    paging: PageArguments,
+    pinned: bool | None = False,
+) -> list[Connection[Article]]:
+    """Three round trips: one for what the viewer has chosen, one for the places and one for the articles."""
+    return [await _page(home, context, order or Order.HOT, since, paging, bool(pinned)) for home in homes]
+
+
+@paginated
+async def groups(homes: Sequence[Home], context: Context, *, paging: PageArguments) -> list[Connection[Group]]:
+    names = await context.reads.load_all(homes_of_store.groups(context.store.site, home.username) for home in homes)
+    return [
+        name_connection(f"home:{home.username.lower()}:groups", own, paging, validation.GROUP, records.group)
+        for home, own in zip(homes, names, strict=True)
+    ]
+
+
+@paginated
+async def blocked_of(
+    homes: Sequence[Home], context: Context, *, paging: PageArguments
+) -> list[Connection[User] | arguments.BadInput]:
+    listings = [blocked.listing(context.store.site, home.username) for home in homes]
+    return await user_connections(context, listings, paging)
+
+
+async def block(context: Context, user_id: str) -> Blocked:
+    actor, username = context.actor(), users.checked_username(user_id)
+    result = await context.write(blocked.block(context.store.site, actor, username))
+    context.reads.prime_login(result.username)
+    return result
+
+
+async def unblock(context: Context, user_id: str) -> Blocked:
+    actor, username = context.actor(), users.checked_username(user_id)
+    result = await context.write(blocked.unblock(context.store.site, actor, username))
+    context.reads.prime_login(result.username)
+    return result
+
+
+async def _page(
+    home: Home, context: Context, order: Order, since: int | None, paging: PageArguments, pinned: bool
+) -> Connection[Article]:
+    whole = articles_by(context.store.site, order, None, since)
+    choices = await context.reads.choices(home.username)
+    listing = homes_of_store.listing_of(choices, order, whole)
+    placed = article_window(whole._replace(name=listing.name), paging)
+    is_pinned = pinned if paging.cursor is None else placed.is_pinned
+    page = await (_pinned_page if is_pinned else _current_page)(context, listing, placed)
+    (connection,) = await connections_of_pages(context, [(listing.name, page, 0)])
+    return connection
+
+
+async def _current_page(context: Context, listing: HomeListing, placed: Window) -> Page:
+    return await context.reads.home_page(listing, placed)
+
+
+async def _pinned_page(context: Context, listing: HomeListing, placed: Window) -> Page:
+    """
+    A page of the pin of a home. The first one pins it, which takes one round trip more.
+
+    If the pin has expired, another one has taken its place, or the store takes no writes, the current home continues
+    from the position, and `extensions` of the response says so.
+    """
+    site, at = context.store.site, context.now if placed.at is None else placed.at
+    if placed.beyond is None:
+        found = await context.reads.home_page(listing, Window(home_pins.MAX_PLACES, at=at))
+        places: list[Position] | None = list(found.positions)
+        if not await home_pins.pin(site, listing, at, found.positions):
+            places = None
+    else:
+        places = await context.reads.load(home_pins.pinned(site, listing, at))
+    if places is None:
+        context.note_expired_pin(listing.name)
+        return await context.reads.home_page(listing, placed)
+    shown = await context.reads.shown(listing.choices, places)
+    return _cut(shown, placed)._replace(at=at, is_pinned=True)
+
+
+def _cut(places: Sequence[Position], placed: Window) -> Page:
+    """The part of pinned places that a window shows. The place of its position may not be shown any more."""
+    ahead = list(reversed(places)) if placed.upwards else list(places)
+    start = 0
+    if placed.beyond is not None:
+        beyond = placed.beyond
+        start = sum(place <= beyond if placed.upwards else place >= beyond for place in places)
+    shown, left = ahead[start : start + placed.count], len(ahead) - start - placed.count
+    if placed.upwards:
+        return Page(tuple(reversed(shown)), above=max(left, 0), below=start)
+    return Page(tuple(shown), above=start, below=max(left, 0))

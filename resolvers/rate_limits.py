@@ -14,6 +14,7 @@ HOUR = 60 * 60
 DAY = 24 * HOUR
 TEN_MINUTES = 10 * 60
 USERS_OF_AN_ADDRESS = 10
+TITLES_AN_HOUR = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,10 @@ class WriteRates:
 
     def of_exports(self, username: str) -> Sequence[SlidingWindow]:
         return [SlidingWindow(("export", "user", username.lower()), HOUR, 1)]
+
+    def of_titles(self, username: str) -> Sequence[SlidingWindow]:
+        """Pages behind links whose titles a user asks for."""
+        return [SlidingWindow(("title", "user", username.lower()), HOUR, TITLES_AN_HOUR)]
 
     def of_mails(self, address: str, username: str | None = None) -> Sequence[SlidingWindow]:
         """Mails that an address asks for, and a user."""

@@ -1,5 +1,7 @@
 """What the site offers to those who come to it, and invitations to register."""
 
+from collections.abc import Sequence
+
 from resolvers.context import Context
 from store import bans, invitations, roles
 from store.errors import NotAModerator
@@ -9,6 +11,10 @@ from store.offers import Offers
 
 async def offers(context: Context) -> Offers:
     return context.store.users.offers
+
+
+def ids(sites: Sequence[Offers], context: Context) -> list[str]:
+    return ["site" for _ in sites]
 
 
 async def invite(context: Context) -> NewInvitation:

@@ -16,7 +16,7 @@ from resolvers.arguments import BadInput, PageArguments, maintained_order
 from resolvers.context import Context
 from resolvers.dataloader import Reads
 from resolvers.live import RankingChange
-from store import feeds, inboxes, keys, listings, log, recent_comments, roles, threads
+from store import blocked, feeds, inboxes, keys, listings, log, recent_comments, roles, threads
 from store.errors import NotAModerator, NotFound, StoreUnavailable, Unauthenticated
 from store.events import (
     QUEUES,
@@ -349,7 +349,11 @@ async def _changed_comment(event: Event, reads: Reads) -> Comment | None:
 
 
 async def _is_in_feed(viewer: str, article: Article, reads: Reads) -> bool:
-    return article.poster == viewer or await reads.load(feeds.follows(reads.site, viewer, article.poster))
+    follows = feeds.follows(reads.site, viewer, article.poster)
+    blocks = blocked.blocks(reads.site, viewer, article.poster)
+    is_followed, is_blocked = await reads.load_all([follows, blocks])
+    hides = await reads.hidden(viewer, [article.number])
+    return (article.poster == viewer or is_followed) and not is_blocked and not hides
 
 
 class Sent(Generic[K]):

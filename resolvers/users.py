@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from resolvers.arguments import BadInput, PageArguments, paginated
 from resolvers.context import Context
 from resolvers.pagination import Connection, article_connections, user_connections
-from store import bans, feeds, listings, records, validation
+from store import bans, blocked, feeds, listings, records, validation
 from store.errors import Forbidden, Invalid
 from store.follows import Follow
 from store.records import Article, Profile, User
@@ -78,6 +78,13 @@ async def viewer_is_following(users: Sequence[User], context: Context) -> list[b
         return [False] * len(users)
     site = context.store.site
     return await context.reads.load_all(feeds.follows(site, viewer, user.username) for user in users)
+
+
+async def viewer_is_blocking(users: Sequence[User], context: Context) -> list[bool]:
+    viewer = await context.viewer()
+    if viewer is None:
+        return [False] * len(users)
+    return await context.reads.load_all(blocked.blocks(context.store.site, viewer, user.username) for user in users)
 
 
 async def user(context: Context, username: str) -> User | None:

@@ -26,6 +26,7 @@ class AccountSession:
 
 @strawberry.type(description="What only the viewer sees of their account.")
 class Account:
+    id: strawberry.ID = field_of(accounts.ids, "The id, `account:` and the username in lower case.", is_pure=True)
     email: str | None = field_of(accounts.email, "The address that the viewer has confirmed; null if there is none.")
     pending_email: str | None = field_of(
         accounts.pending_email, "An address that waits for its confirmation; until then `email` stays."

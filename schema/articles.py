@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import strawberry
 
-from resolvers import articles, comments, decisions, flags, held_edits, saved, threads
+from resolvers import articles, comments, decisions, flags, held_edits, hidden, saved, threads
 from schema.connections import Connection
 from schema.enums import ContentState, FlagReason, Order, Vote
 from schema.fields import ARGUMENTS, field_of, root_field
@@ -99,6 +99,10 @@ class Article(Votable):
     is_type_of = instances_of(records.Article)
     is_cacheable = staticmethod(attrgetter("is_cacheable"))
 
+    viewer_has_hidden: bool = field_of(
+        hidden.viewer_has_hidden,
+        "Whether the viewer hides it from their home and feed; false if nobody is logged in.",
+    )
     title: str = strawberry.field(description="1 to 300 characters.")
     link: Link | None = strawberry.field(description="The link of the article; null if it has none.")
     content: str | None = strawberry.field(

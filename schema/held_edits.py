@@ -7,6 +7,7 @@ from schema.scalars import DateTime, Link
 
 @strawberry.type(description="An edit that waits for a moderator: the text as it is after it.")
 class HeldEdit:
+    id: strawberry.ID = strawberry.field(description="The id, `heldEdit:` and the id of the article or the comment.")
     title: str | None = strawberry.field(description="The title; null for a comment.")
     link: Link | None = strawberry.field(description="The link; null if it has none.")
     content: str | None = strawberry.field(description="The text; null if it has none.")

@@ -17,7 +17,7 @@ from schema.errors import Banned, RateLimited, Refusal, VotingClosed
 from schema.feeds import FeedMutations, FeedQueries
 from schema.flags import FlagMutations, FlagQueries
 from schema.groups import GroupMutations, GroupQueries
-from schema.home import HomeQueries
+from schema.home import HomeMutations, HomeQueries
 from schema.inboxes import InboxMutations, InboxQueries
 from schema.moderation import ModerationMutations, ModerationQueries
 from schema.nodes import NodeQueries
@@ -85,6 +85,7 @@ class Mutation(
     BanMutations,
     AppealMutations,
     FlagMutations,
+    HomeMutations,
 ):
     pass
 

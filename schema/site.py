@@ -4,9 +4,9 @@ from typing import Self
 
 import strawberry
 
-from resolvers import site
+from resolvers import link_titles, site
 from schema.enums import Registration
-from schema.fields import root_field
+from schema.fields import field_of, root_field
 from schema.mutations import Payload, mutation, nullable
 from schema.scalars import DateTime
 from store.invitations import NewInvitation
@@ -14,6 +14,7 @@ from store.invitations import NewInvitation
 
 @strawberry.type(name="Site", description="What the site offers to those who come to it.")
 class SiteOffers:
+    id: strawberry.ID = field_of(site.ids, "The id, `site`: there is one.", is_pure=True)
     registration: Registration = strawberry.field(description="Who may register.")
     has_passwords: bool = strawberry.field(
         description="Whether there are passwords; else `register`, `logIn`, `changePassword`, resets are NOT_OFFERED."
@@ -24,6 +25,11 @@ class SiteOffers:
 @strawberry.type
 class SiteQueries:
     site: SiteOffers | None = root_field(site.offers, "What the site offers to those who come to it.")
+    link_title: str | None = root_field(
+        link_titles.link_title,
+        "What the page behind a link calls itself, to suggest a title; null if it does not say, or cannot be read. For "
+        "users who are logged in, 20 an hour, and NOT_OFFERED unless the site looks up titles.",
+    )
 
 
 @strawberry.type(description="An invitation to register.")

@@ -66,6 +66,9 @@ class User(Node):
         "moderators of the site.",
     )
     viewer_is_following: bool = field_of(users.viewer_is_following, "Whether the viewer follows this user.")
+    viewer_is_blocking: bool = field_of(
+        users.viewer_is_blocking, "Whether the viewer blocks this user. Nobody else learns of it."
+    )
 
 
 @strawberry.type

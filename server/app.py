@@ -60,14 +60,25 @@ from server.mails import unsubscribing
 from server.mails.running import sending_mails
 from server.observability import health
 from server.observability.logs import Counting, Logs, install_stream
+from server.observability.memory import StoreMemory
 from server.observability.metrics import Metrics
+from server.page_titles import PageTitles
 from server.public_url import PublicURL
 from server.settings import DELETIONS_FILE, Settings, WrongSetting
 from server.sitemap import Sitemaps
 from server.trusted import OriginWarnings, forwarding_warnings
 from server.webhooks.running import sending
 from store import effects, event_connection, log, recent_comments, removals, rules
-from store.errors import Forbidden, NotAModerator, NotFound, StoreUnavailable, TokenRefused, Unauthenticated
+from store.errors import (
+    Forbidden,
+    NotAModerator,
+    NotFound,
+    NotOffered,
+    RateLimited,
+    StoreUnavailable,
+    TokenRefused,
+    Unauthenticated,
+)
 from store.events import STATES
 from store.ranking import config
 from store.rules import Rules, WrongRules
@@ -88,6 +99,8 @@ CODES: dict[type[Exception], str] = {
     Forbidden: "FORBIDDEN",
     NotAModerator: "NOT_A_MODERATOR",
     NotFound: "NOT_FOUND",
+    NotOffered: "NOT_OFFERED",
+    RateLimited: "RATE_LIMITED",
     StoreUnavailable: "UNAVAILABLE",
     SubscriberTooSlow: "SUBSCRIBER_TOO_SLOW",
     KeysUnavailable: "UNAVAILABLE",
@@ -123,9 +136,10 @@ class Contexts:
         rate_limiter: RateLimiter | None,
         browsers: Browsers,
         tokens: AcceptedTokens | None = None,
+        titles: PageTitles | None = None,
     ) -> None:
         self._rates, self._rate_limiter, self._browsers = rates, rate_limiter, browsers
-        self._tokens = tokens
+        self._tokens, self._titles = tokens, titles
 
     def use(self, store: Store, live: Live, database: Database | None) -> None:
         self._store, self._live, self._database = store, live, database
@@ -157,6 +171,7 @@ class Contexts:
             scope=client.scope,
             identified=client.identified,
             issuers=self._tokens,
+            titles=self._titles,
         )
 
 
@@ -232,7 +247,8 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.tokens = tokens = accepted_tokens(settings, app)
     app.state.public_url = PublicURL(settings.public_url, settings.proxies)
     app.state.cookie = session_cookie(settings, app.state.public_url)
-    app.state.contexts = Contexts(write_rates(settings), app.state.rates, Browsers(app.state.cookie), tokens)
+    titles = PageTitles() if settings.fetch_titles == "on" else None
+    app.state.contexts = Contexts(write_rates(settings), app.state.rates, Browsers(app.state.cookie), tokens, titles)
     app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings), open_spans())
     app.state.log = log = install_stream()
     log.on_dropped = observer.metrics.log_lines_dropped
@@ -351,6 +367,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
     check = app.state.text_check = text_check_of(settings, app.state.observer.metrics.text_checked)
     app.state.store = store = await open_store(settings, check=check)
     app.state.database = database = Database(settings.database) if settings.database else None
+    app.state.memory = memory = StoreMemory(store.site, settings.redis_url or "")
     async with (
         event_connection.connect(settings.redis_url or "", store.site) as received,
         config.keep_current(store.site.rankings, store.site.redis, received),
@@ -365,6 +382,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         log.kept_trimmed(store.site, settings.log_seconds * 1000, settings.log_entries, effects.removable),
         shared_rates.synchronized(app.state.rates, store),
         app.state.observer.metrics.measuring_caches(),
+        memory.watched(),
         mirroring(database, store.site),
         archiving_old(database, store.site, HotLimits(settings.hot_articles, settings.hot_articles_per_user)),
         sending(store.site, database if settings.webhooks == "on" else None, app.state.observer.metrics.webhook_tried),

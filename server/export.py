@@ -55,6 +55,9 @@ OWN_ARTICLES = "viewer { articles(first: 100, after: $after) { nodes { id } page
 OWN_COMMENTS = "viewer { comments(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"
 FOLLOWING = "viewer { following(first: 100, after: $after) { nodes { username } pageInfo { hasNextPage endCursor } } }"
 FOLLOWERS = "viewer { followers(first: 100, after: $after) { nodes { username } pageInfo { hasNextPage endCursor } } }"
+GROUPS = "home { groups(first: 100, after: $after) { nodes { name } pageInfo { hasNextPage endCursor } } }"
+HIDDEN = "home { hidden(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"
+BLOCKED = "home { blocked(first: 100, after: $after) { nodes { username } pageInfo { hasNextPage endCursor } } }"
 SAVED = "home { saved(first: 100, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }"
 INBOX = """inbox { notifications(first: 100, after: $after) {
   nodes { kind at subject { id } actor { username } isSeen } pageInfo { hasNextPage endCursor } } }"""
@@ -169,6 +172,9 @@ class Export:
             ("votes", self._votes()),
             ("following", self._list(FOLLOWING, "viewer", "following")),
             ("followers", self._list(FOLLOWERS, "viewer", "followers")),
+            ("groups", self._list(GROUPS, "home", "groups")),
+            ("hidden", self._list(HIDDEN, "home", "hidden")),
+            ("blocked", self._list(BLOCKED, "home", "blocked")),
             ("inbox", self._list(INBOX, "inbox", "notifications")),
             ("saved", self._list(SAVED, "home", "saved")),
             ("flags", self._flags()),

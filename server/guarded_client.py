@@ -63,9 +63,11 @@ class GuardedClient:
         follows: bool = False,
         seconds: float = TIME_LIMIT,
         max_answer: int = MAX_ANSWER,
+        cuts: bool = False,
     ) -> Answer:
         """
-        The answer to a request. With `follows`, redirects are followed, each after the same checks.
+        The answer to a request. With `follows`, redirects are followed, each after the same checks. With `cuts`, of a
+        larger answer the first `max_answer` bytes are read.
 
         Raises:
             NoAnswer: the URL, the address of its host or the port is not allowed, nothing answers in time, or the
@@ -77,7 +79,7 @@ class GuardedClient:
                 async with self._client.stream(
                     method, url, content=content, headers=given, follow_redirects=follows
                 ) as response:
-                    return Answer(response.status_code, response.headers, await _read(response, max_answer))
+                    return Answer(response.status_code, response.headers, await _read(response, max_answer, cuts=cuts))
         except TimeoutError:
             raise NoAnswer(f"no answer within {seconds:g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
@@ -149,10 +151,12 @@ def _carried(address: IPv6Address) -> IPv4Address | None:
     return address.ipv4_mapped or address.sixtofour
 
 
-async def _read(response: httpx.Response, max_answer: int) -> bytes:
+async def _read(response: httpx.Response, max_answer: int, *, cuts: bool) -> bytes:
     body = b""
     async for part in response.aiter_bytes():
         body += part
         if len(body) > max_answer:
+            if cuts:
+                return body[:max_answer]
             raise NoAnswer(f"an answer of more than {max_answer} bytes")
     return body

@@ -44,6 +44,7 @@ WEIGHTS = Weights(
         ("Group", "about"): 1,
         ("Comment", "descendantCount"): 1,  # counted in the store
         ("SearchEdge", "excerpt"): 2,
+        ("Query", "linkTitle"): 100,  # reads a page of another server
     },
     flags={
         "pinned": MAX_POSITIONS // 10,  # a copied position costs a tenth of one that is shown

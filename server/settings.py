@@ -281,6 +281,11 @@ class Settings(BaseModel):
         description="Who reads [the list of those who voted an article up](queries.md#voters): everybody, the "
         "moderators of the site and of the groups of the article, or nobody. Who voted down is never shown.",
     )
+    fetch_titles: Literal["on", "off"] = Field(
+        "off",
+        description="`on`: [`linkTitle`](queries.md#titles-of-links) reads the page behind a link, to suggest its "
+        "title to who posts it. Only pages on the public internet are read.",
+    )
     avatar_hosts: Annotated[str, AfterValidator(_hosts)] | None = Field(
         None,
         description="Hosts, separated by commas, whose pictures of users the site's pages show, such as "

@@ -18,6 +18,7 @@ from store import followed, keys, kinds, log, mailboxes, mails, records
 from store.background import repeating, turns
 from store.client import Argument, Command
 from store.errors import StoreUnavailable
+from store.hidden import BLOCKED
 from store.log import Entry
 from store.records import ContentState, Notified, Vote
 from store.scripts.registry import Script
@@ -188,14 +189,14 @@ def _listed(target: int, poster: str, member: str, values: Mapping[str, str]) ->
 
 def _notifications(site: Site, entry: Entry) -> list[Effect]:
     return [
-        Effect(target, (("NOTIFY", keys.inbox(target, each.username), each.username, member, str(each.at)),))
+        Effect(target, (("NOTIFY", keys.inbox(target, each.username), *_notice(entry, member, each)),))
         for target, member, each in _notified(site, entry)
     ]
 
 
 def _returned_notifications(site: Site, entry: Entry) -> list[Effect]:
     return [
-        Effect(target, (("PUTBACK", keys.inbox(target, each.username), each.username, member, str(each.at)),))
+        Effect(target, (("PUTBACK", keys.inbox(target, each.username), *_notice(entry, member, each)),))
         for target, member, each in _notified(site, entry)
     ]
 
@@ -205,6 +206,12 @@ def _ended_notifications(site: Site, entry: Entry) -> list[Effect]:
         Effect(target, (("ZREM", keys.inbox(target, each.username), member),))
         for target, member, each in _notified(site, entry)
     ]
+
+
+def _notice(entry: Entry, member: str, notified: Notified) -> tuple[str, ...]:
+    """The arguments of NOTIFY and PUTBACK. Who notifies is the poster of the text; nobody is named for moderators."""
+    actor = "" if notified.kind == "moderation" else entry.values.get("poster", entry.actor)
+    return notified.username, member, str(notified.at), actor
 
 
 def _notified(site: Site, entry: Entry) -> Iterator[tuple[int, str, Notified]]:
@@ -397,8 +404,13 @@ def _command(entry: Entry, target: int, commands: Sequence[tuple[str, ...]], bef
 
 
 def _keys(target: int) -> list[str]:
-    of_mails = [mailboxes.mailbox(target, ""), mails.mailing(target), kinds.script_key("mail", target)]
-    return [keys.applied(target), keys.closed(target), keys.user(target, ""), keys.events(target), *of_mails]
+    others = [
+        mailboxes.mailbox(target, ""),
+        mails.mailing(target),
+        kinds.script_key("mail", target),
+        BLOCKED(target, ""),
+    ]
+    return [keys.applied(target), keys.closed(target), keys.user(target, ""), keys.events(target), *others]
 
 
 def _is_before(applied: str, last: str) -> bool:

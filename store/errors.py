@@ -173,6 +173,11 @@ class LeaseTaken(StoreError):
         )
 
 
+def is_out_of_memory(error: StoreUnavailable) -> bool:
+    """Whether the store refuses writes because its memory is full."""
+    return str(error.__cause__).startswith("OOM ")
+
+
 def banned_by(error: StoreUnavailable) -> Banned | None:
     """The refusal in a script's error `BANNED UNTIL GROUP`, whose group is `-` for the site; None for others."""
     code, *words = str(error.__cause__).split()

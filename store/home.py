@@ -1,8 +1,73 @@
-"""A user's home: the groups that they follow."""
+"""
+A user's home: the articles of the groups that they follow, or of the whole site while they follow none, in any order,
+without those that they hide and those of users whom they block.
 
-from store import followed
+Nothing is stored for it: a read merges the beginnings of the groups' indexes. One call of a script looks at the indexes
+of some groups in a partition, and replies with the first places of these; a further call goes on where it has stopped,
+if places beyond that may be on the page.
+"""
+
+from asyncio import gather
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from store import followed, keys
+from store.client.connection import encoded
+from store.hidden import BLOCKED, HIDDEN
+from store.home_indexes import SITE_RANKED
+from store.listings import Listing, Page, Window
 from store.queries import Read
+from store.ranking import since
+from store.ranking.formulas import Order
+from store.records import Position, parse_positions
+from store.scripts.registry import Script
 from store.site import Site
+
+HOME_GRAVITY = Script("home_gravity")
+HOME_PAGE = Script("home_page")
+HOME_SINCE = Script("home_since")
+
+LISTS_PER_CALL = 100  # so that no call takes longer than a millisecond
+LISTS_BEYOND = 50  # the same, if the ranks of a position are searched for
+SEARCHED_LISTS = 20  # the same, by GRAVITY or by VOTES since an instant
+STEPS = 100  # articles and commands that one search by VOTES since an instant may take
+MOST_PLACES = 500  # that a call looks at
+
+WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
+
+Load = Callable[[Sequence[Read[Any]]], Awaitable[list[Any]]]
+
+
+class Choices(NamedTuple):
+    """What a user has chosen: the groups that they follow, and the names of the users whom they block."""
+
+    username: str
+    groups: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
+
+
+class HomeListing(NamedTuple):
+    """The home of a user in an order. `whole` is the listing of the whole site in that order."""
+
+    name: str
+    choices: Choices
+    order: Order
+    whole: Listing
+
+
+class IndexGroup(NamedTuple):
+    """Indexes of one partition that a call reads."""
+
+    p: int
+    indexes: tuple[str, ...]
+
+
+class NextPlaces(NamedTuple):
+    """The next places of a source. It has more beyond `stop`, if that is given."""
+
+    positions: Sequence[Position]
+    stop: Position | None
 
 
 def groups(site: Site, username: str) -> Read[list[str]]:
@@ -17,6 +82,130 @@ def follows_group(site: Site, username: str, group: str) -> Read[bool]:
 
 def follower_count(site: Site, group: str) -> Read[int]:
     return Read(("ZCARD", followed.group_followers(site.home_of_group(group), group)), int)
+
+
+def blocked(site: Site, username: str) -> Read[list[str]]:
+    """The names, as written, of the users whom a user blocks."""
+    return Read(("ZRANGE", BLOCKED(site.home_of_user(username), username), 0, -1), list)
+
+
+def listing_of(choices: Choices, order: Order, whole: Listing) -> HomeListing:
+    return HomeListing(f"home:{choices.username.lower()}:{whole.name}", choices, order, whole)
+
+
+async def page(site: Site, load: Load, listing: HomeListing, window: Window) -> Page:
+    """
+    A page of a home: its counts say only whether there is more on each side. One round trip; further ones where much is
+    hidden, or where the instant of a listing leaves out much.
+    """
+    ahead = places(site, load, listing, window.upwards, window.count + 1, window.beyond, window.at)
+    if window.beyond is None:
+        return page_of(await ahead, [], listing, window)
+    back = places(site, load, listing, not window.upwards, 1, before(window.beyond, window.upwards), window.at)
+    return page_of(*await gather(ahead, back), listing, window)
+
+
+def page_of(ahead: Sequence[Position], back: Sequence[Position], listing: HomeListing, window: Window) -> Page:
+    """The page of the next places, of which one more was read than the page has, and of some on its other side."""
+    more, behind, shown = len(ahead) > window.count, len(back), tuple(ahead[: window.count])
+    at = instant_of(listing, window)
+    if window.upwards:
+        return Page(shown[::-1], above=more, below=behind, at=at)
+    return Page(shown, above=behind, below=more, at=at)
+
+
+def instant_of(listing: HomeListing, window: Window) -> int | None:
+    """The instant of the values, if they decay."""
+    decay = listing.whole.decay
+    return None if decay is None else decay.at if window.at is None else window.at
+
+
+def before(position: Position, upwards: bool) -> Position:
+    """The position next to one, from which it is itself the next one against the direction of a page."""
+    return Position(position.value, keys.member(position.number + (1 if upwards else -1)))
+
+
+async def places(
+    site: Site,
+    load: Load,
+    listing: HomeListing,
+    upwards: bool,
+    count: int,
+    beyond: Position | None,
+    at: int | None = None,
+) -> list[Position]:
+    """The next `count` places that are shown, each article once, nearest to the position first."""
+    found: dict[str, Position] = {}
+    open = dict.fromkeys(_sources(site, listing, beyond is not None), beyond)
+    ordered: list[Position] = []
+    wanted = count
+    while open:
+        reads = [_read(listing, source, upwards, wanted, stop, at) for source, stop in open.items()]
+        parts: list[NextPlaces] = await load(reads)
+        for position in chain.from_iterable(part.positions for part in parts):
+            found.setdefault(position.member, position)
+        ordered = sorted(found.values(), reverse=not upwards)
+        last = ordered[count - 1] if len(ordered) >= count else None
+        stops = {source: part.stop for source, part in zip(open, parts, strict=True)}
+        open = {source: stop for source, stop in stops.items() if stop and _may_matter(stop, last, upwards)}
+        wanted = min(2 * wanted, MOST_PLACES)
+    return ordered[:count]
+
+
+def _may_matter(stop: Position, last: Position | None, upwards: bool) -> bool:
+    """Whether a place beyond a stop may come before the last place of a page."""
+    return last is None or (stop < last if upwards else stop > last)
+
+
+def _sources(site: Site, listing: HomeListing, is_beyond: bool) -> list[IndexGroup]:
+    found = []
+    size = _lists_per_call(listing.whole, is_beyond)
+    for p in range(site.partitions):
+        lists = [_indexes(p, group, listing) for group in listing.choices.groups or (None,)]
+        for start in range(0, len(lists), size):
+            found.append(IndexGroup(p, tuple(chain.from_iterable(lists[start : start + size]))))
+    return found
+
+
+def _lists_per_call(whole: Listing, is_beyond: bool) -> int:
+    if whole.decay or whole.since:
+        return SEARCHED_LISTS
+    return LISTS_BEYOND if is_beyond else LISTS_PER_CALL
+
+
+def _indexes(p: int, group: str | None, listing: HomeListing) -> list[str]:
+    """The indexes of a group, or of the whole site, in a partition, as the script of the order takes them."""
+    needed: Sequence[Order] = (listing.order,)
+    if listing.whole.decay:
+        needed = (Order.GRAVITY, Order.VOTES)
+    elif listing.whole.since:
+        needed = since.INDEXES
+    return [keys.index(p, each.value) if group is None else keys.group(p, group, each.value) for each in needed]
+
+
+def _read(
+    listing: HomeListing, source: IndexGroup, upwards: bool, count: int, beyond: Position | None, at: int | None
+) -> Read[NextPlaces]:
+    whole, choices = listing.whole, listing.choices
+    script, given = HOME_PAGE, [whole.lowest if whole.lowest != "-inf" else "", "", "", "", ""]
+    if whole.decay:
+        numbers = (whole.decay.at if at is None else at, *whole.decay.numbers)
+        script, given = HOME_GRAVITY, [*map(repr, numbers), "0"]
+    elif whole.since:
+        script, given = HOME_SINCE, [str(whole.since.at), "", "", "", str(STEPS)]
+    position = (repr(beyond.value), beyond.member) if beyond else ("", "")
+    names = " ".join(f"{keys.slot(name)}:{name.lower()}" for name in choices.blocked)
+    p, weight = source.p, WEIGHTED_BY.get(listing.order, "") if choices.groups else ""
+    given[1] = given[1] or weight
+    first = [keys.article(p, ""), HIDDEN(p, choices.username), keys.ranking(p), SITE_RANKED(p, "", "")[:-1]]
+    direction = "up" if upwards else "down"
+    command = script.command([*first, *source.indexes], *given, direction, count, *position, names)
+    return Read(encoded(command), _places)
+
+
+def _places(reply: list[str]) -> NextPlaces:
+    value, member, *flat = reply
+    return NextPlaces(parse_positions(flat), Position(float(value), member) if value else None)
 
 
 def _exists(reply: object) -> bool:

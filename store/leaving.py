@@ -83,6 +83,8 @@ NAMED = (
     "following",
     "followers",
     "groupfollowers",
+    "blocked",
+    "unblocked",
     "moderators",
     "archived",
     "actions",

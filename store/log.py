@@ -19,6 +19,7 @@ from store.records import Comment
 from store.scripts.registry import Script
 from store.site import Site
 
+ADVANCE_CONSUMER = Script("advance_consumer")
 LOG_LAG = Script("log_lag")
 LOG_RANKED = Script("log_ranked")
 TRIM_LOG = Script("trim_log")
@@ -174,7 +175,7 @@ async def advance(site: Site, name: str, p: int, id: str) -> None:
     """
     if name == TRIMMED_FIELD or not CONSUMER.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a consumer")
-    await site.redis.run(("HSET", keys.consumers(p), name, id))
+    await site.redis.run(ADVANCE_CONSUMER.command([keys.consumers(p)], name, id))
 
 
 async def forget(site: Site, name: str) -> bool:

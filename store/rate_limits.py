@@ -7,9 +7,10 @@ One script counts in both, each in a key of its own: a list of instants for a wi
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from store.client import Command
-from store.errors import RateLimited
+from store.errors import RateLimited, StoreUnavailable, is_out_of_memory
 from store.keys import DIGEST
 from store.kinds import Kind
 from store.scripts.registry import Script
@@ -18,6 +19,7 @@ from store.site import Site
 RATE_LIMIT = Script("rate_limit")
 
 MAX_BUCKETS = 100  # in one call of the script, which blocks its server
+MAX_OWN = 10_000  # windows that a process counts itself
 
 tried = Kind(
     "tried",
@@ -46,15 +48,25 @@ class SlidingWindow:
     limit: int
 
 
+class Counted(NamedTuple):
+    """An attempt that was counted in the window of a key, perhaps by this process only."""
+
+    key: str
+    is_own: bool
+
+
 class Attempts:
-    """Counts attempts before they are made."""
+    """
+    Counts attempts before they are made. While the store is out of memory, each process counts those of its own: what
+    only reads goes on.
+    """
 
     def __init__(self, site: Site) -> None:
         self._site = site
 
-    async def count(self, windows: Sequence[SlidingWindow]) -> Sequence[Command]:
+    async def count(self, windows: Sequence[SlidingWindow]) -> Sequence[Counted]:
         """
-        Count an attempt in all windows, and return the commands that take it back. One round trip.
+        Count an attempt in all windows, and return what was counted. One round trip.
 
         It is counted before it is made, so that concurrent attempts never exceed the limit. One that must not count
         after all is taken back.
@@ -70,19 +82,42 @@ class Attempts:
 
     async def try_to_count(
         self, windows: Sequence[SlidingWindow]
-    ) -> tuple[Sequence[Command], dict[SlidingWindow, int]]:
+    ) -> tuple[Sequence[Counted], dict[SlidingWindow, int]]:
         """
-        Count an attempt in each window that has room. One round trip. Returned are the commands that take it back, and
-        when there is room again in each window that is full (unix milliseconds).
+        Count an attempt in each window that has room. One round trip. Returned are what was counted, and when there is
+        room again in each window that is full (unix milliseconds).
         """
-        replies = await self._site.redis.pipeline([self._count_command(window) for window in windows])
-        answered = list(zip(windows, replies, strict=True))
-        undo: list[Command] = [("LPOP", self._key(window)) for window, (status, *_) in answered if status == "counted"]
-        return undo, {window: free[0] for window, (status, *free) in answered if status == "full"}
+        replies = await self._site.redis.replies([self._count_command(window) for window in windows])
+        counted, full = [], {}
+        for window, reply in zip(windows, replies, strict=True):
+            is_own = isinstance(reply, StoreUnavailable)
+            status, *free = self._count_here(window, reply) if isinstance(reply, StoreUnavailable) else reply
+            if status == "counted":
+                counted.append(Counted(self._key(window), is_own))
+            else:
+                full[window] = free[0]
+        return counted, full
 
-    async def take_back(self, commands: Sequence[Command]) -> None:
-        """Run the commands that `count` returned: each removes the newest attempt of a window. One round trip."""
-        await self._site.redis.pipeline(commands)
+    async def take_back(self, counted: Sequence[Counted]) -> None:
+        """Take back what `count` returned: the newest attempt of each window. One round trip."""
+        for each in counted:
+            if each.is_own and (own := self._site.own_attempts.get(each.key)):
+                own.pop()
+        await self._site.redis.pipeline([("LPOP", each.key) for each in counted if not each.is_own])
+
+    def _count_here(self, window: SlidingWindow, error: StoreUnavailable) -> tuple[str, *tuple[int, ...]]:
+        """Count an attempt in this process, as the script does, if the store is out of memory."""
+        if not is_out_of_memory(error):
+            raise error
+        key, now, known = self._key(window), self._site.clock(), self._site.own_attempts
+        recent = [at for at in known.pop(key, ()) if now <= at + window.seconds * 1000]
+        if len(known) >= MAX_OWN:
+            known.pop(next(iter(known)))
+        known[key] = recent  # the last one: those that were not used for longest go first
+        if len(recent) >= window.limit:
+            return "full", recent[-window.limit] + window.seconds * 1000 + 1
+        recent.append(now)
+        return ("counted",)
 
     def _count_command(self, window: SlidingWindow) -> Command:
         times = (self._site.clock(), window.seconds * 1000)

@@ -16,10 +16,9 @@ from typing import NoReturn
 
 from store import bans, breaches
 from store.breaches import Account, Breach, Candidate
-from store.client import Command
 from store.errors import RuleBroken, Unauthenticated
 from store.ranking.formulas import DAY
-from store.rate_limits import Attempts, SlidingWindow
+from store.rate_limits import Attempts, Counted, SlidingWindow
 from store.records import Vote
 from store.rules import HOLD, REFUSE, LeastRules
 from store.scripts.registry import Script
@@ -41,7 +40,7 @@ class Verdict:
     """
 
     breach: Breach | None = None
-    counted: list[Command] = field(default_factory=list)
+    counted: list[Counted] = field(default_factory=list)
     is_posted: bool = False
 
     @property

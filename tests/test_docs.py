@@ -49,9 +49,10 @@ WITHOUT_STATUS = {
     "CURSOR_GONE",
     "NOT_A_MODERATOR",
     "NOT_FOUND",
+    "NOT_OFFERED",
     "SUBSCRIBER_TOO_SLOW",
     Code.TOO_MANY_OPERATIONS,
-}  # in streams and on WebSockets only
+}  # in streams and on WebSockets, or of a field that is null in an answer
 BEFORE_THE_APPLICATION = {Code.HEADERS_TOO_LARGE: {431, 414}, Code.TOO_MANY_CONNECTIONS: {503}, Code.TIMED_OUT: {408}}
 LIMITS, CONNECTIONS, WEBSOCKET = Limits(), ConnectionLimiter(), Options()
 FIXED = {  # limits without a setting

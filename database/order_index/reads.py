@@ -118,6 +118,19 @@ def places(connection: "Connection", part: Range, count: int, upwards: bool) -> 
     return [Place(*row) for row in (PLACES_UP if upwards else PLACES_DOWN).run(connection, named)]
 
 
+def places_in_groups(
+    connection: "Connection", part: Range, groups: Sequence[str], count: int, upwards: bool
+) -> list[Place]:
+    """Like `places`, of the articles of some groups only, each once."""
+    (low, low_number), (high, high_number) = part.low, part.high
+    named = {
+        "listing": part.listing, "low": low, "low_number": low_number, "high": high, "high_number": high_number,
+        "groups": list(groups), "count": count,
+    }  # fmt: skip
+    statement = PLACES_IN_GROUPS_UP if upwards else PLACES_IN_GROUPS_DOWN
+    return [Place(*row) for row in statement.run(connection, named)]
+
+
 def places_of_many(connection: "Connection", parts: Sequence[Range], count: int, upwards: bool) -> list[list[Place]]:
     """Like `places`, for ranges of indexes whose values are integers: at most `count` places of each."""
     if not parts:
@@ -195,6 +208,9 @@ _PLACES = """
 SELECT value, number, extra FROM places
 WHERE listing = :listing AND (value, number) > (:low, :low_number) AND (value, number) < (:high, :high_number)
 """
+_IN_GROUPS = f"{_PLACES} AND number IN (SELECT number FROM article_groups WHERE name IN :groups)"
+PLACES_IN_GROUPS_UP = Statement(f"{_IN_GROUPS} ORDER BY value, number LIMIT :count", "groups")
+PLACES_IN_GROUPS_DOWN = Statement(f"{_IN_GROUPS} ORDER BY value DESC, number DESC LIMIT :count", "groups")
 PLACES_UP = Statement(f"{_PLACES} ORDER BY value, number LIMIT :count")
 PLACES_DOWN = Statement(f"{_PLACES} ORDER BY value DESC, number DESC LIMIT :count")
 PLACES_OF = Statement(  # "+" excludes the primary key, in whose order all places of the listing would be read

@@ -37,8 +37,11 @@ async def readyz(request: Request) -> Response:
     refusal = await request.app.state.store.site.write_error()
     writes = {"writes": "refused", "reason": refusal} if refusal else {}
     log: LogStream = request.app.state.log
-    note = {"log": f"cannot be written: {log.fault}"} if log.fault else {}
+    note: dict[str, object] = {"log": f"cannot be written: {log.fault}"} if log.fault else {}
     note |= await _database_note(database, request.app.state.store) if database else {}
+    if memory := await request.app.state.memory.gauges():
+        used = {"used": memory.used_bytes, "limit": memory.limit_bytes, "full_on": memory.full_on}
+        note["memory"] = used
     is_ready = database is None or database.is_open
     body = {"status": "ok" if is_ready else "unavailable", "store": "answers", **writes, **note}
     return JSONResponse(body, status_code=200 if is_ready else 503)
@@ -60,6 +63,7 @@ async def metrics(request: Request) -> Response:
     metrics.writes_refused = await store.site.write_error() is not None
     metrics.database = await _database_gauges(database, store) if database else None
     metrics.webhooks = await _webhook_gauges(database, store.site.clock()) if database else {}
+    metrics.memory = await request.app.state.memory.gauges()
     metrics.mails = await _mail_gauges(store.site) if store.site.offers_mail else None
     return await asyncio.to_thread(metrics.scrape)  # it reads two files for each process
 

@@ -22,6 +22,7 @@ from starlette.responses import Response
 
 from caches import POOL, Pool
 from engine import BackendUsage, Observation
+from server.observability.memory import MemoryGauges
 
 CAPACITY = 65_536  # counters of a process: ten times as many as all operation names and error codes need
 SIZE = 8 * CAPACITY  # bytes
@@ -68,6 +69,12 @@ DATABASE = {
     "up": "1 while the database answers.",
     "lag_entries": "Entries of the log that the database does not have yet, counted up to 10 000 for each partition.",
     "lag_seconds": "Age of the oldest entry of the log that the database does not have yet.",
+}
+
+MEMORY = {
+    "used_bytes": "Memory that the fullest server of the store uses.",
+    "limit_bytes": "Its limit: maxmemory, or else that of its cgroup or machine.",
+    "full_timestamp_seconds": "When it is full at the pace of the last week, in unix time; +Inf if it does not grow.",
 }
 
 WEBHOOKS = {
@@ -133,6 +140,7 @@ class Metrics(Collector):
         self.database: DatabaseGauges | None = None  # likewise
         self.webhooks: Mapping[int, WebhookGauges] = {}  # likewise
         self.mails: MailGauges | None = None  # likewise
+        self.memory: MemoryGauges | None = None  # likewise
         self._other = self._new_series(OTHER)
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -228,6 +236,8 @@ class Metrics(Collector):
             yield _labelled(GaugeMetricFamily(f"upvote_{kind}", description, labels=["cache"]), kind, totals)
         for kind, value in self.database._asdict().items() if self.database else ():
             yield GaugeMetricFamily(f"upvote_database_{kind}", DATABASE[kind], value)
+        for kind, value in self.memory._asdict().items() if self.memory else ():
+            yield GaugeMetricFamily(f"upvote_store_memory_{kind}", MEMORY[kind], value)
         for kind, value in self.mails._asdict().items() if self.mails else ():
             yield GaugeMetricFamily(f"upvote_mails_{kind}", MAILS[kind], value)
         for position, (kind, description) in enumerate(WEBHOOKS.items()):

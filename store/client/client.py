@@ -132,6 +132,11 @@ class RedisClient:
         sizes = [self.pipeline([("DBSIZE",)], server) for server in await self._server.primaries()]
         return sum(count for (count,) in await asyncio.gather(*sizes))
 
+    async def infos(self, *sections: str) -> list[str]:
+        """What INFO says of each primary. One round trip."""
+        asked = [self.pipeline([("INFO", *sections)], server) for server in await self._server.primaries()]
+        return [info for (info,) in await asyncio.gather(*asked)]
+
     async def scan(self, count: int) -> AsyncIterator[list[str]]:
         """All keys, some of them twice: about `count` in each round trip."""
         for server in await self._server.primaries():

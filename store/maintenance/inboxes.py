@@ -4,8 +4,10 @@ other partitions, so they cannot be compared in one step. Pending effects have t
 """
 
 from collections.abc import Sequence
+from math import inf
 
 from store import effects, keys, records
+from store.hidden import BLOCKED, UNBLOCKED
 from store.kinds import Key
 from store.maintenance.records.record import INSTANT
 from store.maintenance.wrong import Wrong
@@ -50,12 +52,17 @@ async def _unfounded(site: Site, key: Key) -> list[Wrong]:
     """The notifications of an inbox that no article or comment says to have sent, or that are too early."""
     found = await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES"))
     is_user, *notified = await site.redis.pipeline(
-        [("EXISTS", keys.user(key.p, key.suffix)), *(("HMGET", _cause(site, member), *FIELDS) for member, _ in found)]
+        [
+            ("EXISTS", keys.user(key.p, key.suffix)),
+            *(("HMGET", _cause(site, member), "poster", *FIELDS) for member, _ in found),
+        ]
     )
+    blocked = {name.lower(): since for name, since in await _blocked(site, key)}
     wrong = []
-    for (member, value), (text, *hidden) in zip(found, notified, strict=True):
+    for (member, value), (poster, text, *hidden) in zip(found, notified, strict=True):
         known = records.notified(text or "") if is_user and not any(hidden) else []
-        words = [each for each in known if _is_of(each, key.suffix, member)]
+        blocked_since = blocked.get((poster or "").lower(), inf)
+        words = [each for each in known if _is_of(each, key.suffix, member) and each.at <= blocked_since]
         if not words:
             wrong.append(Wrong(f"{key.text} {member}", f"{float(value):.0f}", None, ("ZREM", key.text, member)))
         elif float(value) < words[0].at:
@@ -64,45 +71,59 @@ async def _unfounded(site: Site, key: Key) -> list[Wrong]:
     return wrong
 
 
+async def _blocked(site: Site, key: Key) -> list[tuple[str, float]]:
+    """Whom the user of an inbox blocks, and since when."""
+    found: list[tuple[str, float]] = await site.redis.run(("ZRANGE", BLOCKED(key.p, key.suffix), 0, -1, "WITHSCORES"))
+    return found
+
+
 async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
     """The notifications of some articles and comments that are in no inbox."""
     expected = [
         (keys.inbox(p := site.home_of_user(each.username), each.username), keys.user(p, each.username),
+         (p, each.username, poster or ""),
          records.notification_member(int(key.suffix), each.kind, key.name), each.at)
-        for key, text in await _notifying(site, causes)
+        for key, text, poster in await _notifying(site, causes)
         for each in records.notified(text)
     ]  # fmt: skip
     replies = await site.redis.pipeline(
         [
             command
-            for inbox, account, member, _ in expected
-            for command in (("ZSCORE", inbox, member), ("HMGET", account, "name", "joined", "inbox_dropped"))
+            for inbox, account, block, member, _ in expected
+            for command in (
+                ("ZSCORE", inbox, member),
+                ("HMGET", account, "name", "joined", "inbox_dropped"),
+                ("ZSCORE", BLOCKED(*block[:2]), block[2]),
+                ("ZSCORE", UNBLOCKED(*block[:2]), block[2]),
+            )
         ]
     )
     return [
         Wrong(f"{inbox} {member}", None, str(at), ("ZADD", inbox, at, member))
-        for (inbox, _, member, at), value, (name, *begin) in zip(expected, replies[::2], replies[1::2], strict=True)
-        if value is None and name and at >= _begin(*begin)
+        for (inbox, _, _, member, at), value, (name, *begin), blocked, unblocked in zip(
+            expected, *(replies[place::4] for place in range(4)), strict=True
+        )
+        if value is None and name and at >= _begin(*begin) and not _may_be_kept_out(at, blocked, unblocked)
     ]
 
 
-async def _notifying(site: Site, causes: Sequence[Key]) -> list[tuple[Key, str]]:
+async def _notifying(site: Site, causes: Sequence[Key]) -> list[tuple[Key, str, str | None]]:
     """
-    Which articles, comments and actions notify users, and whom. Comments of deleted articles are being removed, and
-    what is hidden is in no inbox.
+    Which articles, comments and actions notify users, whom, and by whose texts. Comments of deleted articles are being
+    removed, and what is hidden is in no inbox.
     """
-    replies = await site.redis.pipeline([("HMGET", key.text, "article", *FIELDS) for key in causes])
+    replies = await site.redis.pipeline([("HMGET", key.text, "article", "poster", *FIELDS) for key in causes])
     found = [
-        (key, text, article)
-        for key, (article, text, *hidden) in zip(causes, replies, strict=True)
+        (key, text, article, poster)
+        for key, (article, poster, text, *hidden) in zip(causes, replies, strict=True)
         if text and not any(hidden)
     ]
     homes = [
         ("EXISTS", key.text if key.kind is keys.action else keys.article(key.p, article or key.suffix))
-        for key, _, article in found
+        for key, _, article, _ in found
     ]
     exist = await site.redis.pipeline(homes) if homes else []
-    return [(key, text) for (key, text, _), has_home in zip(found, exist, strict=True) if has_home]
+    return [(key, text, poster) for (key, text, _, poster), has_home in zip(found, exist, strict=True) if has_home]
 
 
 def _begin(joined: str | None, dropped: str | None) -> int:
@@ -112,6 +133,11 @@ def _begin(joined: str | None, dropped: str | None) -> int:
     """
     times = [(joined, 0), (dropped, 1)]
     return max([0, *(int(time) + after for time, after in times if time and INSTANT.fullmatch(time))])
+
+
+def _may_be_kept_out(at: int, blocked: float | None, unblocked: float | None) -> bool:
+    """Whether a notification may be in no inbox as its user blocks who notifies, or did so at its time."""
+    return (blocked is not None and blocked <= at) or (unblocked is not None and unblocked >= at)
 
 
 def _cause(site: Site, member: str) -> str:

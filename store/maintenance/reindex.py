@@ -15,6 +15,7 @@ from typing import Any
 from store import keys, links, log, recent_comments
 from store.client import Command
 from store.errors import RebuildOvertaken
+from store.home_indexes import SITE_RANKED
 from store.maintenance.scan import Progress, known_keys
 from store.ranking.config import (
     LINKS_FIELD,
@@ -91,7 +92,9 @@ async def set_weights(site: Site, group: str, changes: Mapping[str, float | None
     if any(before.get(name) != after.get(name) for name in INDEX_WEIGHTS):
         token = f"{weights} token={secrets.token_hex(8)}"
         for p in range(site.partitions):
-            await site.redis.run(("UNLINK", *(keys.next_group(p, group, order.value) for order in WEIGHTED_ORDERS)))
+            unused = [keys.next_group(p, group, order.value) for order in WEIGHTED_ORDERS]
+            unused += [SITE_RANKED(p, group, order.value) for order in WEIGHTED_ORDERS if not before]
+            await site.redis.run(("UNLINK", *unused))
         await _in_all(site, lambda p: ("HSET", keys.ranking(p), PENDING_PREFIX + group, token))
         await _fill(site, group, token, "", progress)
     await _activate(site, group, token, weights)
@@ -137,7 +140,7 @@ async def _index_links(site: Site, progress: Progress) -> None:
 async def _drop(site: Site, p: int, orders: Sequence[str]) -> None:
     names = await site.redis.run(("ZRANGE", keys.groups(p), 0, -1))
     unused = [keys.index(p, order) for order in orders]
-    unused += [keys.group(p, name, order) for name in names for order in orders]
+    unused += [kind(p, name, order) for kind in (keys.group, SITE_RANKED) for name in names for order in orders]
     for start in range(0, len(unused), KEYS_AT_ONCE):
         await site.redis.run(("UNLINK", *unused[start : start + KEYS_AT_ONCE]))
 

@@ -5,6 +5,9 @@ in the head of a file.
 
 A script that says `KEY.article` gets the key `article` of a partition, or what all keys of that kind begin with there:
 see `kinds.script_key`. Other scripts are called with KEYS in the order that their heads say.
+
+`-- flags: allow-oom` in the head of a script lets it run while the store is out of memory: it frees memory, or what
+does needs it.
 """
 
 import re
@@ -19,6 +22,7 @@ from store.keys import SLOTS
 FILES = {path.stem: path for path in Path(__file__).parent.glob("*/*.lua")}
 HEAD = re.compile(r"(?:--.*\n)*")
 REQUIRED = re.compile(r"^-- requires: (.+)$", re.MULTILINE)
+FLAGS = re.compile(r"^-- flags: (.+)$", re.MULTILINE)
 KEY = re.compile(r"\bKEY\.([a-z]+)")
 
 
@@ -34,7 +38,8 @@ class Script(LuaScript):
     def __init__(self, name: str) -> None:
         text = "".join(FILES[each].read_text() for each in files_of(name))
         self.key_names = tuple(dict.fromkeys(KEY.findall(text)))
-        super().__init__(_key_table(self.key_names) + text, is_read_only=FILES[name].parent.name == "reads")
+        text = _shebang(name) + _key_table(self.key_names) + text
+        super().__init__(text, is_read_only=FILES[name].parent.name == "reads")
         self.beginning = lru_cache(maxsize=SLOTS)(self._beginning)
 
     def _beginning(self, p: int) -> Command:
@@ -54,12 +59,24 @@ def files_of(name: str, above: tuple[str, ...] = ()) -> list[str]:
 
 
 def _required(name: str) -> list[str]:
+    listed = _in_head(name, REQUIRED)
+    return listed.split(", ") if listed else []
+
+
+def _shebang(name: str) -> str:
+    """The line that begins a script with flags."""
+    flags = _in_head(name, FLAGS)
+    return f"#!lua flags={flags}\n" if flags else ""
+
+
+def _in_head(name: str, line: re.Pattern[str]) -> str:
+    """What a line in the head of a file says; "" if there is none."""
     head = HEAD.match(FILES[name].read_text())
-    listed = REQUIRED.search(head[0]) if head else None
-    return listed[1].split(", ") if listed else []
+    found = line.search(head[0]) if head else None
+    return found[1] if found else ""
 
 
 def _key_table(names: tuple[str, ...]) -> str:
-    """The first line of a script: KEYS by name."""
+    """The line of a script that gives it KEYS by name."""
     keys = ", ".join(f"{name} = KEYS[{place}]" for place, name in enumerate(names, 1))
     return f"local KEY = {{{keys}}}\n" if names else ""

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.one_server
 
 
 @pytest.fixture
-def empty(redis_url, partitions) -> Settings:
-    return Settings(redis_url=f"{redis_url}?db=1", voting_window=100 * 365 * 86_400)
+def empty(redis_url, partitions, tmp_path) -> Settings:
+    return Settings(redis_url=f"{redis_url}?db=1", data_dir=tmp_path, voting_window=100 * 365 * 86_400)
 
 
 @pytest.fixture

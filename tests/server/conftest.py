@@ -127,5 +127,5 @@ def filled(tmp_path: Path, redis_url: str) -> Settings:
 
 
 @pytest.fixture
-def empty(redis_url: str) -> Settings:
-    return Settings(redis_url=f"{redis_url}?db=1")
+def empty(redis_url: str, tmp_path: Path) -> Settings:
+    return Settings(redis_url=f"{redis_url}?db=1", data_dir=tmp_path)

@@ -39,6 +39,10 @@ MUTATIONS = {  # by name, how often relative to the others
     "unfollowUser": 4,
     "followGroup": 8,
     "unfollowGroup": 4,
+    "hideArticle": 5,
+    "unhideArticle": 2,
+    "blockUser": 1.5,
+    "unblockUser": 1,
     "editProfile": 2,
     "editAccount": 2,
     "requestPasswordReset": 0.2,
@@ -161,7 +165,7 @@ class DocumentGenerator:
             "articles": 10, "feed": 9, "user": 7, "article": 26, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
             "comments": 4, "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "inbox": 8,
             "rateLimit": 1, "search": 6, "moderationLog": 5, "held": 3, "home": 4, "moderationQueue": 4, "appeals": 3,
-            "siteModerators": 2,
+            "siteModerators": 2, "linkTitle": 1,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
 
@@ -215,7 +219,9 @@ class DocumentGenerator:
     def _object(self, type_name: str, depth: int, times: float, within: Mapping[str, Any]) -> list[str]:
         type_ = SCHEMA.type_map[type_name]
         assert isinstance(type_, GraphQLObjectType)
-        leaves = [name for name, each in type_.fields.items() if is_leaf_type(get_named_type(each.type))]
+        leaves = [
+            name for name, each in type_.fields.items() if is_leaf_type(get_named_type(each.type)) and not each.args
+        ]
         others = [name for name in type_.fields if name not in (*leaves, *NOT_IN_PAYLOADS)]
         names = self.random.sample(leaves, self.random.randint(min(1, len(leaves)), min(len(leaves), 6)))
         parts = [self._leaf(type_name, name) for name in names] or ["__typename"]
@@ -249,13 +255,18 @@ class DocumentGenerator:
         return f" @{self.random.choice(('include', 'skip'))}(if: {condition})"
 
     def _connection(self, type_name: str, depth: int, times: float, within: Mapping[str, Any]) -> list[str]:
-        nodes = {"ThreadConnection": "Comment", "SearchConnection": "SearchResult", "QueueConnection": "Votable"}
+        nodes = {
+            "ThreadConnection": "Comment",
+            "SearchConnection": "SearchResult",
+            "QueueConnection": "Votable",
+            "HomeArticleConnection": "Article",
+        }
         node = nodes.get(type_name, type_name.removesuffix("Connection"))
         size = within.get("size", 25)
         parts = []
         if self.random.random() < 0.7:
             parts.append("pageInfo { hasNextPage hasPreviousPage startCursor endCursor }")
-        if self.random.random() < 0.5:
+        if type_name != "HomeArticleConnection" and self.random.random() < 0.5:
             parts.append("totalCount" + self._directive())
         self.cost += times * size
         if self.random.random() < 0.1 and parts:
@@ -286,7 +297,11 @@ class DocumentGenerator:
         definition = type_.fields[name]
         below: dict[str, Any] = {}
         if is_leaf_type(get_named_type(definition.type)):
-            return name
+            if definition.args and self.aliases >= MOST_ALIASES:
+                return "__typename"
+            self.aliases += bool(definition.args)
+            alias = f"a{self.aliases}: " if definition.args else ""
+            return alias + name + (self._arguments(parent, name, definition, times, below) if definition.args else "")
         is_other_type = (parent, name) == ("Comment", "poster")  # of Article it is not null: they cannot be merged
         if (definition.args or is_other_type) and self.aliases >= MOST_ALIASES:
             return "__typename"
@@ -321,7 +336,7 @@ class DocumentGenerator:
             self._part(known, given, about)
         if "unseenOnly" in known and self.random.random() < 0.4:
             given["unseenOnly"], _ = self._written("Boolean", "boolean", "true")
-        if "pinned" in known and self.random.random() < (0.4 if name == "thread" else 0.2):
+        if "pinned" in known and parent != "Home" and self.random.random() < (0.4 if name == "thread" else 0.2):
             given["pinned"], about["pinned"] = "true", "true"
         if "first" in known:
             self._page(known, given, about, times, below)

@@ -212,6 +212,19 @@ def _viewer_vote(request: Request, subject: Article | Comment) -> str | None:
     return vote_of(subject, viewer)
 
 
+class NotOffered(BadInput):
+    """What is off by default: the soak reads no pages of other servers."""
+
+    code = "NOT_OFFERED"
+
+
+def _link_title(request: Request, parent: Any, link: str) -> None:
+    if not is_link(link):
+        raise BadInput
+    request.model.reached.count("titles of links that are not offered")
+    raise NotOffered
+
+
 def _voters(request: Request, article: Article, **given: Any) -> Page | None:
     readers, viewer = request.model.policy.voters, request.viewer()
     is_moderator = viewer is not None and viewer.moderates(article.groups)
@@ -371,6 +384,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "groups": lambda request, parent, **given: request.listings.groups(request.paging(given)),
         "rateLimit": lambda request, parent: None,  # the soak runs without rate limits
         "changes": _changes,
+        "linkTitle": _link_title,
         "site": lambda request, parent: True,  # which has nothing but settings
         "moderationLog": moderation_fields.log,
         "held": moderation_fields.held,
@@ -405,6 +419,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "standing": _standing,
         **moderation_fields.VOTABLE_FIELDS,
         **saved.VOTABLE_FIELDS,
+        "viewerHasHidden": home.has_hidden,
     },
     "Comment": {
         name: _comment_field(function)
@@ -443,10 +458,12 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     },
     "Session": {"expiresAt": lambda request, end: end},
     "Account": {
+        "id": lambda request, user: f"account:{user.lower}",
         "sessions": _account_sessions,
         **mails.ACCOUNT_FIELDS,
     },
     "Site": {
+        "id": lambda request, site: "site",
         "avatarHosts": lambda request, site: [],
         "hasPasswords": lambda request, site: True,
         "registration": lambda request, site: "OPEN",
@@ -474,6 +491,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "viewerIsFollowing": lambda request, user: (
             (viewer := request.viewer()) is not None and user in viewer.following
         ),
+        "viewerIsBlocking": home.is_blocking,
         "roles": moderation_fields.roles,
         "isBanned": lambda request, user: not user.has_left and request.model.ban_of(user, None) is not None,
         "bannedUntil": moderation_fields.banned_until,
@@ -522,5 +540,6 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "ChangedField": {"name": lambda request, param: param[0], "value": lambda request, param: str(param[1])},
     **dict.fromkeys(("Refusal", "VotingClosed", "RateLimited", "Banned"), ERROR),
     **moderation_fields.FIELDS,
-    **saved.FIELDS,
+    "Home": {**saved.HOME_FIELDS, **home.HOME_FIELDS},
+    "HomeArticleConnection": CONNECTION,
 }

@@ -58,8 +58,10 @@ def _add(model: Model, text: Article | Comment, name: str, kind: str) -> None:
     if name in text.notified:
         return
     user = model.users.get(name)
+    is_blocked = user is not None and text.poster in user.blocked
+    model.reached.count("notifications of the blocked", is_blocked)
     seen_until = user.inbox_mark[0] if user and user.inbox_mark else 0
-    text.notified[name] = Notice(kind, unseen_time(model, user) if user else None, model.now)
+    text.notified[name] = Notice(kind, unseen_time(model, user) if user and not is_blocked else None, model.now)
     model.reached.count(f"notifications {kind}", user is not None)
     model.reached.count("mentions of nobody", user is None)
     model.reached.count("notifications at the mark", user is not None and seen_until >= model.now)
@@ -84,6 +86,7 @@ def put_back(model: Model, text: Article | Comment) -> None:
     for name, notice in text.notified.items():
         user = model.users.get(name)
         is_known = user is not None and notice.written_at >= user.joined_at
+        is_known = is_known and user.blocked.get(text.poster, model.now + 1) > notice.written_at
         text.notified[name] = notice._replace(at=notice.written_at if is_known else None)
         model.reached.count("notifications that come back", is_known)
 

@@ -224,6 +224,21 @@ class VariableGenerator(ModeratorInputs):
 
     _input_unfollowgroup = _input_followgroup
 
+    def _input_hidearticle(self) -> dict[str, Any]:
+        return {"articleId": self._articleId(SLOT, {})}
+
+    def _input_unhidearticle(self) -> dict[str, Any]:
+        """Mostly what the viewer hides."""
+        hidden = list(self.viewer.hidden) if self.viewer else []
+        return {"articleId": self._article(hidden) if hidden else self._articleId(SLOT, {})}
+
+    _input_blockuser = _input_followuser
+
+    def _input_unblockuser(self) -> dict[str, Any]:
+        """Mostly whom the viewer blocks."""
+        blocked = list(self.viewer.blocked) if self.viewer else []
+        return {"userId": f"user:{self.random.choice(blocked).lower}"} if blocked else self._input_followuser()
+
     def _input_markfeedseen(self) -> dict[str, Any]:
         about = {"parent": "Feed", "field": "articles"}
         found = self._cursor(Slot("", "", "", about), {})

@@ -40,9 +40,12 @@ def _forget(model: Model, user: User) -> None:
     user.groups.clear()
     user.profile.clear()
     user.saved.clear()
+    user.hidden.clear()
+    user.blocked.clear()
     user.roles.clear()
     for other in model.users.values():
         other.following.pop(user, None)
+        other.blocked.pop(user, None)
     for text in (*model.articles.values(), *model.comments.values()):
         text.notified.pop(user.lower, None)
     for action in model.actions.values():

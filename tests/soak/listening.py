@@ -30,7 +30,7 @@ async def subscribe(run: HistoryRun, step: Step) -> None:
             await run.send(replace(step, operations=(write,)))
             after = [subscribing.state(run.model, viewer, article) for viewer in viewers]
             sent = [each.after(earlier) for each, earlier in zip(after, before, strict=True)]
-            allowed = [each.allowed() for each in after]
+            allowed = [each.allowed(earlier) for each, earlier in zip(after, before, strict=True)]
             wrong = await asyncio.gather(*map(subscribing.wrong, subscribers, sent, allowed))
     except (OSError, TimeoutError, WebSocketException) as error:
         raise Difference(step, write, f"no answer: {error!r}") from error

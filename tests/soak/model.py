@@ -132,7 +132,8 @@ class Model:
 
     def feed(self, user: User) -> list[Article]:
         shown = {user, *user.following}
-        return [article for article in self.visible() if article.poster in shown]
+        shown -= user.blocked.keys()
+        return [each for each in self.visible() if each.poster in shown and each not in user.hidden]
 
     def by_link(self, link: str) -> list[Article]:
         return [each for each in self.visible() if each.link and canonical(each.link) == canonical(link)]

@@ -128,6 +128,8 @@ class User:
     joined_at: int
     following: dict["User", int] = field(default_factory=dict)  # by followee, when the follow began
     groups: set[str] = field(default_factory=set)  # that the user follows
+    hidden: dict[Any, int] = field(default_factory=dict)  # when articles were hidden
+    blocked: dict["User", int] = field(default_factory=dict)  # when users were blocked
     mark: Key | None = None  # the newest article seen in the feed
     inbox_mark: tuple[int, int] | None = None  # time and number of the newest notification seen
     posted: dict[str, tuple[int, Any, "Article"]] = field(default_factory=dict)  # by idempotency key

@@ -108,6 +108,7 @@ def _is_shown(subject: Article | Comment) -> bool:
 
 
 VOTABLE_FIELDS: Mapping[str, Callable[..., Any]] = {"viewerHasSaved": viewer_has_saved}
-FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
-    "Home": {"id": lambda request, home: f"home:{home.user.lower}", "saved": page},
+HOME_FIELDS: Mapping[str, Callable[..., Any]] = {
+    "id": lambda request, home: f"home:{home.user.lower}",
+    "saved": page,
 }

@@ -151,8 +151,10 @@ class State(NamedTuple):
         article = [self.article] if self.article != before.article else []
         return {"articleChanged": article, "commentPosted": posted, "commentChanged": changed}
 
-    def allowed(self) -> dict[str, list[Message]]:
-        return {"articleChanged": [self.article], "commentChanged": [*self.comments.values()]}
+    def allowed(self, before: "State") -> dict[str, list[Message]]:
+        """What else may be sent: also the state before, as a busy worker tells late what was written last."""
+        articles, comments = [self.article, before.article], [*self.comments.values(), *before.comments.values()]
+        return {"articleChanged": articles, "commentChanged": comments}
 
 
 def state(model: Model, viewer: User | None, article: Article) -> State:

@@ -311,6 +311,10 @@ class ValueGenerator:
                 return (field, name)
             case "Inbox", _:
                 return ("inbox", self.viewer.lower if self.viewer else name)
+            case "Home", "articles":
+                return ("home", self.viewer.lower if self.viewer else name, given("order", "HOT"), _instant(given))
+            case "Home", ("groups" | "hidden" | "blocked") as field:
+                return (field, self.viewer.lower if self.viewer else name)
             case "Home", "saved":
                 return ("saved", self.viewer.lower if self.viewer else name)
             case "Feed", _:

@@ -9,7 +9,24 @@ from itertools import count
 
 from redis import Redis
 
-from store import appeals, article_moderation, bans, flags, keys, links, listings, log, roles, saved, threads
+from store import (
+    appeals,
+    article_moderation,
+    bans,
+    blocked,
+    flags,
+    hidden,
+    home,
+    home_pins,
+    keys,
+    links,
+    listings,
+    log,
+    memory,
+    roles,
+    saved,
+    threads,
+)
 from store.annulments import annul, annul_some, restoring
 from store.articles import Draft
 from store.entrances import begin as begin_to_enter
@@ -30,7 +47,7 @@ from store.ranking import snapshots
 from store.ranking.formulas import Order
 from store.rate_limits import SlidingWindow, TokenBuckets
 from store.recent_comments import FLOORS, RELISTING
-from store.records import Article, ContentState, Vote
+from store.records import Article, ContentState, Position, Vote
 from store.rules import FlagRules, Rules
 from store.sessions import parse_token
 from store.store import Store
@@ -151,6 +168,20 @@ async def _discuss(store: Store, article: int) -> tuple[int, int, int]:
     return first.number, second.number, third.number
 
 
+async def choose_home(scene: Scene) -> None:
+    """Add keys of homes: a hidden article, a blocked user, a pin, and a group with a weight of its own."""
+    site = scene.store.site
+    await hidden.hide(site, "bob", scene.open.number)
+    await blocked.block(site, "bob", "dave")
+    await blocked.block(site, "bob", "carol")
+    await blocked.unblock(site, "bob", "carol")
+    pass_time(scene.redis, scene.clock, 1)
+    await post(scene.store, "carol", groups=["weighted"])
+    await reindex.set_weights(site, "weighted", {"vote_score": 300.0}, lambda count: None)
+    listing = home.listing_of(home.Choices("bob"), Order.SCORE, listings.whole(site, Order.SCORE))
+    await home_pins.pin(site, listing, site.clock(), [Position(1.0, keys.member(scene.open.number))])
+
+
 async def fill_other_kinds(scene: Scene) -> None:
     """
     Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, a long thread with a
@@ -162,6 +193,7 @@ async def fill_other_kinds(scene: Scene) -> None:
     await scene.store.follows.follow("bob", "alice")
     await scene.store.follows.follow_group("bob", "show")
     site = scene.store.site
+    await choose_home(scene)
     await reindex.reindex(site, tuple(Order), lambda count: None)
     await reindex.set_weights(site, "video", {"gravity_age": 1.5}, lambda count: None)
     await issue(site, "Alice", Purpose.RESET, "by the operator")
@@ -180,6 +212,7 @@ async def fill_other_kinds(scene: Scene) -> None:
     await scene.store.server_keys.create("shop")
     await TokenBuckets(site, capacity=100, refill=1).take({"alice": 90})  # it is full in 90 s, and gone then
     await log.advance(site, "reader", scene.p, log.START)
+    await memory.note(site, memory.MemoryUse(1, 2), is_high=True)
     await roles.grant(site, roles.OPERATOR, "bob", Role.ADMIN, None, "the first of them")
     await roles.grant(site, "bob", "dave", Role.MODERATOR, "show", "a good memory")
     await flags.flag(site, "bob", "article", scene.open.number, FlagReason.SPAM, "it sells shoes")

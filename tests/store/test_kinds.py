@@ -50,6 +50,10 @@ EXAMPLES: dict[kinds.Text, int | str] = {
 
 
 NEVER_EXPIRING = (
+    "hidden",
+    "blocked",
+    "siteranked",
+    "unblocked",
     "group",
     "coming",
     "links",

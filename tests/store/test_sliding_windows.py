@@ -82,3 +82,21 @@ async def test_window_that_ends_leaves_no_key(store, redis):
 
     left = sorted(redis.pttl(key) for key in redis.scan_iter("tried:*"))
     assert [round(each / 1000) for each in left] == [60, 3600]
+
+
+async def test_attempts_are_counted_in_the_process_while_the_store_is_full(store, clock, redis):
+    await store.attempts.count([HOUR])
+    redis.config_set("maxmemory", 1)
+    try:
+        first = clock.now
+        taken_back = await store.attempts.count([MINUTE, HOUR])
+        await store.attempts.take_back(taken_back)
+        for _ in range(3):
+            await store.attempts.count([MINUTE])
+
+        assert await refused_until(store, MINUTE) == first + 60_001
+        assert [redis.llen(key) for key in redis.scan_iter("tried:*")] == [1]
+        clock.now = first + 60_001
+        await store.attempts.count([MINUTE])
+    finally:
+        redis.config_set("maxmemory", 0)

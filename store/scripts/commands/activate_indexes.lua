@@ -21,6 +21,9 @@ for order in pairs(group ~= "" and ARGV[8] ~= "" and WEIGHTED_BY or {}) do
     redis.call("RENAME", new, old)
   end
 end
+for order, weight in pairs(group ~= "" and WEIGHTED_BY or {}) do
+  if not rawget(parse_weights(ARGV[9]), weight) then redis.call("UNLINK", KEY.siteranked .. group .. ":" .. order) end
+end
 if ARGV[8] ~= "" and ARGV[10] == "" then redis.call("HDEL", KEY.ranking, pending) end
 if ARGV[9] == "" then
   redis.call("HDEL", KEY.ranking, active)

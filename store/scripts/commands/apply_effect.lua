@@ -1,11 +1,13 @@
 -- Apply the effect of an entry of another partition's log, once and in the order of that log.
 -- requires: flag_outcomes, notify, upvoters
+-- flags: allow-oom
 -- KEYS  1 applied:{q}   2 closed:{q}   3 user:{q}:   4 channel events:{q}
---       5 mailbox:{q}:   6 mailing:{q}   7 mail:{q}:
---       8 from here on: the key that each command of the effect changes
+--       5 mailbox:{q}:   6 mailing:{q}   7 mail:{q}:   8 blocked:{q}:
+--       9 from here on: the key that each command of the effect changes
 -- ARGV  1 partition of the log   2 id of the entry before with an effect here, or ""   3 id of the entry
 --       4 from here on, for each command of the effect: its name, the number of its arguments after the key, and these;
---       NOTIFY and PUTBACK, of an inbox, have as arguments the username in lower case, the member and the time; UPVOTED, of
+--       NOTIFY and PUTBACK, of an inbox, have as arguments the username in lower case, the member, the time, and who
+--       notifies, or "" for moderators: nobody is notified of whom they block; UPVOTED, of
 --       a user, has the voter, and DECIDED the number of what the user has flagged, and the outcome; without any command
 --       the entry is skipped
 -- Reply {"applied"} | {"already"} | {"behind"}: earlier effects are missing
@@ -28,12 +30,14 @@ if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to w
 
 local mail_keys = {mailbox = KEYS[5], mailing = KEYS[6], mail = KEYS[7]}
 local place = 4
-for i = 8, #KEYS do
+for i = 9, #KEYS do
   local last = place + 1 + tonumber(ARGV[place + 1])
   if ARGV[place] == "NOTIFY" then
-    notify(KEYS[3] .. ARGV[place + 2], KEYS[i], KEYS[4], mail_keys, ARGV[place + 3], ARGV[place + 4])
+    local name, member, at, actor = unpack(ARGV, place + 2, last)
+    notify(KEYS[3] .. name, KEYS[i], KEYS[4], mail_keys, member, at, KEYS[8] .. name, actor ~= "" and actor)
   elseif ARGV[place] == "PUTBACK" then
-    put_back_in_inbox(KEYS[3] .. ARGV[place + 2], KEYS[i], ARGV[place + 3], ARGV[place + 4])
+    local name, member, at, actor = unpack(ARGV, place + 2, last)
+    put_back_in_inbox(KEYS[3] .. name, KEYS[i], member, at, KEYS[8] .. name, actor ~= "" and actor)
   elseif ARGV[place] == "UPVOTED" then
     add_upvoter(KEYS[i], ARGV[place + 2])
   elseif ARGV[place] == "DECIDED" then

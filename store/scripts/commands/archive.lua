@@ -1,6 +1,7 @@
 -- Remove an article from Redis once the database has it. The hash `archived` counts it. What stays: the names of its
 -- groups, its poster's karma, and the time of the poster's newest article.
 -- requires: archived_values, article_indexes
+-- flags: allow-oom
 -- ARGV  1-6 see prelude.lua   7 number   8 digest of the hash as the database has it (see archivable_articles.lua)
 --       9 token of the caller's lease
 -- Reply {"archived"} | {"missing"} | {"open"} while voting is open | {"changed"} since it was read
@@ -28,6 +29,7 @@ for _, group in ipairs(article.groups) do
   for _, order in ipairs(ORDERS) do
     redis.call("ZREM", KEY.group .. group .. ":" .. order, article.member)
     redis.call("ZREM", KEY.coming .. group .. ":" .. order, article.member)
+    redis.call("ZREM", KEY.siteranked .. group .. ":" .. order, article.member)
   end
   note_orders(article, "group:" .. group .. ":", ranking.own[group] or SITE_WEIGHTS)
   redis.call("HINCRBY", KEY.archived, "count:group:" .. group, 1)

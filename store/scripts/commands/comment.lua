@@ -62,7 +62,7 @@ if held_by then
   redis.call("HSET", KEY.comment .. number, "unannounced", "1", "held_by", held_by)
   change = set_comment_state(find_comment(number), "pending", poster, tonumber(ARGV[18]))
 else
-  notify_here(notified, "comment", number)
+  notify_here(notified, "comment", number, poster)
   publish_comment("commented", comment, id, groups)
 end
 return {"commented", number, comment_hash(number), poster, id, noted, told, change}

@@ -1,5 +1,6 @@
 -- Take things that were deleted out of what a user has saved.
 -- requires: prelude
+-- flags: allow-oom
 -- ARGV  1-6 see prelude.lua   7 username in lower case   from 8 on: members
 -- Reply how many were taken out
 require_open()

@@ -1,4 +1,5 @@
 -- Give up a lease.
+-- flags: allow-oom
 -- KEYS  1 lease:{p}:NAME
 -- ARGV  1 token of the caller
 -- Reply 1, or 0 if another has it, or nobody

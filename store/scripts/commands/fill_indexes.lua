@@ -15,6 +15,10 @@ local function fill(article)
     if WEIGHTED_BY[order] then
       local value = order_value(article, order, ranking.next_weights[group])
       redis.call("ZADD", KEY.coming .. group .. ":" .. order, value, article.member)
+      if rawget(ranking.next_weights[group], WEIGHTED_BY[order]) then
+        local site_value = order_value(article, order, SITE_WEIGHTS)
+        redis.call("ZADD", KEY.siteranked .. group .. ":" .. order, site_value, article.member)
+      end
     end
   end
 end

@@ -1,4 +1,5 @@
 -- Take comments out of lists and inboxes.
+-- flags: allow-oom
 -- KEYS  1 closed:{q}   2 from here on: comments:{q}:NAME and inbox:{q}:NAME
 -- ARGV  for each of these its members, separated by commas
 -- Reply {"forgotten"}

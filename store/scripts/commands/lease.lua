@@ -1,4 +1,5 @@
 -- Take a lease, or extend it.
+-- flags: allow-oom
 -- KEYS  1 lease:{p}:NAME
 -- ARGV  1 token of the caller   2 how long it lasts (milliseconds)
 -- Reply 1, or 0 if another has it

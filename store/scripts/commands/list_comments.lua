@@ -54,7 +54,7 @@ local function change_article()
     redis.call("HDEL", hash, "unannounced")
   end
   local change_inboxes = is_new and notify_here or away and forget_here or put_back_here
-  change_inboxes(told, "article", article)
+  change_inboxes(told, "article", article, redis.call("HGET", hash, "poster"))
   for _, slot in ipairs(slots_of(told)) do slots[#slots + 1] = slot end
   return told, is_new and "1" or ""
 end

@@ -44,6 +44,6 @@ if article.state then
   return {"posted", number, article_hash(number), poster, id, {}, ""}
 end
 local id = append_text("posted", poster, "article", number, unpack(values))
-notify_here(notified, "article", number)
+notify_here(notified, "article", number, poster)
 publish_event("posted", article, article.groups, id)
 return {"posted", number, article_hash(number), poster, id, note_effects(id, slots_of(notified)), notified}

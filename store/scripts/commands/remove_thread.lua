@@ -2,6 +2,7 @@
 -- ones whose last reply was deleted, and give places in the thread to others, or take them. The caller repeats the script
 -- until none is left.
 -- requires: comment_removal
+-- flags: allow-oom
 -- ARGV  1-7 see comments.lua   8 number of the article, or of the lowest comment   9 how many comments to remove at most
 -- Reply {next, {partition, id, ...}}
 --       next: the argument 8 of the next call, or "" if nothing is left

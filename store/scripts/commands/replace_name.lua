@@ -1,6 +1,7 @@
 -- Replace the name of a user who is being deleted by the pseudonym, in some keys of this partition. What follows from an
 -- article or a comment, such as its place in the user's list, moves with it.
 -- requires: article_indexes
+-- flags: allow-oom
 -- ARGV  1-6 see prelude.lua   7 username, as written   8 pseudonym   9 "1" to remove the entries of the log with texts of the
 --       user, too, else ""   from 10 on: keys; of archived articles of the user, `logged:{p}:N`
 -- Reply {"replaced", 1 if anything has changed, else 0}
@@ -131,7 +132,7 @@ local function leave_list(key)
   if redis.call("ZREM", key, written) == 1 then changes = 1 end
 end
 REPLACE.following, REPLACE.followers, REPLACE.groupfollowers = leave_list, leave_list, leave_list
-REPLACE.moderators = leave_list
+REPLACE.moderators, REPLACE.blocked, REPLACE.unblocked = leave_list, leave_list, leave_list
 
 -- How many articles of a user are archived. The counts are added, as some may have been archived since.
 function REPLACE.archived(key)

@@ -1,4 +1,5 @@
 -- Set the greatest value of a listing's archived places.
+-- flags: allow-oom
 -- KEYS  1 archived:{p}
 -- ARGV  1 serial at which the caller has read the places, or ""   2 listing   3 value
 -- Reply 1, or 0 if articles have left Redis or came back since

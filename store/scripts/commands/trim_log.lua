@@ -1,5 +1,6 @@
 -- Remove the oldest entries of a log: those that are old enough and that all consumers have taken, and those that are
 -- too many, or name a user who was deleted long ago, whether they were taken or not.
+-- flags: allow-oom
 -- KEYS  1 log:{p}   2 consumers:{p}   3 logged:{p}   4 deleted:{p}   5 outdated:{p}
 -- ARGV  1 how long entries are kept at least (milliseconds)   2 how many entries are kept at most
 --       3 how many entries to remove at most, as the script blocks the server

@@ -26,7 +26,7 @@ local function change_article(article, changes, link_digest, most, mentioned)
   local values = {with_notified(notified, "edited", ARGV[3], unpack(changes))}
   if told ~= notified then values = {"told", told, unpack(values)} end
   local id = append_text("edited", article.poster, "article", article.number, unpack(values))
-  notify_here(told, "article", article.number)
+  notify_here(told, "article", article.number, article.poster)
   publish_event("edited", article, article.groups, id)
   return id, note_effects(id, slots_of(told)), told
 end

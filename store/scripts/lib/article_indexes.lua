@@ -40,7 +40,10 @@ end
 
 local function remove_from_group(article, group)
   for _, order in ipairs(ORDERS) do redis.call("ZREM", KEY.group .. group .. ":" .. order, article.member) end
-  for order in pairs(WEIGHTED_BY) do redis.call("ZREM", KEY.coming .. group .. ":" .. order, article.member) end
+  for order in pairs(WEIGHTED_BY) do
+    redis.call("ZREM", KEY.coming .. group .. ":" .. order, article.member)
+    redis.call("ZREM", KEY.siteranked .. group .. ":" .. order, article.member)
+  end
   remove_if_empty(group)
 end
 

@@ -12,7 +12,7 @@ local function change_comment(comment, content, most, mentioned)
   local id = append_text("comment_edited", comment.poster, "comment", comment.number,
     "article", comment.article, "content", content, "edited", now, "notified", notified, "told", told
   )
-  notify_here(told, "comment", comment.number)
+  notify_here(told, "comment", comment.number, comment.poster)
   publish_comment("comment_edited", comment, id)
   return id, note_effects(id, slots_of(told)), told
 end

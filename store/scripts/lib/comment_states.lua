@@ -28,7 +28,7 @@ local function list_here(comment)
   end
   local is_new = is_first_shown(comment)
   local change_inboxes = is_new and notify_here or is_listed(comment) and put_back_here or forget_here
-  change_inboxes(comment.notified or "", "comment", comment.number)
+  change_inboxes(comment.notified or "", "comment", comment.number, comment.poster)
   return is_new
 end
 

@@ -10,7 +10,7 @@
 -- and a mark are without their sign; the size of an article is the distance of its value from 0.
 local at, delay = tonumber(ARGV[1]), tonumber(ARGV[4])
 local votes_exponent, age_exponent = tonumber(ARGV[2]), tonumber(ARGV[3])
-local index, by_votes = KEYS[1], KEYS[2]
+local index, by_votes = KEYS[1], KEYS[2] -- a script that reads several listings sets these anew
 local TOLERANCE = 1e-9 -- relative error of a computation
 local budget = tonumber(ARGV[5]) -- articles and classes that this step may still read
 

@@ -135,14 +135,14 @@ local function read_runs(state, runs)
 end
 
 -- Finds `wanted` positions of a part, in any order, and the runs that are left to the next step. `known` are positions
--- found by an earlier step, and `resumed` its open runs.
-local function search(sign, beyond, wanted, known, resumed)
+-- found by an earlier step, and `resumed` its open runs. Those beyond the size `last_size`, if it is given, are left out.
+local function search(sign, beyond, wanted, known, resumed, last_size)
   local state = {
     sign = sign, beyond = beyond, wanted = wanted,
     outward = down ~= (sign > 0), -- the page goes away from 0
     edge = beyond and math.abs(beyond.value), -- size at the position
     members = {}, sizes = {}, is_known = {}, -- candidates, and those of earlier steps
-    last_size = nil, -- size of the last of the first `wanted` candidates
+    last_size = last_size, -- size of the last of the first `wanted` candidates
     unread = {members = {}, decays = {}, bases = {}}, -- articles whose votes are not read yet
     runs = {}, new = 0,
   }
@@ -163,4 +163,55 @@ local function search(sign, beyond, wanted, known, resumed)
   if #found > wanted then table.sort(found, comes_before) end
   for i = #found, wanted + 1, -1 do found[i] = nil end
   return found, state.runs
+end
+
+-- The next positions of value 0, beyond a position if given.
+local function zeros(beyond, limit)
+  local first, found = redis.call("ZCOUNT", by_votes, "(1", "+inf"), {}
+  local last = first + redis.call("ZCOUNT", by_votes, 1, 1)
+  if down then
+    if beyond then
+      local is_taken = redis.call("ZSCORE", by_votes, beyond.member) == "1" and 1 or 0
+      first = first + zeros_above(beyond.member) + is_taken
+    end
+    last = math.min(last, first + limit)
+  else
+    if beyond then last = first + zeros_above(beyond.member) end
+    first = math.max(first, last - limit)
+  end
+  if first >= last then return found end
+  for i, member in ipairs(redis.call("ZRANGE", by_votes, first, last - 1, "REV")) do
+    found[i] = {member = member, value = 0}
+  end
+  budget = budget - #found
+  return found
+end
+
+local function sign_of(value) return value > 0 and 1 or value < 0 and -1 or 0 end
+
+-- Finds the next `count` positions beyond a position, or from the end of the listing. `resumed` is where an earlier
+-- step stopped, and `known` what it found. Positions beyond the value `limit`, if it is given, may be left out. Returns
+-- positions, and where this step stops if its budget is spent.
+local function next_positions(beyond, count, resumed, known, limit)
+  local start, finish, positions = beyond and sign_of(beyond.value), limit and sign_of(limit), {}
+  for _, sign in ipairs(down and {1, 0, -1} or {-1, 0, 1}) do
+    local is_passed = start and (down and sign > start or not down and sign < start)
+      or finish and (down and sign < finish or not down and sign > finish)
+    if not is_passed and #positions < count then
+      local edge, wanted, found, open = sign == start and beyond or nil, count - #positions, {}, {}
+      for _, position in ipairs(known) do
+        if sign_of(position.value) == sign then found[#found + 1] = position end
+      end
+      local is_done = resumed and (down and sign > resumed.part or not down and sign < resumed.part)
+      if not is_done and sign == 0 then
+        found = zeros(edge, wanted)
+      elseif not is_done then
+        found, open = search(sign, edge, wanted, found, resumed and resumed.part == sign and resumed.runs or nil,
+          sign == finish and math.abs(limit) or nil)
+      end
+      for _, position in ipairs(found) do positions[#positions + 1] = position end
+      if open[1] then return positions, {part = sign, runs = open} end
+    end
+  end
+  return positions
 end

@@ -73,19 +73,24 @@ local function notification(number, kind, type)
   return string.format("%016.0f %s %s", tonumber(number), kind, type)
 end
 
--- Notifies the users in `notified` who have their home here of a text: "article" or "comment" with a number.
-local function notify_here(notified, type, number)
+-- Notifies the users in `notified` who have their home here of a text: "article" or "comment" with a number. Not those who
+-- block its poster; of "action" there is none.
+local function notify_here(notified, type, number, poster)
   for kind, name, slot, at in string.gmatch(notified, NOTIFIED) do
     if is_here(slot) then
-      notify(KEY.user .. name, KEY.inbox .. name, KEY.events, MAILS, notification(number, kind, type), at)
+      local member = notification(number, kind, type)
+      notify(KEY.user .. name, KEY.inbox .. name, KEY.events, MAILS, member, at, KEY.blocked .. name, poster)
     end
   end
 end
 
 -- Puts a text that was hidden back into the inboxes here.
-local function put_back_here(notified, type, number)
+local function put_back_here(notified, type, number, poster)
   for kind, name, slot, at in string.gmatch(notified or "", NOTIFIED) do
-    if is_here(slot) then put_back_in_inbox(KEY.user .. name, KEY.inbox .. name, notification(number, kind, type), at) end
+    if is_here(slot) then
+      local member = notification(number, kind, type)
+      put_back_in_inbox(KEY.user .. name, KEY.inbox .. name, member, at, KEY.blocked .. name, poster)
+    end
   end
 end
 

@@ -1,31 +1,42 @@
 -- Functions that add notifications to the inbox of a user, unless there is no such user.
 -- requires: mails
 -- `member` see `records.notification_member`; `at` is in unix milliseconds.
-local function add_notification(account, inbox, member, at)
-  local MAX_NOTIFICATIONS = 1000
-  redis.call("ZADD", inbox, at, member)
-  local dropped = redis.call("ZRANGE", inbox, 0, -MAX_NOTIFICATIONS - 1, "WITHSCORES")
-  if dropped[1] then
-    redis.call("ZREMRANGEBYRANK", inbox, 0, -MAX_NOTIFICATIONS - 1)
-    redis.call("HSET", account, "inbox_dropped", dropped[#dropped])
+-- Nobody is notified of an `actor` whom they have blocked before: `blocked` is their list of these.
+local notify, put_back_in_inbox
+do -- a script has at most 200 local variables
+  local function add_notification(account, inbox, member, at)
+    local MAX_NOTIFICATIONS = 1000
+    redis.call("ZADD", inbox, at, member)
+    local dropped = redis.call("ZRANGE", inbox, 0, -MAX_NOTIFICATIONS - 1, "WITHSCORES")
+    if dropped[1] then
+      redis.call("ZREMRANGEBYRANK", inbox, 0, -MAX_NOTIFICATIONS - 1)
+      redis.call("HSET", account, "inbox_dropped", dropped[#dropped])
+    end
   end
-end
 
--- `keys` are those of mails, see mails.lua.
-local function notify(account, inbox, events, keys, member, at)
-  local name, mark = unpack(redis.call("HMGET", account, "name", "inbox_seen"))
-  if not name then return end
-  local seen = tonumber(string.match(mark or "", "^%S+"))
-  if seen and seen >= tonumber(at) then at = seen + 1 end -- it comes late: nobody has seen it
-  add_notification(account, inbox, member, at)
-  mails.note(keys, string.lower(name), member, at)
-  redis.call("PUBLISH", events, string.format("notified %.0f %s", tonumber(string.match(member, "^%d+")), name))
-end
+  -- Whether a user, whose `blocked` list this is, has blocked an actor by the time `at` (unix milliseconds).
+  local function has_blocked(blocked, actor, at)
+    local since = actor and redis.call("ZSCORE", blocked, actor)
+    return since and tonumber(since) <= tonumber(at)
+  end
 
--- Puts a notification back that was taken out when its article or comment was hidden, unless it is from before the user
--- joined, or was dropped from a full inbox. Nobody is told again.
-local function put_back_in_inbox(account, inbox, member, at)
-  local name, joined, dropped = unpack(redis.call("HMGET", account, "name", "joined", "inbox_dropped"))
-  if not name or tonumber(at) < (tonumber(joined) or 0) or tonumber(at) <= (tonumber(dropped) or -1) then return end
-  add_notification(account, inbox, member, at)
+  -- `keys` are those of mails, see mails.lua.
+  function notify(account, inbox, events, keys, member, at, blocked, actor)
+    local name, mark = unpack(redis.call("HMGET", account, "name", "inbox_seen"))
+    if not name or has_blocked(blocked, actor, at) then return end
+    local seen = tonumber(string.match(mark or "", "^%S+"))
+    if seen and seen >= tonumber(at) then at = seen + 1 end -- it comes late: nobody has seen it
+    add_notification(account, inbox, member, at)
+    mails.note(keys, string.lower(name), member, at)
+    redis.call("PUBLISH", events, string.format("notified %.0f %s", tonumber(string.match(member, "^%d+")), name))
+  end
+
+  -- Puts a notification back that was taken out when its article or comment was hidden, unless it is from before the user
+  -- joined, or was dropped from a full inbox. Nobody is told again.
+  function put_back_in_inbox(account, inbox, member, at, blocked, actor)
+    local name, joined, dropped = unpack(redis.call("HMGET", account, "name", "joined", "inbox_dropped"))
+    if not name or has_blocked(blocked, actor, at) then return end
+    if tonumber(at) < (tonumber(joined) or 0) or tonumber(at) <= (tonumber(dropped) or -1) then return end
+    add_notification(account, inbox, member, at)
+  end
 end

@@ -138,6 +138,10 @@ local function set_in_group(article, order, group, ranking, site_value)
   if next_weights and WEIGHTED_BY[order] then
     redis.call("ZADD", KEY.coming .. group .. ":" .. order, order_value(article, order, next_weights), article.member)
   end
+  local weight = WEIGHTED_BY[order]
+  if weight and (own and rawget(own, weight) or next_weights and rawget(next_weights, weight)) then
+    redis.call("ZADD", KEY.siteranked .. group .. ":" .. order, site_value, article.member) -- for homes
+  end
 end
 
 -- Writes an article to the index of an order, of the site and of its groups.

@@ -12,54 +12,6 @@
 local wanted = tonumber(ARGV[7])
 local position = ARGV[8] ~= "" and {value = tonumber(ARGV[8]), member = ARGV[9]}
 
--- The next positions of value 0, beyond a position if given.
-local function zeros(beyond, limit)
-  local first, found = redis.call("ZCOUNT", by_votes, "(1", "+inf"), {}
-  local last = first + redis.call("ZCOUNT", by_votes, 1, 1)
-  if down then
-    if beyond then
-      local is_taken = redis.call("ZSCORE", by_votes, beyond.member) == "1" and 1 or 0
-      first = first + zeros_above(beyond.member) + is_taken
-    end
-    last = math.min(last, first + limit)
-  else
-    if beyond then last = first + zeros_above(beyond.member) end
-    first = math.max(first, last - limit)
-  end
-  if first >= last then return found end
-  for i, member in ipairs(redis.call("ZRANGE", by_votes, first, last - 1, "REV")) do
-    found[i] = {member = member, value = 0}
-  end
-  budget = budget - #found
-  return found
-end
-
-local function sign_of(value) return value > 0 and 1 or value < 0 and -1 or 0 end
-
--- Finds the next `count` positions beyond a position, or from the end of the listing. `resumed` is where an earlier
--- step stopped, and `known` what it found. Returns positions, and where this step stops if its budget is spent.
-local function next_positions(beyond, count, resumed, known)
-  local start, positions = beyond and sign_of(beyond.value), {}
-  for _, sign in ipairs(down and {1, 0, -1} or {-1, 0, 1}) do
-    local is_passed = start and (down and sign > start or not down and sign < start)
-    if not is_passed and #positions < count then
-      local edge, wanted, found, open = sign == start and beyond or nil, count - #positions, {}, {}
-      for _, position in ipairs(known) do
-        if sign_of(position.value) == sign then found[#found + 1] = position end
-      end
-      local is_done = resumed and (down and sign > resumed.part or not down and sign < resumed.part)
-      if not is_done and sign == 0 then
-        found = zeros(edge, wanted)
-      elseif not is_done then
-        found, open = search(sign, edge, wanted, found, resumed and resumed.part == sign and resumed.runs or nil)
-      end
-      for _, position in ipairs(found) do positions[#positions + 1] = position end
-      if open[1] then return positions, {part = sign, runs = open} end
-    end
-  end
-  return positions
-end
-
 -- 1 if an article is at the position or behind it, opposite to the direction of the page; else 0.
 local function has_behind()
   if not position then return 0 end

@@ -52,6 +52,11 @@ local function expect_in_order(order)
   for _, group in ipairs(article.groups) do
     local value = is_written and order_value(article, order, ranking.own[group] or SITE_WEIGHTS)
     expect_member(KEY.group .. group .. ":" .. order, article.member, value)
+    local own, weight = ranking.own[group], WEIGHTED_BY[order]
+    if own and weight and rawget(own, weight) then
+      local site_value = is_written and order_value(article, order, SITE_WEIGHTS)
+      expect_member(KEY.siteranked .. group .. ":" .. order, article.member, site_value)
+    end
   end
 end
 

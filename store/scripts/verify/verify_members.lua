@@ -7,10 +7,10 @@ local kind, COUNT = ARGV[9], 500
 local PREFIXES = {
   good = KEY.good, groups = KEY.groups, posters = KEY.posters, group = KEY.group, coming = KEY.coming,
   timeline = KEY.timeline, links = KEY.links, replies = KEY.replies, tree = KEY.tree, stubs = KEY.stubs,
-  latest = KEY.latest, held = KEY.held, recent = KEY.recent,
+  latest = KEY.latest, held = KEY.held, siteranked = KEY.siteranked, recent = KEY.recent,
 }
 local index = (INDEX[kind] or PREFIXES[kind]) .. name
-local group = string.match(name, "^[^:]*") -- for the kinds "group" and "coming"
+local group = string.match(name, "^[^:]*") -- for the kinds "group", "coming" and "siteranked"
 
 local function has(list, wanted)
   for _, each in ipairs(list) do if each == wanted then return true end end
@@ -50,6 +50,13 @@ local function is_held(number)
   return state and string.lower(poster or name) == name
 end
 
+-- Whether the group has a weight of its own for the order of the index, or gets one.
+local function is_site_ranked()
+  local ranking, weight = read_ranking({group}), WEIGHTED_BY[string.match(name, "[^:]*$")]
+  local own, coming = ranking.own[group], ranking.next_weights[group]
+  return weight and (own and rawget(own, weight) or coming and rawget(coming, weight))
+end
+
 -- Whether the sorted set may have this member. If the article's hash lacks the field to compare with, the member stays:
 -- it helps to repair the hash by hand.
 local function belongs(member)
@@ -71,7 +78,8 @@ local function belongs(member)
   if kind == "links" then return redis.call("HGET", hash, "link_digest") == name end
   if kind == "timeline" then return string.lower(redis.call("HGET", hash, "poster") or name) == name end
   if kind == "coming" and redis.call("HEXISTS", KEY.ranking, "next:" .. group) == 0 then return false end
-  if kind ~= "group" and kind ~= "coming" then return true end
+  if kind == "siteranked" and not is_site_ranked() then return false end
+  if kind ~= "group" and kind ~= "coming" and kind ~= "siteranked" then return true end
   return has(split(redis.call("HGET", hash, "groups") or group), group)
 end
 

@@ -1,0 +1,71 @@
+"""What the viewer hides: the list, whether an article is in it, and how it changes."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from resolvers import articles
+from resolvers.arguments import PageArguments, paginated
+from resolvers.context import Context
+from resolvers.filling import Source, full_connection
+from resolvers.pagination import Connection, Nodes
+from store import hidden, records
+from store.errors import NotFound, StoreUnavailable, Unauthenticated
+from store.hidden import Hidden
+from store.records import Article, HiddenArticle, Home
+
+
+@paginated
+async def of_homes(homes: Sequence[Home], context: Context, *, paging: PageArguments) -> list[Connection[Article]]:
+    """Two round trips, and one to drop what was deleted."""
+    listings = [hidden.listing(context.store.site, home.username) for home in homes]
+    return [
+        await full_connection(context, Source.of_listing(context, each), paging, HIDDEN_ARTICLES) for each in listings
+    ]
+
+
+async def viewer_has_hidden(found: Sequence[Article], context: Context) -> list[bool]:
+    """One command for each partition, none if nobody is logged in."""
+    viewer = await context.viewer()
+    if viewer is None:
+        return [False] * len(found)
+    known = await context.reads.hidden(viewer, [article.number for article in found])
+    return [article.number in known for article in found]
+
+
+async def hide(context: Context, article_id: str) -> tuple[Article | None, bool]:
+    """The article, and whether anything has changed. It is read before, as it may be archived."""
+    actor, number = context.actor(), articles.checked_number(article_id)
+    (found,) = await context.articles([number])
+    if await context.viewer() is None:
+        raise Unauthenticated
+    if found is None:
+        raise NotFound(f"there is no article:{number}", "articleId")
+    return _hidden(context, await context.write(hidden.hide(context.store.site, actor, number)), found)
+
+
+async def unhide(context: Context, article_id: str) -> tuple[Article | None, bool]:
+    """Also of an article that was deleted since it was hidden."""
+    number = articles.checked_number(article_id)
+    result = await context.write(hidden.unhide(context.store.site, context.actor(), number))
+    (found,) = await context.articles([number])
+    return _hidden(context, result, found)
+
+
+def _hidden(context: Context, result: Hidden, article: Article | None) -> tuple[Article | None, bool]:
+    context.reads.prime_login(result.username)
+    return article, result.changed
+
+
+async def _read(context: Context, numbers: Iterable[int]) -> list[Article | None]:
+    """What is visible of what the viewer hides. What was deleted is taken out of the list."""
+    wanted = list(numbers)
+    found = await context.reads.articles_of_any_state(wanted)
+    deleted = [number for number, article in zip(wanted, found, strict=True) if article is None]
+    viewer = await context.viewer()
+    if deleted and viewer:
+        with suppress(StoreUnavailable):  # a later read does it
+            await hidden.drop(context.store.site, viewer, deleted)
+    return [None if type(article) is HiddenArticle else article for article in found]
+
+
+HIDDEN_ARTICLES = Nodes(_read, records.size_of)

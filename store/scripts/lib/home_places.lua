@@ -1,0 +1,94 @@
+-- Functions for the reads of homes: places of several listings, each article once, without those that the viewer hides.
+-- KEYS  1 article:{p}:   2 hidden:{p}:NAME   3 ranking:{p}   4 siteranked:{p}:   5 from here on: the indexes
+-- ARGV  1-5 see the script   6 "down" or "up": direction of the page   7 how many places to look at
+--       8 value and 9 member of the position beyond which they are, or ""
+--       10 usernames whom the viewer blocks, each in lower case with the slot and ":" before it, separated by spaces
+-- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more,
+--       member, value, ... of the places that are shown, in the direction of the page}
+local SLOTS = 1024
+local is_down, wanted = ARGV[6] == "down", tonumber(ARGV[7])
+local from, from_member = tonumber(ARGV[8]), ARGV[9]
+local LAST = is_down and "" or "~" -- in place of a member: the place after all others of the same value
+
+local places, is_known = {}, {} -- {value, member, value as text}
+local stops = {} -- {value, member} of the places at which listings stopped that have more
+
+local blocked = {} -- usernames by slot
+for slot, name in string.gmatch(ARGV[10], "(%d+):(%S+)") do
+  slot = tonumber(slot)
+  blocked[slot] = blocked[slot] or {}
+  blocked[slot][name] = true
+end
+
+-- Whether the poster of an article is blocked. The number has the poster's slot, so few posters are read.
+local function is_by_blocked(member)
+  local number = tonumber(member)
+  local names = blocked[number % SLOTS]
+  if not names then return false end
+  local poster = redis.call("HGET", KEYS[1] .. string.format("%.0f", number), "poster")
+  return poster and names[string.lower(poster)] or false
+end
+
+-- Which of some members are not hidden by the viewer, nor by somebody whom the viewer blocks.
+local function shown_of(members)
+  local shown = {}
+  if not members[1] then return shown end
+  local hidden = redis.call("ZMSCORE", KEYS[2], unpack(members))
+  for i, member in ipairs(members) do
+    if not hidden[i] and not is_by_blocked(member) then shown[member] = true end
+  end
+  return shown
+end
+
+local function comes_first(one, other)
+  if not is_down then one, other = other, one end
+  return one[1] > other[1] or one[1] == other[1] and one[2] > other[2]
+end
+
+local function add_place(member, value)
+  if is_known[member] then return end
+  is_known[member] = true
+  places[#places + 1] = {tonumber(value), member, value}
+end
+
+-- The last of the first `wanted` places; nil if there are not as many. No function compares, as this is done often.
+local function last_wanted()
+  if #places < wanted then return nil end
+  local values, ties = {}, {}
+  for i, place in ipairs(places) do values[i] = is_down and -place[1] or place[1] end
+  table.sort(values)
+  local value, before = is_down and -values[wanted] or values[wanted], 0
+  for _, place in ipairs(places) do
+    if place[1] == value then
+      ties[#ties + 1] = place[2]
+    elseif is_down == (place[1] > value) then
+      before = before + 1
+    end
+  end
+  table.sort(ties)
+  local nth = wanted - before
+  return {value, ties[is_down and #ties + 1 - nth or nth]}
+end
+
+-- The reply of the first `wanted` places, or of those up to where a listing stopped.
+local function reply_of_places()
+  local last = (stops[1] or #places > wanted) and last_wanted()
+  for _, stop in ipairs(stops) do
+    if not last or comes_first(stop, last) then last = stop end
+  end
+  local near = {}
+  for _, place in ipairs(places) do
+    if not last or not comes_first(last, place) then near[#near + 1] = place end
+  end
+  table.sort(near, comes_first)
+  local members = {}
+  for i, place in ipairs(near) do members[i] = place[2] end
+  local shown, reply = shown_of(members), {last and string.format("%.17g", last[1]) or "", last and last[2] or ""}
+  for _, place in ipairs(near) do
+    if shown[place[2]] then
+      reply[#reply + 1] = place[2]
+      reply[#reply + 1] = place[3]
+    end
+  end
+  return reply
+end

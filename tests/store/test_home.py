@@ -1,0 +1,157 @@
+"""Homes compared with a filter of the site's listing: by followed groups, hidden articles and blocked users."""
+
+import asyncio
+import random
+from functools import partial
+
+import pytest
+
+from resolvers.dataloader import Reads
+from store import blocked, hidden, home, listings
+from store.home import HomeListing
+from store.listings import Listing, Window
+from store.maintenance import reindex
+from store.ranking import since
+from store.ranking.formulas import Order
+from store.records import Article, Position, Vote
+from store.store import Store
+from tests.conftest import Clock, registered
+from tests.store.reading import post, verified
+
+pytestmark = pytest.mark.routed
+
+PEOPLE = ("alice", "bob", "carol", "dave", "erin", "frank")
+GROUPS = tuple(f"group-{each}" for each in range(12))
+VIEWER = "alice"
+
+
+class Homes:
+    """A store with articles in groups, and what a viewer has chosen."""
+
+    def __init__(self, store: Store, clock: Clock, seed: int) -> None:
+        self.store, self.clock, self.chance = store, clock, random.Random(seed)
+        self.articles: dict[int, Article] = {}
+
+    async def fill(self, count: int) -> None:
+        for name in PEOPLE:
+            await registered(self.store, name)
+        for _ in range(count):
+            self.clock.advance(self.chance.choice((0, 1, 60, 3_000)))
+            groups = self.chance.sample(GROUPS, self.chance.choice((0, 1, 1, 2, 5)))
+            article = await post(self.store, self.chance.choice(PEOPLE), groups=groups)
+            self.articles[article.number] = article
+
+    async def move(self, count: int) -> None:
+        """Votes, some of which are refused."""
+        for _ in range(count):
+            number, voter = self.chance.choice(list(self.articles)), self.chance.choice(PEOPLE)
+            if self.articles[number].poster != voter:
+                value = self.chance.choice((Vote.UP, Vote.UP, Vote.DOWN, Vote.NONE))
+                self.articles[number] = (await self.store.articles.vote(number, voter, value)).article
+
+    async def choose(self, groups: int, hidden_articles: int, others: int) -> None:
+        for group in self.chance.sample(GROUPS, groups):
+            await self.store.follows.follow_group(VIEWER, group)
+        for number in self.chance.sample(list(self.articles), hidden_articles):
+            await hidden.hide(self.store.site, VIEWER, number)
+        for name in self.chance.sample(PEOPLE[1:], others):
+            await blocked.block(self.store.site, VIEWER, name)
+
+    async def expected(self, whole: Listing) -> list[Position]:
+        """The filter of the listing of the site."""
+        reads = Reads(self.store, None)
+        choices = await reads.choices(VIEWER)
+        (page,) = await reads.pages([(whole, Window(len(self.articles) + 1))])
+        hides = await reads.hidden(VIEWER, list(self.articles))
+        return [
+            place
+            for place in page.positions
+            if (not choices.groups or set(self.articles[place.number].groups) & set(choices.groups))
+            and self.articles[place.number].poster not in choices.blocked
+            and place.number not in hides
+        ]
+
+    async def listing(self, order: Order, whole: Listing) -> HomeListing:
+        return home.listing_of(await Reads(self.store, None).choices(VIEWER), order, whole)
+
+    async def walked(self, listing: HomeListing, size: int, upwards: bool) -> list[Position]:
+        """All places by pages of one size, each of which is full and knows what is on both sides."""
+        found: list[Position] = []
+        beyond = None
+        while True:
+            window = Window(size, upwards, beyond, at=listing.whole.decay.at if listing.whole.decay else None)
+            page = await Reads(self.store, None).home_page(listing, window)
+            ahead, behind = (page.above, page.below) if upwards else (page.below, page.above)
+            assert bool(behind) == bool(found)
+            found = [*page.positions, *found] if upwards else [*found, *page.positions]
+            if not ahead:
+                return found
+            assert len(page.positions) == size
+            beyond = page.positions[0 if upwards else -1]
+
+
+@pytest.fixture
+async def homes(store, clock):
+    homes = Homes(store, clock, 7)
+    await homes.fill(160)
+    await homes.move(300)
+    return homes
+
+
+CHOICES = [(0, 0, 0), (1, 0, 0), (5, 0, 0), (12, 30, 0), (5, 40, 2), (0, 50, 3), (3, 0, 5)]
+
+
+@pytest.mark.parametrize("choices", CHOICES, ids=lambda given: "-".join(map(str, given)))
+async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, H2
+    await homes.choose(*choices)
+    site, instants = homes.store.site, sorted(each.posted_at for each in homes.articles.values())
+    wholes = [(order, partial(listings.whole, site, order)) for order in Order]
+    wholes += [
+        (order, partial(listings.posted_since, site, None, order, instants[place]))
+        for order in since.orders(tuple(Order))
+        for place in (0, 40, 150, 159)
+    ]
+    for order, whole in wholes:
+        listing = await homes.listing(order, whole())
+        expected = await homes.expected(listing.whole)
+        for size in (1, 7, 25, 100):
+            for upwards in (False, True):
+                walked = await homes.walked(listing, size, upwards)
+                assert walked == expected, (order, listing.name, size, upwards)
+
+
+@pytest.mark.parametrize("order", [Order.SCORE, Order.HOT, Order.BEST], ids=lambda order: order.value)
+async def test_groups_with_weights_of_their_own_are_ranked_by_those_of_the_site(homes, order):  # H1
+    site, weights = homes.store.site, {"vote_score": 5.0, "hot_seconds": 90.0, "best_z": 0.1}
+    await homes.choose(5, 10, 1)
+    for group in GROUPS[::2]:
+        await reindex.set_weights(site, group, weights, lambda count: None)
+    await homes.move(60)
+    listing = await homes.listing(order, listings.whole(site, order))
+    expected = await homes.expected(listing.whole)
+    assert await homes.walked(listing, 10, False) == expected
+
+    await reindex.set_weights(site, GROUPS[0], dict.fromkeys(weights), lambda count: None)
+    await homes.move(60)
+    expected = await homes.expected(listing.whole)
+    assert await homes.walked(listing, 10, True) == expected
+    assert [
+        each for each in await verified(homes.store) if "TTL" not in each.where
+    ] == []  # the clock is not the server's
+
+
+async def test_home_is_exact_while_weights_of_a_followed_group_change(homes):  # H1
+    """Each page is of a moment before or after the change, and both are the same home."""
+    site = homes.store.site
+    await homes.choose(12, 0, 0)
+    listing = await homes.listing(Order.SCORE, listings.whole(site, Order.SCORE))
+    expected = await homes.expected(listing.whole)
+    change = asyncio.gather(
+        *(reindex.set_weights(site, group, {"vote_score": 9.0}, lambda count: None) for group in GROUPS[:4])
+    )
+    pages = 0
+    while not change.done():
+        assert list((await Reads(homes.store, None).home_page(listing, Window(100))).positions) == expected[:100]
+        pages += 1
+    await change
+    assert pages > 3
