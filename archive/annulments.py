@@ -2,22 +2,24 @@
 Votes of a user that count no more, and that count again when the action is reverted, also on what is archived.
 
 Votes are annulled and restored in steps: the database knows who has voted on what; without one, the sets of voters do
-while they exist. What is archived is brought back to Redis first. Before a revert restores votes in a partition, it
+while they exist. What is archived stays so: see `recounts`. Before a revert restores votes in a partition, it
 forbids there that a process which is late annuls more.
 """
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from archive import write_back
-from archive.stepwise import Delayed, Reverted, StepwiseWork
+from archive import recounts
+from archive.stepwise import ConsumerBehind, Reverted, StepwiseWork
 from database.database import CONSUMER, Database, DatabaseUnavailable
 from database.statements import Statement
 from store import annulments, keys, leaving, log, moderation_records
+from store.annulments import NOTHING_ARCHIVED, Archived, Step
 from store.client import Command
 from store.errors import StoreUnavailable
 from store.maintenance import scan
@@ -28,17 +30,15 @@ from store.store import Store
 if TYPE_CHECKING:
     from database.statements import Connection
 
-VOTES_AT_ONCE = 200  # in a step, which blocks the server for some milliseconds
+VOTES_AT_ONCE = 50  # in a step, which blocks the server for some milliseconds
 READ_AT_ONCE = 2_000  # votes, in a query
 AT_ONCE = 1_000  # votes that the request of a moderator waits for
 MAX_BEHIND = 10_000  # entries that a consumer of the log may be behind
-TRIES = 3  # to bring something back that leaves Redis again
+TRIES = 3  # to find what leaves Redis, or comes back, meanwhile
 PATIENCE, PAUSE = 2.0, 0.05  # seconds: how long to wait for the database, and between two looks
 INTERVAL = 0.5  # seconds between two searches for actions whose votes are to be annulled or restored
 
-
-class ConsumerBehind(Delayed):
-    """A consumer of the log has to catch up first."""
+Run = Callable[[Sequence[int], Archived], Awaitable[Step]]  # a step for some numbers
 
 
 class CastVote(NamedTuple):
@@ -70,8 +70,8 @@ async def settle(store: Store, database: Database | None, number: int, most: int
     Annul the votes of the action with a number, or restore them if it is reverted; if `most` is given, stop after about
     as many.
 
-    A query for `READ_AT_ONCE` votes, and a round trip for `VOTES_AT_ONCE` of a partition; for an archived article the
-    cost of `write_back.bring_back`.
+    A query for `READ_AT_ONCE` votes, and a round trip for `VOTES_AT_ONCE` of a partition; one more for those of them
+    that are archived, and the cost of `recounts.archived`.
 
     Raises:
         ConsumerBehind: a consumer of the log is too far behind, or the database may not have all votes.
@@ -129,7 +129,7 @@ async def _annul_some(
     votes: Collection[CastVote],
 ) -> bool:
     """
-    Annul some votes, also those on what has to be brought back before. Returns whether the database may lack some.
+    Annul some votes, also those on what is archived. Returns whether the database may lack some.
 
     Raises:
         Reverted: the action was reverted.
@@ -137,17 +137,25 @@ async def _annul_some(
     site, is_unsure = store.site, False
     for p, some in _by_partition(site, votes).items():
         for start in range(0, len(some), VOTES_AT_ONCE):
-            left = some[start : start + VOTES_AT_ONCE]
-            for _ in range(TRIES):
-                step = await annulments.annul_some(site, p, action.number, voter, complete_at, left)
-                if step.is_reverted:
-                    raise Reverted
-                is_unsure |= bool(step.unsure)
-                back = await _bring_back(store, database, step.absent)
-                left = [vote for vote in left if vote.number in back]
-                if not left:
-                    break
+            known = {vote.number: vote for vote in some[start : start + VOTES_AT_ONCE]}
+            run = partial(_annul_these, site, p, action.number, voter, complete_at, known)
+            unsure, _ = await _take_step(site, database, p, list(known), run)
+            is_unsure |= unsure
     return is_unsure
+
+
+async def _annul_these(
+    site: Site,
+    p: int,
+    action: int,
+    voter: str,
+    complete_at: int,
+    votes: Mapping[int, CastVote],
+    numbers: Sequence[int],
+    archived: Archived,
+) -> Step:
+    wanted = [votes[number] for number in numbers]
+    return await annulments.annul_some(site, p, action, voter, complete_at, wanted, archived)
 
 
 async def _restore(
@@ -160,15 +168,13 @@ async def _restore(
         await annulments.note(site, action, total=total, state=AnnulmentState.RESTORING)
     for p in range(site.partitions):
         await annulments.restore_some(site, p, action.number, voter, [])  # from now on none is annulled here
-        while numbers := await annulments.held_in(site, p, action.number, VOTES_AT_ONCE):
-            step = await annulments.restore_some(site, p, action.number, voter, numbers)
-            for _ in range(TRIES):
-                back = await _bring_back(store, database, step.absent)
-                if gone := [number for number in step.absent if number not in back]:
-                    await annulments.restore_some(site, p, action.number, voter, gone, are_gone=True)
-                if not back:
-                    break
-                step = await annulments.restore_some(site, p, action.number, voter, sorted(back))
+        run = partial(annulments.restore_some, site, p, action.number, voter)
+        while numbers := await annulments.held_in(site, p, action.number, AT_ONCE):
+            for start in range(0, len(numbers), VOTES_AT_ONCE):
+                some = numbers[start : start + VOTES_AT_ONCE]
+                _, gone = await _take_step(site, database, p, some, run)
+                if gone:
+                    await run(gone, are_gone=True)
             await annulments.note(site, action)
             await _require_room(site)
             seen += len(numbers)
@@ -177,9 +183,32 @@ async def _restore(
     return await annulments.note(site, action, state=AnnulmentState.RESTORED)
 
 
-async def _bring_back(store: Store, database: Database | None, numbers: Sequence[int]) -> set[int]:
-    """Write archived articles back to Redis. Returns those of the numbers that were archived."""
-    return {number for number in numbers if await write_back.bring_back(store, database, number)}
+async def _take_step(
+    site: Site, database: Database | None, p: int, numbers: Sequence[int], run: Run
+) -> tuple[bool, Sequence[int]]:
+    """
+    Take a step, first for what Redis has, then for what is archived. Returns whether the database may lack some votes,
+    and the numbers of what is neither here nor there.
+
+    Raises:
+        Reverted: the action was reverted.
+        ConsumerBehind: the counts of what is archived change, or articles move, again and again.
+    """
+    step, archived = await run(numbers, NOTHING_ARCHIVED), NOTHING_ARCHIVED
+    is_unsure = bool(step.unsure)
+    for tries in range(TRIES):
+        if step.is_reverted:
+            raise Reverted
+        if not step.absent or site.rankings.archive is None:
+            return is_unsure, step.absent
+        if tries:
+            await caught_up(site)
+        archived = await recounts.archived(site, database, p, step.absent)
+        step = await run(step.absent, archived)
+        is_unsure |= bool(step.unsure)
+    if any(number in archived.articles for number in step.absent):
+        raise ConsumerBehind
+    return is_unsure, step.absent
 
 
 async def _votes(

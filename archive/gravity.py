@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from archive import since
 from archive.since import Indexes
 from database.order_index import reads
+from database.order_index.classes import bases
 from database.order_index.reads import EARLIEST, LAST_NUMBER, LATEST, Key, Place, Range
 from store.listings import Listing, Window
 from store.ranking.formulas import Order
@@ -251,7 +252,7 @@ def _formula(listing: Listing, at: int | None) -> Formula:
 @lru_cache(maxsize=4_096)
 def _weights(exponent: float, votes_class: int) -> tuple[float, float]:
     """The magnitudes of articles of the lowest and of the highest base of a class, without their decay."""
-    lowest, highest = since.bases(votes_class)
+    lowest, highest = bases(votes_class)
     return (lowest**exponent, highest**exponent) if votes_class > 0 else (lowest, highest)
 
 

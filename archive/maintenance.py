@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from archive import article_places, mover, steps, write_back
+from archive import mover, steps, write_back
 from archive.steps import COUNT_FIELD, USER_FIELD
+from database import article_places
 from database.database import Database
 from database.order_index import writes
 from database.positions import stored_positions

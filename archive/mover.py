@@ -16,7 +16,8 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, NoReturn
 
-from archive import article_places, places, steps
+from archive import places, steps
+from database import article_places
 from database.database import Database, DatabaseUnavailable
 from database.positions import has_entry
 from database.statements import Statement

@@ -14,9 +14,10 @@ from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
-from archive import article_places, homes, moments, mover, places, summaries
+from archive import homes, moments, mover, places, summaries
 from archive.moments import MOVED, Load, Moments, load_again, of_one_moment
 from archive.summaries import Summary
+from database import article_places
 from database.database import Database, DatabaseUnavailable
 from store import feeds, listings, moving
 from store.errors import StoreUnavailable

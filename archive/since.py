@@ -9,11 +9,11 @@ Only numbers of early versions, which are lower than all others, do not contain 
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from database.order_index import reads
+from database.order_index.classes import bases
 from database.order_index.reads import EARLIEST, LAST_NUMBER, LATEST, Index, Key, Place, Range
 from store import keys
 from store.listings import Window
@@ -23,8 +23,6 @@ from store.records import FIRST_STORY_SEQUENCE, PartitionPage
 if TYPE_CHECKING:
     from database.statements import Connection
 
-DIGITS = 5  # leading binary digits of votes - 1 that the articles of a class share
-CLASSES = 2 ** (DIGITS - 1)  # for each number of digits, from 2 ** DIGITS on
 FIRST_BY_TIME = FIRST_STORY_SEQUENCE * keys.SLOTS  # the lowest number that contains the time
 SORTED = 300  # articles of a listing that are read and sorted independently of their votes
 SORTED_OF_CLASS = 100
@@ -50,25 +48,6 @@ def indexes(connection: "Connection", order: Order, name: str) -> Indexes | None
         return None
     classes = sorted((each for each in found if each.name == gravity), key=_class, reverse=True)
     return Indexes(tuple(classes), *(by_name[name] for name in others))
-
-
-def votes_class(votes: int) -> int:
-    """The class of an article in the indexes of GRAVITY. Classes ascend with votes; 0 is that of one vote."""
-    size = abs(votes - 1)
-    shifts = max(size.bit_length() - DIGITS, 0)
-    number: int = shifts * CLASSES + (size >> shifts)
-    return -number if votes < 1 else number
-
-
-@cache
-def bases(votes_class: int) -> tuple[int, int]:
-    """The lowest and the highest |votes - 1| of a class."""
-    number = abs(votes_class)
-    if number < 2 * CLASSES:
-        return number, number
-    shifts = number // CLASSES - 1
-    lowest = (CLASSES + number % CLASSES) << shifts
-    return lowest, lowest + (1 << shifts) - 1
 
 
 def page(connection: "Connection", name: str, at: int, window: Window, without: Collection[int] = ()) -> PartitionPage:

@@ -24,6 +24,10 @@ class Delayed(Exception):
     """What is left to be done has to wait for something."""
 
 
+class ConsumerBehind(Delayed):
+    """A consumer of the log has to catch up first."""
+
+
 class Reverted(Exception):
     """The action was reverted meanwhile."""
 

@@ -1,11 +1,14 @@
 """Commands on articles that may be archived: an archived article is written back to Redis before the command runs."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from functools import partial
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
-from archive import article_places, moments, places, steps
+from archive import moments, places, recounts, steps
 from archive.reads import ArchiveUnavailable, ask, find
+from database import article_places
 from database.database import Database
 from store import keys, links
 from store.client import Argument
@@ -156,17 +159,22 @@ async def _bring_back_answered(
 
 async def _bring_back(store: Store, database: Database | None, archived: Article) -> bool:
     """Write an archived article back to Redis; False if it does not exist any more."""
-    number = archived.number
-    for _ in range(moments.TRIES):
+    number, tries, deadline = archived.number, moments.TRIES, monotonic() + recounts.PATIENCE
+    while tries and monotonic() < deadline:
         state = await _poster_state(store.site, number, archived.poster)
         excluded = frozenset({number}) | state.moving
-        stored, newest = await ask(store.site, database, partial(_record_and_newest, archived, excluded))
+        query = partial(_record_and_newest, archived, excluded, store.site.home_of_article(number))
+        stored, newest, position = await ask(store.site, database, query)
         if stored is None:
             return await _is_in_redis(store.site, number)
-        status = await _unarchive(store.site, stored, state, newest)
-        if status != "changed":
+        status = await _unarchive(store.site, stored, state, newest, position)
+        if status == "behind":  # votes on archived articles were just annulled or restored
+            await asyncio.sleep(recounts.PAUSE)
+        elif status == "changed":
+            tries -= 1
+        else:
             return status == "unarchived"
-    raise ArchiveUnavailable("articles of this poster are being archived: try again")
+    raise ArchiveUnavailable("articles of this poster are being archived, or the database is behind: try again")
 
 
 async def _poster_state(site: Site, number: int, poster: str) -> PosterState:
@@ -177,16 +185,17 @@ async def _poster_state(site: Site, number: int, poster: str) -> PosterState:
     return PosterState(archived_counts or "", frozenset(map(int, moving)))
 
 
-async def _unarchive(site: Site, archived: Article, state: PosterState, newest: Position | None) -> str:
+async def _unarchive(site: Site, archived: Article, state: PosterState, newest: Position | None, position: str) -> str:
     """
-    Write an archived article back. `newest` is the poster's newest other one. One round trip.
+    Write an archived article back, as the database had it at a position of the log. `newest` is the poster's newest
+    other one. One round trip.
 
     The status is "unarchived", also if Redis has the article; "missing" if it was deleted; "changed" if articles of the
-    poster have moved since `state` was read.
+    poster have moved since `state` was read; "behind" if the database may not have its counts yet.
     """
     p = site.home_of_article(archived.number)
     time_and_number: tuple[Argument, Argument] = (round(newest.value), newest.number) if newest else ("", "")
-    arguments = archived.number, state.archived_counts, *time_and_number, *fields_and_values(archived)
+    arguments = archived.number, state.archived_counts, *time_and_number, position, *fields_and_values(archived)
     status: str
     (status,) = await site.redis.run(site.command(UNARCHIVE, p, *arguments))
     return status
@@ -197,8 +206,12 @@ async def _is_in_redis(site: Site, number: int) -> bool:
 
 
 def _record_and_newest(
-    archived: Article, excluded: Collection[int], connection: Any
-) -> tuple[Article | None, Position | None]:
-    """The archived article as the database has it now, and its poster's newest one that is not excluded."""
+    archived: Article, excluded: Collection[int], p: int, connection: Any
+) -> tuple[Article | None, Position | None, str]:
+    """
+    The archived article as the database has it now, its poster's newest one that is not excluded, and the position in
+    the log that the database was at before.
+    """
+    position = recounts.position(connection, p)
     (stored,) = article_places.records(connection, [archived.number])
-    return stored, places.newest_of(connection, archived.poster, excluded)
+    return stored, places.newest_of(connection, archived.poster, excluded), position

@@ -19,13 +19,14 @@ from time import thread_time_ns
 
 from sqlalchemy import Connection, text
 
-from archive import gravity, places, since
+from archive import gravity, places
 from bench.since import DAY_MS, DISTRIBUTIONS, MINUTE, NOW, SIZE, random_article
 from bench.tables import markdown
 from database.engines import Engines
 from database.interrupter import Call
 from database.order_index import reads as place_reads
 from database.order_index import writes as place_writes
+from database.order_index.classes import votes_class as class_of
 from database.order_index.reads import HIGHEST, Place, Range, before
 from store import listings
 from store.client.client import RedisClient
@@ -64,7 +65,7 @@ def fill(connection: Connection, site: Site, size: int) -> None:
         if order.decays:
             classes: defaultdict[int, list[Article]] = defaultdict(list)
             for article in articles:
-                classes[since.votes_class(article.votes)].append(article)
+                classes[class_of(article.votes)].append(article)
             for votes_class, some in sorted(classes.items()):
                 write(
                     connection, order.value, votes_class, ((each.posted_at, each.number, each.votes) for each in some)

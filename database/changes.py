@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from database import leaving, search
+from database import article_places, leaving, search
 from database.comment_changes import CommentChanges, state
 from database.order_index import writes as places
 from database.rows import (
@@ -51,6 +51,7 @@ from database.tables import (
 from store import followed
 from store.log import Entry
 from store.records import ContentState
+from store.site import Site
 
 TEXTS = ("title", "link", "content")
 
@@ -92,6 +93,7 @@ class Changes:
     actions: dict[int, Row] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
     purged: set[int] = field(default_factory=set)
+    recounted: set[int] = field(default_factory=set)  # numbers of archived articles whose counts have changed
     restated: set[int] = field(default_factory=set)  # numbers of articles that became visible or ceased to be
     comments: CommentChanges = field(default_factory=CommentChanges)
     left: dict[str, str] = field(default_factory=dict)  # pseudonyms of deleted users, by their names
@@ -135,7 +137,9 @@ class Changes:
         voter, counts = entry.values["voter"], entry.kind == "votes_restored"
         for word in entry.values["votes"].split():
             type, number, value, up, down = word.split(":")
-            changes = self if type == "article" else self.comments
+            changes = self.comments if type == "comment" else self
+            if type == "archived":
+                self.recounted.add(int(number))
             changes.hold(int(number), voter, int(value), counts, integer(up), integer(down))
 
     def hold(self, number: int, voter: str, value: int, counts: bool, up: int, down: int) -> None:
@@ -228,7 +232,7 @@ class Changes:
         for voter in values.get("upvoters", "").split():
             self.votes[number][voter] = (1, None, True)
 
-    def write(self, connection: Connection) -> None:
+    def write(self, connection: Connection, site: Site) -> None:
         """Write all of it. Changes of articles that are not in the table are skipped: these were deleted later."""
         gone = remove_articles(connection, self.removed)
         remove_rows(connection, EDITS, self.purged)
@@ -246,6 +250,8 @@ class Changes:
         self._write_seen(connection)
         self._write_profiles(connection)
         self._write_follows(connection)
+        if recounted := sorted(self.recounted & known):
+            article_places.recount(connection, site, recounted)
         comments = self.comments.write(connection)
         moved = comments_of(connection, self.groups.keys() - self.articles.keys() | self.restated)
         edited = {number for number, row in self.columns.items() if not row.keys().isdisjoint(TEXTS)}

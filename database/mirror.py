@@ -120,7 +120,7 @@ class Mirror:
             return False
         if not entries:
             return False
-        await self._database.write(apply, self._identity, after, entries)
+        await self._database.write(apply, self._site, self._identity, after, entries)
         self._positions[p] = entries[-1].id
         await log.advance(self._site, CONSUMER, p, entries[-1].id)
         if any(entry.kind in log.DELETIONS for entry in entries):
@@ -128,7 +128,7 @@ class Mirror:
         return True
 
 
-def apply(connection: Connection, identity: str, after: str, entries: Sequence[Entry]) -> None:
+def apply(connection: Connection, site: Site, identity: str, after: str, entries: Sequence[Entry]) -> None:
     """
     Apply the entries of a partition that follow a position, and set the position to the last of them.
 
@@ -139,4 +139,4 @@ def apply(connection: Connection, identity: str, after: str, entries: Sequence[E
     move = {"p": last.p, "identity": identity, "after": after, "id": last.id, "at": last.at}
     if connection.execute(MOVE, move).rowcount != 1:
         raise AlreadyApplied
-    Changes().add(entries).write(connection)
+    Changes().add(entries).write(connection, site)

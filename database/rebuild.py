@@ -223,7 +223,7 @@ class Rebuild:
             if not entries:
                 return
             await self.lease.extend()
-            await self.database.write(replay, entries)
+            await self.database.write(replay, self.site, entries)
             after = entries[-1].id
 
 
@@ -263,8 +263,8 @@ def set_positions(connection: Connection, identity: str, ends: Sequence[str]) ->
     connection.execute(insert(POSITIONS), rows)
 
 
-def replay(connection: Connection, entries: Sequence[log.Entry]) -> None:
-    Changes().add(entries).write(connection)
+def replay(connection: Connection, site: Site, entries: Sequence[log.Entry]) -> None:
+    Changes().add(entries).write(connection, site)
 
 
 def values_of(annulled: Mapping[str, str]) -> dict[str, int]:

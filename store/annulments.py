@@ -3,7 +3,7 @@ Annulled votes: votes of a user that do not count, as an action of a moderator h
 `archive/annulments.py` annuls and restores the votes in steps, of which this module has the scripts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from store import effects, keys, moderation, roles, validation
@@ -13,6 +13,7 @@ from store.kinds import Backup, Check, Kind, Text
 from store.log import Entry
 from store.moderation import Moderated
 from store.moderation_records import AnnulmentState, ModerationAction
+from store.records import Article
 from store.roles import Moderator
 from store.scripts.registry import Script
 from store.site import Site
@@ -60,13 +61,35 @@ restoring = Kind(
 
 class Step(NamedTuple):
     """
-    What a step has done: the numbers of what is `absent` from Redis, and of that about which the database may not be
-    complete yet (`unsure`). `is_reverted` says that nothing was annulled, as the action was reverted.
+    What a step has done: the numbers of what is `absent` from Redis and was not given as archived, and of that about
+    which the database may not be complete yet (`unsure`). `is_reverted` says that nothing was annulled, as the action
+    was reverted.
     """
 
     absent: list[int]
     unsure: list[int]
     is_reverted: bool = False
+
+
+class Archived(NamedTuple):
+    """
+    Archived articles that a step is about, by number, as the database has them, which was at this position of the log
+    by then.
+    """
+
+    articles: Mapping[int, Article]
+    position: str
+
+    def words(self, number: int) -> str:
+        """What an article is, for the script; "" of another one."""
+        found = self.articles.get(number)
+        if found is None:
+            return ""
+        counts = f"{found.posted_at} {found.upvotes} {found.downvotes}"
+        return f"{found.poster} {counts} {','.join(found.groups) or '-'}"
+
+
+NOTHING_ARCHIVED = Archived({}, "")
 
 
 async def annul(
@@ -119,15 +142,22 @@ async def revert(
 
 
 async def annul_some(
-    site: Site, p: int, action: int, voter: str, complete_at: int, votes: Sequence[tuple[int, int]]
+    site: Site,
+    p: int,
+    action: int,
+    voter: str,
+    complete_at: int,
+    votes: Sequence[tuple[int, int]],
+    archived: Archived = NOTHING_ARCHIVED,
 ) -> Step:
     """
     Annul votes of a user on some articles and comments of a partition, each given by its number and, where the set of
     its voters may be gone, the value of the vote in the database, else 0. The database is known to have all votes until
     `complete_at` (unix milliseconds). One round trip, and one for the karma of posters of other partitions.
     """
-    flat = [part for vote in votes for part in vote]
-    command = site.command(ANNUL_SOME, p, site.partitions, action, voter, PLACE_LIFETIME, complete_at, *flat)
+    flat = [part for number, value in votes for part in (number, value, archived.words(number))]
+    given = (action, voter, PLACE_LIFETIME, archived.position, complete_at)
+    command = site.command(ANNUL_SOME, p, site.partitions, *given, *flat)
     status, *reply = await site.redis.run(command)
     if status == "reverted":
         return Step([], [], True)
@@ -137,14 +167,22 @@ async def annul_some(
 
 
 async def restore_some(
-    site: Site, p: int, action: int, voter: str, numbers: Sequence[int], *, are_gone: bool = False
+    site: Site,
+    p: int,
+    action: int,
+    voter: str,
+    numbers: Sequence[int],
+    archived: Archived = NOTHING_ARCHIVED,
+    *,
+    are_gone: bool = False,
 ) -> Step:
     """
     Restore votes of a user that a reverted action holds, on some articles and comments of a partition. What is not
     there, and `are_gone` says so, is forgotten. Round trips as `annul_some`.
     """
-    given = (action, voter, PLACE_LIFETIME, "1" if are_gone else "")
-    command = site.command(RESTORE_SOME, p, site.partitions, *given, *numbers)
+    flat = [part for number in numbers for part in (number, archived.words(number))]
+    given = (action, voter, PLACE_LIFETIME, archived.position, "1" if are_gone else "")
+    command = site.command(RESTORE_SOME, p, site.partitions, *given, *flat)
     _, absent, *entry = await site.redis.run(command)
     await _apply_karma(site, p, RESTORED, action, *entry)
     return Step([int(number) for number in absent], [])

@@ -592,9 +592,20 @@ archived = Kind(
     "hash",
     (),
     "of the articles that are in the database only: how many, by group and user, and the greatest value by "
-    "listing; serial, marks: how often articles have left or come back, and were marked in moving",
-    written_by="archive, unarchive, delete, reindex, verify",
+    "listing; serial, marks: how often articles have left, come back or got other counts, and were marked in moving; "
+    "recounted: the position in the log at which the database was known to have such counts; last_recounted: the last "
+    "entry with some",
+    written_by="archive, unarchive, delete, reindex, verify, annulVotes, revertModeration",
     check=Check.PARTITION,
+)
+recounted = Kind(
+    "recounted",
+    "zset",
+    (),
+    "numbers of archived articles on which votes were annulled or restored, by the time of the entry of the log: "
+    "nobody uses the counts of the database before it has this entry",
+    lifetime="until another step after that",
+    written_by="annulVotes, banUser, revertModeration",
 )
 moving = Kind(
     "moving",

@@ -35,7 +35,16 @@ from tests.store.reading import contents, verified
 WINDOW = 3_600
 POLICY = Policy(good_votes=3, voting_window=WINDOW)
 PEOPLE = ("Mallory", "alice", "bob", "carol", "dave")
-OWN = ("action", "annulled", "cases", "annulling", "restoring", "archived", "moving")  # of annulments and archives
+OWN = (
+    "action",
+    "annulled",
+    "cases",
+    "annulling",
+    "restoring",
+    "archived",
+    "moving",
+    "recounted",
+)  # of annulments and archives
 GROWING = (
     "logged",
     "sequence",

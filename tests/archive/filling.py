@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, insert
 
-from archive import article_places
+from database import article_places
 from database.tables import ARTICLE_GROUPS, ARTICLES
 from store.records import Article
 from store.site import Site

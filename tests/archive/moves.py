@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from itertools import cycle
 from typing import Any, Self
 
-from archive import article_places
 from archive.mover import HotLimits, Mover
 from archive.write_back import bring_back
+from database import article_places
 from database.database import Database
 from database.tables import ARCHIVED_BATCHES, ARCHIVERS
 from resolvers.dataloader import Reads

@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from archive import annulments
+from archive import annulments, maintenance, write_back
+from database import article_places
 from database.database import Database
 from store import annulments as steps
 from store import (
@@ -20,6 +21,7 @@ from store import (
 from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound, Refusal
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
+from store.maintenance.verify import Finding
 from store.moderation_records import AnnulmentState, ModerationKind, Role
 from store.records import Vote
 from store.roles import OPERATOR, grant
@@ -286,27 +288,51 @@ async def test_only_moderators_of_the_site_annul_votes(bare: Pair):
 
 
 @on_both
-async def test_archived_articles_are_brought_back_and_annulled(pair: Pair):  # M7
+async def test_archived_articles_stay_so_while_votes_are_annulled_and_restored(pair: Pair):  # M7, M8
+    """Upvotes and a downvote, so that values of the orders rise and fall, and articles become good and cease to be."""
     pair.left_out = ("Mallory",)
-    numbers = [await pair.post(poster, "show") for poster in ("alice", "bob", "carol")]
-    for number in numbers:
-        await pair.vote("Mallory", number, Vote.UP)
+    values = dict(zip(("alice", "bob", "carol"), (Vote.UP, Vote.DOWN, Vote.UP), strict=True))
+    numbers = [await pair.post(poster, "show", "ask") for poster in values]
+    for number, value in zip(numbers, values.values(), strict=True):
+        await pair.vote("Mallory", number, value)
         await pair.vote("dave", number, Vote.UP)
+    await pair.vote("alice", numbers[1], Vote.UP)
     await pair.world.mirror()
     pair.close_voting()
     before = pair.world.shown()
     await pair.world.archive()
-    assert not any(key.startswith("article:") for key in pair.world.redis.scan_iter())
 
     action = await pair.world.annul()
     await pair.world.settle()
+    await assert_archived(pair, numbers)
+    assert (await pair.world.read(action)).annulled_votes == 3
+    await bring_back(pair.world, numbers)
     pair.assert_equal()
-    await pair.world.archive()
-    assert await pair.findings() == []
 
+    await pair.world.archive()
     await pair.world.revert(action)
     await pair.world.settle()
+    await assert_archived(pair, numbers)
+    await bring_back(pair.world, numbers)
     assert pair.world.shown() == before
+    assert await pair.findings() == []
+
+
+async def assert_archived(pair: Pair, numbers: list[int]) -> None:
+    """The articles are in the database only, with their places and counts there."""
+    world = pair.world
+    assert world.database
+    assert not any(key.startswith("article:") for key in world.redis.scan_iter())
+    assert await pair.findings() == []
+    assert await world.database.run(article_places.check, world.store.site, numbers) == []
+    found: list[Finding] = []
+    await maintenance.verify(world.store.site, world.database, found.append, repair=False)
+    assert found == []
+
+
+async def bring_back(world: World, numbers: list[int]) -> None:
+    for number in numbers:
+        assert await write_back.bring_back(world.store, world.database, number)
 
 
 @on_both

@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 from sqlalchemy import text
 
-from archive import article_places, places
+from archive import places
+from database import article_places
 from database.order_index import reads, writes
 from store import keys, listings
 from store.listings import Window

@@ -180,10 +180,12 @@ async def test_purge_among_the_entries_that_are_applied_at_once(store, subjects,
     for p, entries in read.items():
         last = entries[-1].id if entries else log.START
         later = await log.read(store.site, p, last, 1000)
-        await each_database.write(lambda connection, some: Changes().add(some).write(connection), [*entries, *later])
+        await each_database.write(
+            lambda connection, some: Changes().add(some).write(connection, store.site), [*entries, *later]
+        )
     await purge(store, subjects[2])
     rest = await log.read(store.site, store.site.home_of_article(article), log.START, 1000)
-    await each_database.write(lambda connection: Changes().add(rest).write(connection))
+    await each_database.write(lambda connection: Changes().add(rest).write(connection, store.site))
     assert await texts_in_tables(each_database) == []
 
 

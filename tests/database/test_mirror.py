@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 import pytest
 from sqlalchemy import text
 
-from archive import article_places, banned_texts
-from database import changes, mirror, positions, search
+from archive import banned_texts
+from database import article_places, changes, mirror, positions, search
 from database.database import Database
 from database.mirror import Mirror
 from database.search import Search
@@ -59,8 +59,8 @@ async def test_two_mirrors_and_crashes_double_nothing(
     await second.open()
     await mirrored(store, each_database)
 
-    def crash_at_times(self, connection):
-        write(self, connection)
+    def crash_at_times(self, connection, site):
+        write(self, connection, site)
         if chance.random() < 0.3:
             raise Crash
 
@@ -197,7 +197,7 @@ async def test_interrupted_rebuild_begins_again(store, history, each_database, m
     assert await rows_of(each_database) == running
 
 
-def crash(connection, entries):
+def crash(connection, site, entries):
     raise Crash
 
 

@@ -74,6 +74,7 @@ NEVER_EXPIRING = (
     "annulled",
     "cases",
     "annulling",
+    "recounted",
     "moving",
     "leaving",
     "outdated",

@@ -2,24 +2,25 @@
 -- held by the action, leaves the set of voters if that exists, and counts no more. A vote that the action holds already stays
 -- as it is, and so does the vote of a poster on their own.
 -- requires: vote_counts
--- ARGV  1-10 see vote_counts.lua   11 when the database was known to have all votes (unix milliseconds); 0 without one
---       from 12 on: number, and the value of the vote in the database, or 0
--- Reply {"annulled", {numbers that are not here}, {numbers of those whose voting closed after ARGV 11},
+-- ARGV  1-11 see vote_counts.lua   12 when the database was known to have all votes (unix milliseconds); 0 without one
+--       from 13 on: number, the value of the vote in the database, or 0, and what an archived article is, or ""
+-- Reply {"annulled", {numbers that are not here}, {numbers of those whose voting closed after ARGV 12},
 --       id of the entry, what `note_effects` returns, karma by posters of other partitions}
 --       | {"reverted"}
 require_open()
 if redis.call("ZSCORE", KEY.restoring, case) then return {"reverted"} end
 local absent, unsure = {}, {}
+forget_recounted(ARGV[11])
 
 -- The value of the vote on a subject: as the database has it if that has all votes; else by the sets of voters while they
 -- exist, of which one may expire before the other; nil if the database may not have it yet.
 local function vote_on(subject, known)
-  if known ~= 0 and subject.time + window < tonumber(ARGV[11]) then return known end
+  if known ~= 0 and subject.time + window < tonumber(ARGV[12]) then return known end
   if redis.call("EXISTS", KEY.voted .. subject.number) == 1 then
     return redis.call("SISMEMBER", KEY.voted .. subject.number, voter)
       - redis.call("SISMEMBER", KEY.downvoted .. subject.number, voter)
   end
-  if known ~= 0 and subject.time + window > tonumber(ARGV[11]) then return nil end
+  if known ~= 0 and subject.time + window > tonumber(ARGV[12]) then return nil end
   return known
 end
 
@@ -28,9 +29,9 @@ local function hold(subject, value, cases)
   redis.call("ZADD", KEY.cases .. case, 0, subject.member)
 end
 
-local function annul(number, known)
+local function annul(number, known, archived)
   if redis.call("ZSCORE", KEY.cases .. case, member_of(number)) then return end
-  local subject = find_subject(number)
+  local subject = find_subject(number, archived)
   if not subject then
     absent[#absent + 1] = number
     return
@@ -50,5 +51,5 @@ local function annul(number, known)
   count_vote(subject, value, -1)
 end
 
-for i = 12, #ARGV, 2 do annul(ARGV[i], tonumber(ARGV[i + 1])) end
+for i = 13, #ARGV, 3 do annul(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2]) end
 return {"annulled", absent, unsure, log_votes("votes_annulled")}

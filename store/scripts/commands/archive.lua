@@ -1,6 +1,6 @@
 -- Remove an article from Redis once the database has it. The hash `archived` counts it. What stays: the names of its
 -- groups, its poster's karma, and the time of the poster's newest article.
--- requires: article_indexes
+-- requires: archived_values, article_indexes
 -- flags: allow-oom
 -- ARGV  1-6 see prelude.lua   7 number   8 digest of the hash as the database has it (see archivable_articles.lua)
 --       9 token of the caller's lease
@@ -17,23 +17,9 @@ if redis.call("EXISTS", unpack(others)) > 0 then return {"changed"} end
 local digest = redis.sha1hex(table.concat(article.flat, "\0"))
 if digest ~= ARGV[8] or redis.call("SISMEMBER", KEY.moving, article.number) == 0 then return {"changed"} end
 
--- Notes the greatest value of the archived articles of a listing. This is done for all orders, also for those that the
--- store does not maintain: the database has them, too.
-local function note_greatest(listing, value)
-  local known = redis.call("HGET", KEY.archived, "top:" .. listing)
-  if known and value <= tonumber(known) then return end
-  redis.call("HSET", KEY.archived, "top:" .. listing, string.format("%.17g", value))
-end
-
-local function note_orders(prefix, weights)
-  for _, order in ipairs(ORDERS) do
-    if order ~= "gravity" then note_greatest(prefix .. order, order_value(article, order, weights)) end
-  end
-end
-
 local ranking = read_ranking(article.groups)
 for _, order in ipairs(ORDERS) do redis.call("ZREM", INDEX[order], article.member) end
-note_orders("", SITE_WEIGHTS)
+note_orders(article, "", SITE_WEIGHTS)
 redis.call("HINCRBY", KEY.archived, "count", 1)
 if redis.call("ZREM", KEY.good, article.member) == 1 then
   note_greatest("good", article.time)
@@ -45,7 +31,7 @@ for _, group in ipairs(article.groups) do
     redis.call("ZREM", KEY.coming .. group .. ":" .. order, article.member)
     redis.call("ZREM", KEY.siteranked .. group .. ":" .. order, article.member)
   end
-  note_orders("group:" .. group .. ":", ranking.own[group] or SITE_WEIGHTS)
+  note_orders(article, "group:" .. group .. ":", ranking.own[group] or SITE_WEIGHTS)
   redis.call("HINCRBY", KEY.archived, "count:group:" .. group, 1)
 end
 remove_from_link(article)

@@ -2,11 +2,13 @@
 -- on, that action annuls no vote here any more. A vote that no other action holds counts again, and its voter is back in the
 -- set of voters if that still exists.
 -- requires: vote_counts
--- ARGV  1-10 see vote_counts.lua   11 "1" if what is not here is gone, else ""   from 12 on: numbers
+-- ARGV  1-11 see vote_counts.lua   12 "1" if what is not here is gone, else ""   from 13 on: number, and what an archived
+--       article is, or ""
 -- Reply {"restored", {numbers that are not here}, id of the entry, what `note_effects` returns, karma by posters of
 --       other partitions}
 require_open()
 local HOUR, absent = 3600000, {}
+forget_recounted(ARGV[11])
 redis.call("ZADD", KEY.restoring, now, case)
 redis.call("ZREMRANGEBYSCORE", KEY.restoring, "-inf", now - HOUR)
 redis.call("PEXPIRE", KEY.restoring, HOUR)
@@ -36,10 +38,10 @@ local function release(number, value, others)
   redis.call("ZREM", KEY.cases .. case, member_of(number))
 end
 
-local function restore(number)
+local function restore(number, archived)
   local value, cases = held_vote(number, voter)
-  local subject = find_subject(number)
-  if not value or not subject and ARGV[11] == "1" then
+  local subject = find_subject(number, archived)
+  if not value or not subject and ARGV[12] == "1" then
     redis.call("ZREM", KEY.cases .. case, member_of(number))
     if value then forget_annulled(number) end
     return
@@ -55,5 +57,5 @@ local function restore(number)
   count_vote(subject, value, 1)
 end
 
-for i = 12, #ARGV do restore(ARGV[i]) end
+for i = 13, #ARGV, 2 do restore(ARGV[i], ARGV[i + 1]) end
 return {"restored", absent, log_votes("votes_restored")}

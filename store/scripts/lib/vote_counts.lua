@@ -1,18 +1,34 @@
 -- What the scripts that annul and restore votes share: votes of one voter in one partition, in steps.
--- requires: annulled, article_indexes, comments
+-- requires: annulled, archived_values, article_indexes, comments, recounts
 -- ARGV  1-7 see comments.lua   8 number of the action   9 voter   10 how long to keep the places of comments (milliseconds)
+--       11 the entry of the log that the database was at when archived articles were read there, or ""
+--
+-- An archived article is given by words: poster, posting time, upvotes, downvotes, and groups with commas, or "-".
 local case, voter = ARGV[8], ARGV[9]
-local changed, articles, slots, karma_by_poster = {}, {}, {}, {} -- of this step
+local changed, articles, slots, karma_by_poster, recounted = {}, {}, {}, {}, {} -- of this step
 
--- Finds an article or a comment; nil if there is none here, or if its article is gone. `type` says what it is.
-local function find_subject(number)
+-- The archived article that some words describe; nil if it has left the archive or was changed since.
+local function archived_article(number, words)
+  local poster, time, up, down, groups = string.match(words, "^(%S+) (%d+) (%d+) (%d+) (%S+)$")
+  if not poster or not has_counts(number, ARGV[11]) or redis.call("SISMEMBER", KEY.moving, number) == 1 then return nil end
+  if redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0 then return nil end
+  return {
+    type = "archived", number = number, member = string.rep("0", 16 - #number) .. number, poster = poster,
+    time = tonumber(time), up = tonumber(up), down = tonumber(down),
+    groups = groups ~= "-" and split((string.gsub(groups, ",", " "))) or {},
+  }
+end
+
+-- Finds an article or a comment, also an archived one; nil if there is none, or if its article is gone. `type` says what it is.
+local function find_subject(number, archived)
   local article = find_article(number)
   if article then
     article.type = "article"
     return article
   end
   local comment = find_comment(number)
-  if not comment or not find_home(comment.article) then return nil end
+  if not comment then return archived_article(number, archived) end
+  if not find_home(comment.article) then return nil end
   comment.type = "comment"
   return comment
 end
@@ -41,18 +57,35 @@ local function add_comment_count(comment, before)
   end
 end
 
+-- Of an archived article the database has the counts and the places. Here are the karma of its poster, how many are good, and
+-- the greatest values, which are never lowered.
+local function add_archived_count(article, before)
+  add_karma(article, article.up - article.down - before.up + before.down)
+  local is_good, was_good = article.up - article.down >= good_votes, before.up - before.down >= good_votes
+  if is_good ~= was_good then redis.call("HINCRBY", KEY.archived, "count:good", is_good and 1 or -1) end
+  if is_good then note_greatest("good", article.time) end
+  local ranking = read_ranking(article.groups)
+  note_orders(article, "", SITE_WEIGHTS)
+  for _, group in ipairs(article.groups) do
+    note_orders(article, "group:" .. group .. ":", ranking.own[group] or SITE_WEIGHTS)
+  end
+end
+
+local ADD_COUNT = {article = add_article_count, archived = add_archived_count, comment = add_comment_count}
+
 -- Adds a vote of a value (1 or -1) to the counts of a subject, or with `sign` -1 takes it from them, and notes the change for
 -- the entry in the log and for the event.
 local function count_vote(subject, value, sign)
   local before = {time = subject.time, up = subject.up, down = subject.down}
   if value == 1 then subject.up = subject.up + sign else subject.down = subject.down + sign end
-  if subject.type == "article" then add_article_count(subject, before) else add_comment_count(subject, before) end
+  ADD_COUNT[subject.type](subject, before)
   changed[#changed + 1] = string.format(
     "%s:%s:%d:%.0f:%.0f", subject.type, subject.number, value, subject.up, subject.down
   )
-  articles[#articles + 1] = subject.type == "article"
-    and string.format("article:%s:%s:%s", subject.number, subject.poster, table.concat(subject.groups, ","))
-    or string.format("comment:%s:%s:%s", subject.number, subject.poster, subject.article)
+  articles[#articles + 1] = subject.type == "comment"
+    and string.format("comment:%s:%s:%s", subject.number, subject.poster, subject.article)
+    or string.format("article:%s:%s:%s", subject.number, subject.poster, table.concat(subject.groups, ","))
+  if subject.type == "archived" then recounted[#recounted + 1] = subject.member end
 end
 
 -- Logs and publishes the changes of this step. Returns the id of the entry, what `note_effects` returns, and the changes of
@@ -66,6 +99,7 @@ local function log_votes(kind)
   local id = append_log(
     kind, "", "action:" .. case, "voter", voter, "votes", table.concat(changed, " "), "karma", karma
   )
+  if recounted[1] then note_recounted(recounted, id) end
   redis.call("PUBLISH", KEY.events, table.concat({kind, 0, voter, id, unpack(articles)}, " "))
   return id, note_effects(id, slots), karma
 end

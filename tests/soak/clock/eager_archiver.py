@@ -9,8 +9,9 @@ import asyncio
 import json
 import sys
 
-from archive import article_places, mover, steps
+from archive import mover, steps
 from archive.mover import HotLimits, Mover
+from database import article_places
 from database.database import Database, DatabaseUnavailable
 from server.cli import session
 from server.settings import read_settings

@@ -1,9 +1,9 @@
 """
 Archived articles in the database: their records, and their places in all listings.
 
-A place is a row of an index: an article with its value in a listing. This module writes places and verifies them; the
-module `places` reads pages and ranks from them. A listing has one index, a listing by GRAVITY one for each class of
-votes (see `since`).
+A place is a row of an index: an article with its value in a listing. This module writes places and verifies them;
+`archive/places.py` reads pages and ranks from them. A listing has one index, a listing by GRAVITY one for each class of
+votes (see `archive/since.py`).
 """
 
 from collections import defaultdict
@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from archive import since
 from database.order_index import reads, writes
+from database.order_index.classes import votes_class
 from database.order_index.reads import Index, Place
 from database.order_index.writes import IndexName
 from database.statements import Statement, slices
@@ -38,7 +38,7 @@ class Listed(NamedTuple):
     order: Order | None
 
     def index_name(self, article: Article) -> IndexName:
-        return self.name, since.votes_class(article.votes) if self.order is Order.GRAVITY else 0
+        return self.name, votes_class(article.votes) if self.order is Order.GRAVITY else 0
 
 
 def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -> None:
@@ -62,6 +62,11 @@ def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -
     writes.add(connection, places)
     writes.remove_empty(connection, [stored[name].id for name in missing])
     _set_archived(connection, [article.number for article in articles], True)
+
+
+def recount(connection: "Connection", site: Site, numbers: Sequence[int]) -> None:
+    """Replace the places of those of some articles that are archived, after their counts have changed."""
+    archive(connection, site, [article for article in records(connection, numbers) if article])
 
 
 def unarchive(connection: "Connection", numbers: Collection[int]) -> None:

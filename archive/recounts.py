@@ -1,0 +1,43 @@
+"""
+Archived articles whose counts change although they stay archived, as votes on them are annulled or restored. The
+script appends an entry with the new counts to the log, and the database has them when it has this entry: until then,
+no script uses the counts that it has. So whoever reads these also reads the position of the database, before.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from archive.reads import ask
+from database import article_places
+from database.database import Database
+from database.positions import stored_positions
+from store import log
+from store.annulments import Archived
+from store.site import Site
+
+if TYPE_CHECKING:
+    from database.statements import Connection
+
+PATIENCE, PAUSE = 2.0, 0.02  # seconds: how long to wait for the database, and between two looks
+
+
+async def archived(site: Site, database: Database | None, p: int, numbers: Sequence[int]) -> Archived:
+    """
+    Those of some articles of a partition that are archived, as the database has them. One query.
+
+    Raises:
+        ArchiveUnavailable: there is no database, or it does not answer.
+    """
+    return await ask(site, database, partial(_read, p=p, numbers=numbers))
+
+
+def position(connection: "Connection", p: int) -> str:
+    """The last entry of a partition that the database has."""
+    return stored_positions(connection)[1].get(p, log.START)
+
+
+def _read(connection: "Connection", p: int, numbers: Sequence[int]) -> Archived:
+    before = position(connection, p)
+    records = article_places.records(connection, numbers)
+    return Archived({each.number: each for each in records if each}, before)

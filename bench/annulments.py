@@ -1,0 +1,151 @@
+"""
+Measures how long it takes to annul the votes of a user, and what a request beside waits.
+
+    python -m bench.annulments [URL] [--votes 100000]
+
+Without the URL of an empty database it is an SQLite file. Two users vote on so many articles of 1 000 others in 20
+groups. The votes of the first are annulled while all articles are in Valkey, those of the second when all are archived,
+and then both come back with reverts. One process does everything: it also writes the database, and the request that is
+sent beside, an article by id every 5 milliseconds, waits for all of that.
+"""
+
+import argparse
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from archive import annulments
+from archive.mover import HotLimits, Mover
+from archive.stepwise import Delayed
+from database.database import Database, mirroring
+from server.managed_valkey import server
+from store import annulments as actions
+from store import keys, reverts
+from store.articles import Draft
+from store.moderation_records import AnnulmentState
+from store.records import Vote
+from store.roles import OPERATOR
+from store.store import Store
+
+POSTERS, GROUPS = 1_000, 20
+AT_ONCE = 200
+PAUSE = 0.005  # seconds between two requests beside
+WEEK = 8 * 86_400_000
+FIRST, SECOND = "mallory", "trudy"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.ahead = 0
+
+    def __call__(self) -> int:
+        return time.time_ns() // 1_000_000 + self.ahead
+
+
+async def main(url: str | None, votes: int) -> None:
+    clock = Clock()
+    with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as redis_url:
+        store = await Store.open(redis_url, clock=clock)
+        database = Database(url or f"sqlite:///{folder}/upvote.db")
+        await database.open()
+        async with mirroring(database, store.site):
+            numbers = await fill(store, votes)
+            await caught_up(store)
+            await annul_and_revert(store, database, FIRST, numbers[0], "in Valkey")
+            clock.ahead += WEEK
+            mover = Mover(store.site, database, HotLimits(0, 0), notice=0, removal_delay=0)
+            await mover.move()
+            await mover.close()
+            print(f"archived: {await store.site.redis.run(('HGET', keys.archived(0), 'count'))} articles", flush=True)
+            await annul_and_revert(store, database, SECOND, numbers[0], "archived")
+        await database.close()
+        await store.close()
+
+
+async def fill(store: Store, votes: int) -> list[int]:
+    """Post articles on which both users vote, and return their numbers."""
+    people = [FIRST, SECOND, *(f"poster-{n}" for n in range(POSTERS))]
+    await store.site.redis.pipeline(
+        [("HSET", keys.user(0, name), "name", name, "joined", store.site.clock()) for name in people]
+    )
+    numbers: list[int] = []
+    for start in range(0, votes, AT_ONCE):
+        some = range(start, min(start + AT_ONCE, votes))
+        posted = await asyncio.gather(*(_post(store, n) for n in some))
+        await asyncio.gather(*(store.articles.vote(each, who, Vote.UP) for each in posted for who in (FIRST, SECOND)))
+        numbers += posted
+    return numbers
+
+
+async def _post(store: Store, n: int) -> int:
+    draft = Draft(f"article {n}", "", f"the text of article {n}", (f"group-{n % GROUPS}",))
+    return (await store.articles.post(f"poster-{n % POSTERS}", draft, str(n))).number
+
+
+async def annul_and_revert(store: Store, database: Database, voter: str, other: int, where: str) -> None:
+    done = await actions.annul(store.site, OPERATOR, voter, None, None, "a ring")
+    assert done.action
+    number = done.action.number
+    await measure(f"annulled, {where}", store, database, number, other, AnnulmentState.DONE)
+    await reverts.revert(store.site, OPERATOR, number, "a mistake")
+    await measure(f"restored, {where}", store, database, number, other, AnnulmentState.RESTORED)
+
+
+async def measure(title: str, store: Store, database: Database, number: int, other: int, end: AnnulmentState) -> None:
+    waits: list[float] = []
+    key = keys.article(0, other)
+    beside = asyncio.create_task(_beside(lambda: store.site.redis.run(("HGETALL", key)), waits))
+    started = time.perf_counter()
+    while True:
+        with suppress(Delayed):
+            await annulments.settle(store, database, number)
+        found = await reverts.read(store.site, number)
+        if found and found.annulment and found.annulment.state is end:
+            break
+        await asyncio.sleep(PAUSE)
+    seconds = time.perf_counter() - started
+    await caught_up(store)
+    mirrored = time.perf_counter() - started
+    beside.cancel()
+    load = os.getloadavg()[0]
+    print(
+        f"{title}: {seconds:.1f} s, in the database after {mirrored:.1f} s; a request beside waits {shown(waits)}; "
+        f"load {load:.0f}",
+        flush=True,
+    )
+
+
+async def _beside(request: Callable[[], Awaitable[object]], waits: list[float]) -> None:
+    while True:
+        started = time.perf_counter()
+        await request()
+        waits.append((time.perf_counter() - started) * 1000)
+        await asyncio.sleep(PAUSE)
+
+
+def shown(waits: Iterable[float]) -> str:
+    """Milliseconds: half of the requests, 99 %, 99.9 %, and the longest."""
+    ordered = sorted(waits)
+    at = [ordered[min(int(len(ordered) * share), len(ordered) - 1)] for share in (0.5, 0.99, 0.999, 1)]
+    return " / ".join(f"{each:.1f}" for each in at) + f" ms (p50 / p99 / p99.9 / longest of {len(ordered)})"
+
+
+async def caught_up(store: Store) -> None:
+    """Wait until the database has all entries."""
+    while True:
+        with suppress(Delayed):
+            await annulments.caught_up(store.site)
+            return
+        await asyncio.sleep(PAUSE)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m bench.annulments", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("url", nargs="?", metavar="URL")
+    parser.add_argument("--votes", type=int, default=100_000)
+    arguments = parser.parse_args()
+    asyncio.run(main(arguments.url, arguments.votes))

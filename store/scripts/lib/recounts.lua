@@ -1,0 +1,44 @@
+-- Counts of archived articles, which the database has when it has taken the entries of the log that have changed them. Whoever
+-- uses what the database has says at which entry of the log it was before: a position.
+-- requires: prelude
+--
+-- `recounted` has the articles whose counts the database may lack, by the time of the entry. What has left it was in the
+-- database at the position in the field `recounted` of `archived`. The last such entry is in the field `last_recounted`.
+
+local function parse_id(id)
+  local time, place = string.match(id or "", "(%d+)-(%d+)")
+  return tonumber(time or 0), tonumber(place or 0)
+end
+
+local function is_before(id, other)
+  local time, place = parse_id(id)
+  local other_time, other_place = parse_id(other)
+  return time < other_time or time == other_time and place < other_place
+end
+
+-- Whether the database had the counts of an archived article at a position.
+local function has_counts(number, position)
+  if position == "" or is_before(position, redis.call("HGET", KEY.archived, "recounted") or "") then return false end
+  if not is_before(position, redis.call("HGET", KEY.archived, "last_recounted") or "") then return true end
+  local changed = redis.call("ZSCORE", KEY.recounted, string.format("%016.0f", tonumber(number)))
+  return not changed or tonumber(changed) < parse_id(position)
+end
+
+-- Forgets the articles whose counts the database had at a position.
+local function forget_recounted(position)
+  local is_last = not is_before(position, redis.call("HGET", KEY.archived, "last_recounted") or "")
+  local below = is_last and "+inf" or "(" .. string.format("%.0f", (parse_id(position)))
+  if position == "" or redis.call("ZREMRANGEBYSCORE", KEY.recounted, "-inf", below) == 0 then return end
+  if is_before(redis.call("HGET", KEY.archived, "recounted") or "", position) then
+    redis.call("HSET", KEY.archived, "recounted", position)
+  end
+end
+
+-- Notes that the counts of archived articles, given as members, were changed with an entry. Whoever reads the archive
+-- meanwhile reads again.
+local function note_recounted(members, id)
+  local time = string.format("%.0f", (parse_id(id)))
+  for _, member in ipairs(members) do redis.call("ZADD", KEY.recounted, time, member) end
+  redis.call("HSET", KEY.archived, "last_recounted", id)
+  redis.call("HINCRBY", KEY.archived, "serial", 1)
+end
