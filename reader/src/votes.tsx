@@ -1,5 +1,6 @@
 import { useClient, type Client, type TypedDocumentNode } from "urql";
 import { useLocation } from "wouter";
+import { counted, withSeparators } from "./counts";
 import { reasonOf } from "./errors";
 import { graphql } from "./gql";
 import type { VoteMutation, VoteMutationVariables, VoteOnCommentMutation, VoteValue } from "./gql/graphql";
@@ -85,8 +86,8 @@ export function VoteButtons({ subject, name, closed = "Voting has closed" }: Vot
   return (
     <div className="votes" data-vote={own}>
       {button("UP", "Vote up", "u")}
-      <span className="count" title={`${subject.votes} ${subject.votes === 1 ? "vote" : "votes"}`}>
-        {subject.votes}
+      <span className="count" title={counted(subject.votes, "vote")}>
+        {withSeparators(subject.votes)}
       </span>
       {button("DOWN", "Vote down", "d")}
     </div>

@@ -50,7 +50,11 @@ def ago(instant: datetime, now: datetime) -> str:
 
 
 def counted(count: int, one: str) -> str:
-    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+    return f"{count} {one}" if count == 1 else f"{count:,} {one}s"
+
+
+def separated(count: int) -> str:
+    return f"{count:,}"
 
 
 def page(article: str) -> str:
@@ -71,4 +75,6 @@ def without_www(host: str) -> str:
 ENVIRONMENT = Environment(
     loader=FunctionLoader(joined_lines), autoescape=True, undefined=StrictUndefined, auto_reload=False
 )
-ENVIRONMENT.filters |= {each.__name__: each for each in (age, counted, page, segment, web_address, without_www)}
+ENVIRONMENT.filters |= {
+    each.__name__: each for each in (age, counted, page, segment, separated, web_address, without_www)
+}

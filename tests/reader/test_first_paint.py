@@ -68,7 +68,7 @@ async def test_front_page_is_read_without_scripts(visit, site, faults):
     await expect(page.get_by_role("button", name="Vote up")).to_have_count(0)  # they would do nothing
     await expect(page.locator("noscript p")).to_be_visible()
     await page.get_by_role("link", name="Next").click()
-    await expect(page.locator("main .rank").first).to_have_text("31")
+    await expect(page.locator("main .line").first).to_have_attribute("data-rank", "31")
     name = await page.locator("main .user").first.text_content()
     await page.locator("main .user").first.click()
     await expect(page).to_have_url(f"{site.url}/user/{name}")

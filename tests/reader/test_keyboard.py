@@ -45,12 +45,12 @@ async def test_article_is_voted_on_and_opened_with_the_tab_key(visit, site):
     page = await visit(bob)
     await opened(page, f"/user/{alice.username}")
 
-    await tab_to(page, "Reached by the tab key")
     await tab_to(page, "Vote up: Reached by the tab key", "button")
     await page.keyboard.press("Space")
     await expect_votes(line(page, "Reached by the tab key"), 2, "UP")
     await expect(page.get_by_role("button", name="Vote up: Reached by the tab key")).to_be_focused()
-    await tab_to(page, "0 comments")
+    await tab_to(page, "Reached by the tab key")
+    await tab_to(page, "discuss")
     await page.keyboard.press("Enter")
 
     await expect(page).to_have_url(re.compile("/article/"))

@@ -36,22 +36,24 @@ export const ARTICLE_LINE = graphql(`
 interface ArticleLineProps {
   article: FragmentType<typeof ARTICLE_LINE>;
   rank?: number | undefined;
+  /** The group whose page has the list. It is not told again. */
+  within?: string | undefined;
   /** What is shown instead of the plain title, such as the title with marks. */
   title?: ReactNode;
   /** A passage of its content. */
   excerpt?: ReactNode;
 }
 
-/** An article in a list: its rank, votes, title, and where it comes from. */
-export function ArticleLine({ article: masked, rank, title, excerpt }: ArticleLineProps) {
+/** An article in a list: its votes, title, and where it comes from. */
+export function ArticleLine({ article: masked, rank, within, title, excerpt }: ArticleLineProps) {
   const listed = readFragment(ARTICLE_LINE, masked);
   const kept = useKeptNode("Article", listed.id);
   const article = readFragment(ARTICLE_LINE, kept) ?? listed;
   const isDeleted = kept === null;
   const name = isDeleted ? `Deleted: ${article.title}` : article.title;
   return (
-    <article className="line" data-item="" data-rank={rank} tabIndex={-1} aria-label={name}>
-      {rank !== undefined && <span className="rank">{rank}</span>}
+    <article className="line story" data-item="" data-rank={rank} tabIndex={-1} aria-label={name}>
+      {!isDeleted && <VoteButtons subject={article} name={article.title} />}
       <h2 dir="auto">
         {isDeleted ? <del>{article.title}</del> : <Title article={article}>{title ?? article.title}</Title>}
       </h2>
@@ -60,23 +62,27 @@ export function ArticleLine({ article: masked, rank, title, excerpt }: ArticleLi
           {excerpt}
         </p>
       )}
-      {isDeleted ? <p className="details">Deleted</p> : <Details article={article} />}
+      {isDeleted ? <p className="details">Deleted</p> : <Details article={article} within={within} />}
     </article>
   );
 }
 
-function Details({ article }: { article: ArticleLineFragment }) {
+function Details({ article, within }: { article: ArticleLineFragment; within: string | undefined }) {
+  const groups = article.groups.filter(({ name }) => name.toLowerCase() !== within?.toLowerCase());
   return (
     <div className="details">
-      <VoteButtons subject={article} name={article.title} />
       <UserLink username={article.poster.username} />
       <Time at={article.postedAt} />
       <Link href={articlePath(article.id)} aria-keyshortcuts="c">
-        {counted(article.commentCount, "comment")}
+        {article.commentCount === 0 ? "discuss" : counted(article.commentCount, "comment")}
       </Link>
-      {article.groups.map(({ id, name }) => (
-        <GroupLink key={id} name={name} />
-      ))}
+      {groups.length > 0 && (
+        <span className="groups-of">
+          {groups.map(({ id, name }) => (
+            <GroupLink key={id} name={name} />
+          ))}
+        </span>
+      )}
       <LineMenu subject={menuSubjectOf(article)} />
     </div>
   );
@@ -105,7 +111,7 @@ function Title({ article: { id, link }, children }: { article: ArticleLineFragme
     <>
       <a href={link} rel="nofollow ugc noopener" aria-keyshortcuts="o">
         {children}
-      </a>{" "}
+      </a>
       <span className="host" dir="ltr">
         {hostOf(link)}
       </span>

@@ -115,9 +115,6 @@ export function ArticleView({ article: masked }: { article: FragmentType<typeof 
       </div>
       {article.state !== "VISIBLE" && <Hidden article={article} isOwn={isOwn} />}
       {article.isLocked && <Locked article={article} isOwn={isOwn} />}
-      {!article.isLocked && !article.isVotingOpen && article.state === "VISIBLE" && (
-        <p className="notice">Voting on this article has closed.</p>
-      )}
       {article.content && <Markdown text={article.content} />}
       <HeldEdit edit={article.heldEdit} isOwn={isOwn} />
     </>

@@ -18,6 +18,8 @@ interface ListProps {
   nodes: readonly Node[];
   /** The rank of the first article; without it ranks are not shown. */
   firstRank?: number;
+  /** The group whose page has the list. */
+  within?: string | undefined;
   /** What the list says when it is empty. */
   empty?: string;
 }
@@ -36,7 +38,7 @@ export function Articles({ articles, renew, ...rest }: ArticlesProps) {
 }
 
 /** Articles in an order that may change. */
-export function ArticleList({ nodes, firstRank, empty = "There are no articles here yet." }: ListProps) {
+export function ArticleList({ nodes, firstRank, within, empty = "There are no articles here yet." }: ListProps) {
   return (
     <LiveList
       items={nodes}
@@ -45,7 +47,9 @@ export function ArticleList({ nodes, firstRank, empty = "There are no articles h
       className="articles"
       empty={<p className="empty">{empty}</p>}
     >
-      {(node, index) => <ArticleLine article={node} rank={firstRank === undefined ? undefined : firstRank + index} />}
+      {(node, index) => (
+        <ArticleLine article={node} rank={firstRank === undefined ? undefined : firstRank + index} within={within} />
+      )}
     </LiveList>
   );
 }

@@ -28,11 +28,11 @@ interface RankedArticlesProps {
 /** A page of a ranking. Votes change under the reader's eyes, and ranks on the first page. */
 export function RankedArticles({ page, ...ranking }: RankedArticlesProps) {
   if (page === 1) return <FirstPage {...ranking} />;
-  return <Articles articles={ranking.articles} firstRank={1 + (page - 1) * PAGE_SIZE} />;
+  return <Articles articles={ranking.articles} firstRank={1 + (page - 1) * PAGE_SIZE} within={ranking.group} />;
 }
 
 function FirstPage({ articles, order, group }: Omit<RankedArticlesProps, "page">) {
   const variables = { order, first: PAGE_SIZE, ...(group !== undefined && { group }) };
   useSubscription({ query: RANKING, variables }); // the cache changes `articles`
-  return <ArticleList nodes={readFragment(ARTICLES, articles).nodes} firstRank={1} />;
+  return <ArticleList nodes={readFragment(ARTICLES, articles).nodes} firstRank={1} within={group} />;
 }

@@ -111,6 +111,7 @@ function Group({ group, since, period, order, page, renew }: GroupProps) {
           articles={articles}
           firstRank={1 + (page - 1) * PAGE_SIZE}
           renew={renew}
+          within={name}
           empty={`Nothing was posted in this ${period}.`}
         />
       ) : (

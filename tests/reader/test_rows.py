@@ -1,0 +1,69 @@
+"""Rows of articles: small, aligned, and with targets as large as a thumb needs."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.reader.conftest import DESKTOP, PHONE, opened
+from tests.reader.lines import line
+
+LONG = "A title that goes on " * 8
+# Of each row: its height, where its name begins, and the least side of its buttons.
+ROWS = """() => [...document.querySelectorAll('.articles > li')].map((row) => ({
+  height: row.getBoundingClientRect().height,
+  bottom: row.getBoundingClientRect().bottom,
+  names: row.querySelector('.user').getBoundingClientRect().x,
+  target: Math.min(...[...row.querySelectorAll('.votes button')].flatMap((button) => {
+    const { width, height } = button.getBoundingClientRect();
+    return [width, height];
+  })),
+}))"""
+
+
+@pytest.mark.parametrize(("viewport", "tallest"), [(DESKTOP, 56), (PHONE, 96)], ids=["desktop", "phone"])
+async def test_row_is_small_and_its_votes_are_not(visit, site, viewport, tallest):
+    alice = site.member("alice-with-a-name")
+    site.post(alice, LONG[:160], groups=["programming", "a-long-name-of-a-group", "show"])
+    page = await visit(viewport=viewport)
+    await opened(page, "/?order=TIME")
+
+    rows = await page.evaluate(ROWS)
+
+    assert len(rows) == 30
+    assert max(row["height"] for row in rows) <= tallest
+    assert len({row["names"] for row in rows}) == 1
+    assert min(row["target"] for row in rows) >= 24
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+async def test_fifteen_stories_stand_in_900_px(visit):
+    page = await visit(viewport={"width": 1280, "height": 900})
+    await opened(page, "/")
+
+    rows = await page.evaluate(ROWS)
+
+    assert rows[14]["bottom"] <= 900
+
+
+async def test_row_invites_to_discuss_and_does_not_repeat_the_group_of_the_page(visit, site):
+    alice = site.member("alice")
+    article = site.post(alice, "Nobody has answered", groups=["rows", "elsewhere"])
+    page = await visit()
+    await opened(page, "/group/rows")
+    row = line(page, "Nobody has answered")
+
+    await expect(row.locator(".group")).to_have_text(["elsewhere"])
+    await row.get_by_role("link", name="discuss").click()
+    await expect(page).to_have_url(f"{site.url}{site.path(article)}")
+
+
+async def test_closed_vote_is_an_arrow_with_a_title(visit, site):
+    page = await visit()
+    await opened(page, "/top/month")
+    closed = page.get_by_role("article").filter(has=page.get_by_title("Voting has closed")).first
+    title = await closed.get_attribute("aria-label")
+
+    await closed.locator(".details > a").nth(1).click()
+
+    await expect(page.get_by_role("heading", level=1)).to_contain_text(title)
+    await expect(page.get_by_title("Voting has closed").first).to_have_attribute("aria-disabled", "true")
+    await expect(page.locator(".notice")).to_have_count(0)
