@@ -262,4 +262,9 @@ const LINKS = [
 ];
 
 /** What the footer says for the pages of the operator, as `PAGES` of `server/branding/files.py` has it. */
-const PAGE_NAMES: Record<string, string> = { about: "About", rules: "Rules", privacy: "Privacy", legal: "Legal notice" };
+const PAGE_NAMES: Record<string, string> = {
+  about: "About",
+  rules: "Rules",
+  privacy: "Privacy",
+  legal: "Legal notice",
+};
