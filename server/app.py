@@ -243,7 +243,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.endpoint = endpoint = _endpoint(settings, app)
     app.state.site_name = settings.site_name
     app.state.front_doors, app.state.login_url = tokens.front_doors if tokens else [], settings.login_url
-    app.state.files = files_of(settings, is_telling=worker == 1)
+    app.state.files = files_of(settings)
     app.state.sitemaps = Sitemaps()
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
@@ -437,9 +437,9 @@ def rules_of(settings: Settings) -> Rules:
         raise WrongSetting(f"UPVOTE_RULES={error}") from error
 
 
-def files_of(settings: Settings, *, is_telling: bool = True) -> site_files.SiteFiles:
+def files_of(settings: Settings) -> site_files.SiteFiles:
     """
-    The files of the site. What is wrong with them is logged, by one process of all.
+    The files of the site.
 
     Raises:
         WrongSetting: the folder that `UPVOTE_SITE_DIR` names is not there, or cannot be read.
@@ -448,12 +448,9 @@ def files_of(settings: Settings, *, is_telling: bool = True) -> site_files.SiteF
     if settings.site_dir is not None and not folder.is_dir():
         raise WrongSetting(f"UPVOTE_SITE_DIR={folder}: there is no such folder")
     try:
-        files = site_files.read(folder)
+        return site_files.read(folder)
     except OSError as error:
         raise WrongSetting(f"{folder}: {error.strerror}") from error
-    for fault in files.faults if is_telling else ():
-        logger.warning("%s", fault)
-    return files
 
 
 def issuers_of(settings: Settings) -> Issuers | None:

@@ -12,6 +12,7 @@ from server.cli.backup_file import BrokenBackup, CheckedBackup
 from server.settings import Settings, WrongSetting
 from tests.server import in_process
 from tests.server.commands import ROOT, run
+from tests.server.conftest import serving as running_server
 from tests.server.pages import BROWSER, metas, read
 
 LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><circle r="1"/></svg>\n'
@@ -197,3 +198,18 @@ def test_files_are_in_backups_and_restored_where_they_are_missing(tmp_path, fold
 def test_backup_with_other_files_is_refused(tmp_path, files):
     with pytest.raises(BrokenBackup):
         backups.files_in(CheckedBackup("b", tmp_path / "b", {"site": files}, "", 0))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_start_ends_without_the_folder_that_a_setting_names(tmp_path, workers):
+    done = run("serve", data_dir=tmp_path, port=0, site_dir=tmp_path / "absent", workers=workers)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"upvote: UPVOTE_SITE_DIR={tmp_path / 'absent'}: there is no such folder\n"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_fault_is_told_once_at_the_start(tmp_path, folder, workers):
+    (folder / "theme.css").write_text(":root {\n  --acent: #fff;\n}")
+    with running_server(tmp_path, workers=workers) as live:
+        assert live.errors.read_text().count("theme.css:2: there is no variable --acent") == 1
