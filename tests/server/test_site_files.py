@@ -13,7 +13,7 @@ from server.settings import Settings, WrongSetting
 from tests.server import in_process
 from tests.server.commands import ROOT, run
 from tests.server.conftest import serving as running_server
-from tests.server.pages import BROWSER, metas, read
+from tests.server.pages import BROWSER, HOSTILE, metas, read
 
 LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><circle r="1"/></svg>\n'
 ABOUT = "# About *us*\n\nA site for **gardeners**.\n\nMore [words](https://example.com).\n"
@@ -65,6 +65,18 @@ async def test_files_of_the_site_are_in_its_pages(serving, folder):
         assert about.find("script", type="module") is None
         assert about.footer.find("a", href="about").text == "About"
         assert (await http.get("/.well-known/security.txt")).text.startswith("Contact: mailto:security@example.com")
+
+
+async def test_page_of_the_operator_runs_nothing(serving, folder):
+    (folder / "rules.md").write_text(
+        f"# {HOSTILE}\n\n{HOSTILE}\n\n[a](javascript:alert(1)) ![b](https://example.com/b.png)\n"
+    )
+    async with serving() as http:
+        page = await read(http, "/rules")
+
+    assert [script["src"].startswith("./reader/theme-") for script in page.find_all("script")] == [True]
+    assert page.main.find_all(["meta", "img", "script"]) == []
+    assert [link.get("href") for link in page.main.find_all("a")] == [None, "https://example.com/b.png"]
 
 
 async def test_drawing_opened_by_itself_runs_nothing(serving):
