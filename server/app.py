@@ -45,6 +45,8 @@ from resolvers.rate_limits import WriteRates
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
 from server import documents, explorer, export, hacker_news, reader, shared_rates, sitemap, syndication
+from server.branding import files as site_files
+from server.branding import serving as site_serving
 from server.browsers import VIEWER_HEADER, Browsers, CrossOrigin, session_cookie
 from server.compression import Compression
 from server.ended_sessions import EndedSessions
@@ -257,6 +259,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.endpoint = endpoint = _endpoint(settings, app)
     app.state.site_name = settings.site_name
     app.state.front_doors, app.state.login_url = tokens.front_doors if tokens else [], settings.login_url
+    app.state.files = files_of(settings)
     app.state.sitemaps = Sitemaps()
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
@@ -277,6 +280,7 @@ def _add_routes(app: Application, settings: Settings) -> None:
         *export.routes(),
         *(front_door.routes() if app.state.tokens else []),
         *unsubscribing.routes(),
+        *(site_serving.routes() if settings.reader == "on" else site_serving.security_routes()),
         *reader.routes(settings.reader == "on", PATH),
     ]
     if settings.reader == "on" or settings.public_url:  # there are pages that feeds can link to
@@ -449,6 +453,22 @@ def rules_of(settings: Settings) -> Rules:
         raise WrongSetting(f"UPVOTE_RULES={settings.rules}: {error.strerror}") from error
     except WrongRules as error:
         raise WrongSetting(f"UPVOTE_RULES={error}") from error
+
+
+def files_of(settings: Settings) -> site_files.SiteFiles:
+    """
+    The files of the site.
+
+    Raises:
+        WrongSetting: the folder that `UPVOTE_SITE_DIR` names is not there, or cannot be read.
+    """
+    folder = settings.site_folder
+    if settings.site_dir is not None and not folder.is_dir():
+        raise WrongSetting(f"UPVOTE_SITE_DIR={folder}: there is no such folder")
+    try:
+        return site_files.read(folder)
+    except OSError as error:
+        raise WrongSetting(f"{folder}: {error.strerror}") from error
 
 
 def issuers_of(settings: Settings) -> Issuers | None:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from server.app import create, open_store, trusted_documents
+from server.app import create, files_of, open_store, trusted_documents
 from server.cli.password import link
 from server.http.limited_protocol import LimitedHttp
 from server.http.limited_websocket import LimitedWebSocket
@@ -45,6 +45,8 @@ def run(settings: Settings, opened: Settings, listener: socket.socket) -> None:
 
 async def _check(settings: Settings, listener: socket.socket) -> None:
     trusted_documents(settings)
+    for fault in files_of(settings).faults:
+        logger.warning("%s", fault)
     store = await open_store(settings)
     kept = store.site.rankings.orders
     if settings.orders and set(kept) != set(settings.kept_orders):

@@ -31,6 +31,7 @@ SECRET_SETTINGS = tuple(
 NO_DATABASE = "none"
 DATABASE_FILE = "upvote.db"  # in the data directory
 DELETIONS_FILE = "deletions.jsonl"  # of users, in the data directory
+SITE_FOLDER = "site"  # in the data directory
 MAX_SHOWN = 100  # characters of an invalid value
 
 
@@ -187,6 +188,11 @@ class Settings(BaseModel):
         description="Number of replicas that must confirm a write before it is answered. Not with the managed Valkey.",
     )
     data_dir: Path = Field(Path("data"), description="Data directory of the managed Valkey.")
+    site_dir: Path | None = Field(
+        None,
+        description="Folder of what is the [site's own](site.md): theme, logo, pages; by default `site` in the data "
+        "directory.",
+    )
     durability: Literal["everysec", "always"] = Field(
         "everysec",
         description="When the managed Valkey syncs writes: `everysec` within a second, `always` before answers.",
@@ -499,6 +505,10 @@ class Settings(BaseModel):
     def offers(self) -> Offers:
         hosts = tuple(_listed(self.avatar_hosts or ""))
         return Offers(Registration(self.registration), self.passwords == "on", hosts, VoterReaders(self.voters))
+
+    @property
+    def site_folder(self) -> Path:
+        return self.site_dir or self.data_dir / SITE_FOLDER
 
     @property
     def database(self) -> str | None:

@@ -8,6 +8,11 @@ export const BASE_PATH = BASE.pathname.replace(/\/$/, "");
 /** The name of the site, which the server puts into the page. */
 export const SITE_NAME = meta("application-name") ?? "Upvote";
 
+/** What the operator has of the site: a logo, pages by their paths, and a sentence for who is not logged in. */
+export const LOGO = meta("upvote-logo");
+export const SITE_PAGES = meta("upvote-pages")?.split(" ") ?? [];
+export const WELCOME = meta("upvote-welcome");
+
 const ORDERS = meta("upvote-orders")?.split(" ");
 
 /** Whether the site keeps an order. The server puts their names into the page; Vite's page has none. */

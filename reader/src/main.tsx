@@ -27,6 +27,7 @@ function Reader() {
 
 async function start(root: HTMLElement) {
   await loadFirstPage(firstClient); // into the cache of the client, so that the first rendering has it
+  delete document.documentElement.dataset.session; // from now on it is the script that knows
   createRoot(root).render(
     <StrictMode>
       <Reader />

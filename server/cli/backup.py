@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from archive.maintenance import records_of
+from server.branding.backups import files_for_backup
 from server.cli import backup_file, session
 from server.cli.progress import progress_bar
 from server.settings import Settings, read_settings
@@ -55,7 +56,12 @@ def back_up(settings: Settings, file: Path) -> int:
 
     async def write(store: Store) -> None:
         positions = " ".join(await log.newest(store.site))
-        header = {**await dump.settings(store.site), "taken_at": store.site.clock(), POSITIONS: positions}
+        header = {
+            **await dump.settings(store.site),
+            "taken_at": store.site.clock(),
+            POSITIONS: positions,
+            **files_for_backup(settings),
+        }
         async with session.archive_of(settings, store) as database:
             archived = records_of(store.site, database) if database else None
             with (

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from archive.leaving import noted_in, repeat
 from database.database import DatabaseUnavailable
+from server.branding.backups import files_in, put_files
 from server.cli import backup_file, session
 from server.cli.backup import RecordCounts
 from server.cli.backup_file import BrokenBackup, CheckedBackup
@@ -60,10 +61,12 @@ def restore(settings: Settings, file: Path, *, with_deletions: bool = True) -> i
     with backup_file.checked(file) as backup:
         header = header_of(backup)
         check_records(backup, header.partitions or 1)
+        files = files_in(backup)
         counts = RecordCounts()
         with session.running_store(settings) as opened:
             asyncio.run(_restore(opened, backup, header, counts, alone=settings.redis_url is None))
             print(f"restored {counts} from {backup.name}")
+            put_files(files, settings.site_folder)
             if with_deletions and (deletions := noted_in(settings.data_dir / DELETIONS_FILE)):
                 print(f"deleted again {session.run(opened, partial(repeat, deletions=deletions), strict=False)} users")
             if settings.database:

@@ -4,6 +4,7 @@ address and asks the GraphQL endpoint.
 """
 
 import gzip
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -15,6 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from server.branding.files import PAGES as SITE_PAGES
 from server.reader.heads import Head, head_of, head_of_unknown_path
 from server.reader.rendering import render_template
 
@@ -50,10 +52,12 @@ PATHS = [
     "/confirm",
     "/post",
     "/settings",
+    *(f"/{name}" for name in SITE_PAGES),
 ]
 BASE = '<base href="/" />'  # in the built page, replaced by one that leads from the request's path to `/`
 TITLE = """<meta name="application-name" content="Upvote" />
     <title>Upvote</title>"""  # replaced by the head of the page
+SCRIPT = re.compile(r'\s*<(?:script type="module"|link rel="modulepreload")[^>]*>(?:</script>)?')
 ROOT = '<div id="root"></div>'
 NO_SCRIPT_TEXT = "This page needs JavaScript."
 NO_SCRIPT = f"<noscript>{NO_SCRIPT_TEXT}</noscript>"
@@ -65,6 +69,7 @@ POLICY = [
     "connect-src 'self'",
     "img-src 'self' data:{pictures}",
     "font-src 'self'",
+    "manifest-src 'self'",
     "base-uri 'self'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -104,6 +109,7 @@ async def page(request: Request, is_known: bool = True) -> Response:
     head = await head_of(request) if is_known else head_of_unknown_path(request)
     html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}" />')
     html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts(head, request.app.state.site_name))
+    html = html if head.is_scripted else SCRIPT.sub("", html)
     html = html.replace(ROOT, f'<div id="root">{head.content}</div>')
     pictures = request.app.state.store.users.offers.avatar_hosts
     headers = {**security(pictures), **REVALIDATED, "Vary": "Accept", **head.headers}

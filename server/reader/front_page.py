@@ -104,6 +104,7 @@ async def front_page(request: Request, ranking: Ranking) -> str:
     return render_template(
         "front_page.html",
         site=request.app.state.site_name,
+        files=request.app.state.files,
         ranking=ranking,
         orders={order: ORDERS[order][0] for order in ranking.kept},
         lists=lists(ranking),

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from server import documents
+from server.branding.files import PAGES as SITE_PAGES
 from server.markdown_html import cut, render, text_of
 from server.reader.front_page import LISTS, Ranking, front_page, kept_orders, ranking_of
 from server.reader.moderation_log import moderation_log
@@ -46,13 +47,14 @@ USER = "query UserHead($name: String!) { user(username: $name) { username } }"
 class Head:
     """
     `html` are elements of `<head>`, `content` is what is shown until the script has its data, `noscript` is the content
-    of `<noscript>`; all are escaped. Status and headers are those of the page.
+    of `<noscript>`; all are escaped. Status and headers are those of the page, which has a script if `is_scripted`.
     """
 
     html: str
     content: str = ""
     noscript: str = ""
     status: int = 200
+    is_scripted: bool = True
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -75,6 +77,7 @@ class PageMetadata:
     content: str = ""
     noscript: str = ""
     status: int = 200
+    is_scripted: bool = True
 
 
 NOT_FOUND = PageMetadata("Not found", status=404)
@@ -119,9 +122,23 @@ async def page_metadata(request: Request) -> PageMetadata:
             return await user(request, name)
         case ["log"]:
             return PageMetadata(LOG_TITLE, noscript=await moderation_log(request))
+        case [name] if name in SITE_PAGES:
+            return site_page(request, name)
         case [*segments] if title := LIST_TITLES.get("/".join(segments)):
             return PageMetadata(title, path="/".join(segments))
     return UNKNOWN
+
+
+def site_page(request: Request, name: str) -> PageMetadata:
+    """A page of the operator's, whole as HTML: it needs no script."""
+    text = request.app.state.files.pages.get(name)
+    if text is None:
+        return NOT_FOUND
+    content = render_template(
+        "site_page.html", text=text, site=request.app.state.site_name, files=request.app.state.files
+    )
+    description = text_of(text.html, DESCRIPTION_LENGTH)
+    return PageMetadata(text.title, description, name, content=content, is_scripted=False)
 
 
 def metadata_without_query(request: Request) -> PageMetadata:
@@ -136,7 +153,10 @@ def metadata_without_query(request: Request) -> PageMetadata:
 
 async def front_page_metadata(request: Request) -> PageMetadata:
     ranking = ranking_of(request)
-    return replace(ranking_metadata(ranking), content=await front_page(request, ranking)) if ranking else NOT_FOUND
+    if ranking is None:
+        return NOT_FOUND
+    metadata, content = ranking_metadata(ranking), await front_page(request, ranking)
+    return replace(metadata, description=request.app.state.files.welcome, content=content)
 
 
 def ranking_metadata(ranking: Ranking | None) -> PageMetadata:
@@ -248,6 +268,7 @@ def head(request: Request, page: PageMetadata) -> Head:
         front_doors=" ".join(request.app.state.front_doors),
         login_url=request.app.state.login_url,
         offers=request.app.state.store.users.offers,
+        files=request.app.state.files,
         public_url=request.app.state.public_url.setting,
     )
-    return Head(html, page.content, page.noscript, page.status)
+    return Head(html, page.content, page.noscript, page.status, page.is_scripted)

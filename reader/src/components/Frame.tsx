@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode, type RefOb
 import { flushSync } from "react-dom";
 import { useMutation } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
-import { logPath, SITE_NAME, userPath, withQuery } from "../addresses";
+import { logPath, LOGO, SITE_NAME, SITE_PAGES, userPath, withQuery } from "../addresses";
 import { useBan } from "../bans";
 import { useRenewal } from "../changes";
 import { headersOf } from "../client";
@@ -64,6 +64,11 @@ export function Frame({ children }: { children: ReactNode }) {
         </button>
         <Link href="/comments">Comments</Link>
         <Link href={logPath()}>Moderation log</Link>
+        {SITE_PAGES.map((path) => (
+          <a key={path} href={path}>
+            {PAGE_NAMES[path] ?? path}
+          </a>
+        ))}
         <a href="rss.xml">RSS</a>
         <a href="explorer">GraphQL</a>
       </footer>
@@ -105,9 +110,13 @@ function Header() {
   return (
     <header>
       <Link href="/" className="site">
-        <svg viewBox="0 0 16 16" aria-hidden="true">
-          <path d="M8 2l7 12H1z" />
-        </svg>
+        {LOGO ? (
+          <img src={LOGO} alt="" className="logo" />
+        ) : (
+          <svg viewBox="0 0 16 16" aria-hidden="true">
+            <path d="M8 2l7 12H1z" />
+          </svg>
+        )}
         <span>{SITE_NAME}</span>
       </Link>
       <nav aria-label="Site">
@@ -251,3 +260,11 @@ const LINKS = [
   { path: "/feed", name: "Feed" },
   { path: "/post", name: "Post" },
 ];
+
+/** What the footer says for the pages of the operator, as `PAGES` of `server/branding/files.py` has it. */
+const PAGE_NAMES: Record<string, string> = {
+  about: "About",
+  rules: "Rules",
+  privacy: "Privacy",
+  legal: "Legal notice",
+};

@@ -7,6 +7,8 @@ import { PAGE_SIZE, RankedArticles } from "../components/RankedArticles";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
+import { WELCOME } from "../addresses";
+import { useSession } from "../session";
 import { NotFound } from "./NotFound";
 
 export const FRONT_PAGE = graphql(`
@@ -30,6 +32,7 @@ function Ranking({ order, page }: { order: ArticleOrder; page: number }) {
   const [result, retry] = usePageQuery(FRONT_PAGE, { order, page, first: PAGE_SIZE });
   return (
     <Page title={rankingTitle(order, page)} isHeadingShown={false} isReady={!result.fetching}>
+      <Welcome />
       <Lists order={order} />
       <Content result={result} retry={retry}>
         {({ articles }) =>
@@ -45,5 +48,16 @@ function Ranking({ order, page }: { order: ArticleOrder; page: number }) {
         }
       </Content>
     </Page>
+  );
+}
+
+/** The sentence of the site, for who is not logged in. The server's HTML has it, too. */
+function Welcome() {
+  const session = useSession();
+  if (session || !WELCOME) return null;
+  return (
+    <p className="welcome" dir="auto">
+      {WELCOME} <a href="about">About</a>
+    </p>
   );
 }

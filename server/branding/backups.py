@@ -1,0 +1,50 @@
+"""The files of the site in backups: in the header, so that earlier versions restore the rest of such a backup."""
+
+import sys
+from base64 import b64decode, b64encode
+from pathlib import Path
+
+from server.branding.files import SIZES, bodies_of
+from server.cli.backup_file import BrokenBackup, CheckedBackup
+from server.settings import Settings
+
+FILES = "site"  # in the header: the files in base64 by their names
+
+
+def files_for_backup(settings: Settings) -> dict[str, dict[str, str]]:
+    """
+    What the header of a backup has of the site's folder; nothing without files.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    bodies = bodies_of(settings.site_folder)
+    return {FILES: {name: b64encode(body).decode() for name, body in bodies.items()}} if bodies else {}
+
+
+def files_in(backup: CheckedBackup) -> dict[str, bytes]:
+    """
+    Raises:
+        BrokenBackup: a name is not one of the site's files, or a file is not base64 or too large.
+    """
+    given = backup.header.get(FILES, {})
+    try:
+        files = {name: b64decode(body, validate=True) for name, body in given.items()}
+    except (AttributeError, TypeError, ValueError):
+        raise BrokenBackup(f"{backup.name}: the header has {FILES} that is not files in base64") from None
+    if wrong := [name for name, body in files.items() if len(body) > SIZES.get(name, -1)]:
+        raise BrokenBackup(f"{backup.name}: the header has a file of the site {wrong[0][:50]!r} that cannot be one")
+    return files
+
+
+def put_files(files: dict[str, bytes], folder: Path) -> None:
+    """Write the files that are not there yet. Those that are stay, and those that differ are told."""
+    for name, body in files.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / name
+        try:
+            with path.open("xb") as file:
+                file.write(body)
+        except FileExistsError:
+            if path.read_bytes() != body:
+                print(f"kept {path}, which is not as in the backup", file=sys.stderr)

@@ -1,0 +1,128 @@
+"""Checks of the operator's files: text, SVG and PNG. What is wrong is said with its line, where a file has lines."""
+
+import re
+import struct
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from xml.parsers import expat
+
+from server.markdown_html import MAX_HTML
+
+SVG = "http://www.w3.org/2000/svg"
+RUNNING = {"script", "foreignobject", "iframe", "object", "embed"}  # elements that run or load what is not a drawing
+PNG = b"\x89PNG\r\n\x1a\n"
+CHUNK = struct.Struct(">I4s")
+SIDE = range(16, 4_097)  # pixels
+FIELD = re.compile(r"([A-Za-z-]+):\s*(\S.*)")  # of security.txt
+
+
+class WrongFile(Exception):
+    """A file is not as it should be. `line` is 0 where it has no lines."""
+
+    def __init__(self, reason: str, line: int = 0) -> None:
+        super().__init__(reason)
+        self.reason, self.line = reason, line
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    width: int
+    height: int
+
+
+def text(body: bytes) -> str:
+    """
+    The text of a file, without a byte order mark.
+
+    Raises:
+        WrongFile: it is empty, or not UTF-8.
+    """
+    try:
+        found = body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise WrongFile("it is not UTF-8", body.count(b"\n", 0, error.start) + 1) from None
+    if not found.strip():
+        raise WrongFile("it is empty")
+    return found
+
+
+def markdown(body: bytes) -> str:
+    """
+    Raises:
+        WrongFile: it is no text, or too long to be rendered.
+    """
+    found = text(body)
+    if len(found) > MAX_HTML // 2:
+        raise WrongFile(f"it has more than {MAX_HTML // 2:,} characters")
+    return found
+
+
+def svg(body: bytes) -> None:
+    """
+    Raises:
+        WrongFile: it is not well-formed, is no drawing, declares a document type, or has scripts.
+    """
+    names: list[str] = []
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        space, _, local = name.rpartition(" ")
+        names.append(local)
+        if len(names) == 1 and (space, local) != (SVG, "svg"):
+            raise WrongFile(f'its root is not <svg xmlns="{SVG}">', parser.CurrentLineNumber)
+        if local.lower() in RUNNING or any(each.lower().startswith("on") for each in attributes):
+            raise WrongFile(f"<{local}> would run a script or load a page", parser.CurrentLineNumber)
+
+    def declared(*_: object) -> None:
+        raise WrongFile("it declares a document type", parser.CurrentLineNumber)
+
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.StartElementHandler, parser.StartDoctypeDeclHandler = start, declared
+    try:
+        parser.Parse(body, True)
+    except expat.ExpatError as error:
+        raise WrongFile(f"it is not XML: {expat.errors.messages[error.code]}", error.lineno) from None
+
+
+def png(body: bytes) -> Size:
+    """
+    Raises:
+        WrongFile: it is no PNG, is damaged or cut off, or has a side that is too short or too long.
+    """
+    if not body.startswith(PNG) or body[12:16] != b"IHDR":
+        raise WrongFile("it is not a PNG")
+    position, kind = len(PNG), b""
+    while kind != b"IEND":
+        length, kind = CHUNK.unpack(body[position : position + 8].ljust(8, b"\0"))
+        end = position + 8 + length
+        if end + 4 > len(body) or zlib.crc32(body[position + 4 : end]) != int.from_bytes(body[end : end + 4]):
+            raise WrongFile("it is damaged or cut off")
+        position = end + 4
+    size = Size(*struct.unpack(">II", body[16:24]))
+    if size.width not in SIDE or size.height not in SIDE:
+        raise WrongFile(f"it has {size.width} x {size.height} pixels; a side has {SIDE[0]} to {SIDE[-1]:,}")
+    return size
+
+
+def security(body: bytes) -> None:
+    """
+    Raises:
+        WrongFile: a line is no field of RFC 9116, `Contact` or `Expires` is missing, or it has expired.
+    """
+    fields: dict[str, tuple[str, int]] = {}
+    for number, line in enumerate(text(body).splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        field = FIELD.fullmatch(line.rstrip())
+        if field is None:
+            raise WrongFile("it is not like `Contact: mailto:security@example.com`", number)
+        fields[field[1].lower()] = field[2], number
+    if missing := [name for name in ("Contact", "Expires") if name.lower() not in fields]:
+        raise WrongFile(f"it has no {missing[0]}")
+    instant, number = fields["expires"]
+    try:
+        is_over = datetime.fromisoformat(instant) < datetime.now(UTC)
+    except (TypeError, ValueError):
+        raise WrongFile("Expires is not like 2030-01-01T00:00:00Z", number) from None
+    if is_over:
+        raise WrongFile(f"it has expired at {instant}", number)

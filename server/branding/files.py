@@ -1,0 +1,179 @@
+"""
+The folder of the site (`UPVOTE_SITE_DIR`): what it may have, and what was read of it. A file that is broken is told,
+and the default stands in; so is a file that nothing uses.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from server.branding import checks, themes
+from server.branding.checks import Size, WrongFile
+from server.markdown_html import text_of, to_html
+
+DEFAULTS = Path(__file__).with_name("static")
+PAGES = {"about": "About", "rules": "Rules", "privacy": "Privacy", "legal": "Legal notice"}  # and what links say
+KB = 1_000
+SIZES = {  # the files of the folder, and their most bytes
+    "theme.css": 50 * KB,
+    "logo.svg": 100 * KB,
+    "favicon.png": 200 * KB,
+    "card.png": 1_000 * KB,
+    "security.txt": 10 * KB,
+    **{f"{name}.md": 200 * KB for name in PAGES},
+}
+MEDIA_TYPES = {".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
+WELCOME_LENGTH = 200  # characters
+HEADING = re.compile(r"\s*<h1>(.*?)</h1>\s*", re.DOTALL)
+PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file that browsers load. `path` is relative, and another one once the file is another one."""
+
+    name: str
+    body: bytes
+    size: Size | None = None
+
+    @cached_property
+    def path(self) -> str:
+        file = Path(self.name)
+        return f"site/{file.stem}-{sha256(self.body).hexdigest()[:10]}{file.suffix}"
+
+    @property
+    def media_type(self) -> str:
+        return MEDIA_TYPES[Path(self.name).suffix]
+
+
+@dataclass(frozen=True)
+class TextPage:
+    """A page from Markdown. Its title is its first heading, or else that of `PAGES`; `html` is the rest."""
+
+    name: str
+    title: str
+    html: str
+
+    @cached_property
+    def sentence(self) -> str:
+        """Its first paragraph as plain text, cut at a word."""
+        first = PARAGRAPH.search(self.html)
+        return text_of(first[1], WELCOME_LENGTH) if first else ""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFiles:
+    """
+    What the pages of a site have of their own, and the defaults of the rest. `faults` are lines for the operator.
+    """
+
+    logo: Asset
+    icon: Asset
+    card: Asset
+    theme: Asset | None = None
+    has_logo: bool = False
+    pages: Mapping[str, TextPage] = field(default_factory=dict)
+    security: bytes | None = None
+    faults: tuple[str, ...] = ()
+
+    @property
+    def links(self) -> Mapping[str, str]:
+        """What the footer says for each page that is there, by its path."""
+        return {name: text for name, text in PAGES.items() if name in self.pages}
+
+    @property
+    def welcome(self) -> str:
+        """The sentence of the site on its front page: the first paragraph of `about.md`; "" without one."""
+        return self.pages["about"].sentence if "about" in self.pages else ""
+
+    @property
+    def assets(self) -> list[Asset]:
+        return [each for each in (self.theme, self.logo, self.icon, self.card) if each]
+
+
+def read(folder: Path) -> SiteFiles:
+    """
+    Read the files of a folder, which need not be there.
+
+    Raises:
+        OSError: the folder is there, and cannot be read.
+    """
+    bodies, faults = _bodies(folder)
+    found: dict[str, Any] = {}
+    for name, body in bodies.items():
+        try:
+            if len(body) > SIZES[name]:
+                raise WrongFile(f"it has more than {SIZES[name]:,} bytes")
+            found[name] = _checked(name, body)
+        except WrongFile as fault:
+            place = f"{folder / name}:{fault.line}" if fault.line else str(folder / name)
+            faults.append(f"{place}: {fault.reason}; {_instead(name)}")
+    logo = found.get("logo.svg") or Asset("logo.svg", (DEFAULTS / "logo.svg").read_bytes())
+    card = (DEFAULTS / "card.png").read_bytes()
+    return SiteFiles(
+        logo,
+        found.get("favicon.png") or logo,
+        found.get("card.png") or Asset("card.png", card, checks.png(card)),
+        found.get("theme.css"),
+        "logo.svg" in found,
+        {name: found[f"{name}.md"] for name in PAGES if f"{name}.md" in found},
+        found.get("security.txt"),
+        tuple(faults),
+    )
+
+
+def bodies_of(folder: Path) -> dict[str, bytes]:
+    """What a backup has of a folder: its files as they are, but for those that nothing uses or that are too large."""
+    return {name: body for name, body in _bodies(folder)[0].items() if len(body) <= SIZES[name]}
+
+
+def _bodies(folder: Path) -> tuple[dict[str, bytes], list[str]]:
+    """The first bytes of each file, enough to see that it is too large, and faults."""
+    bodies, faults = {}, []
+    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+        if path.name.startswith(".") or path.is_dir():
+            continue
+        if path.name not in SIZES:
+            faults.append(f"{path}: nothing uses it; the files of a site are {', '.join(SIZES)}")
+            continue
+        try:
+            with path.open("rb") as file:
+                bodies[path.name] = file.read(SIZES[path.name] + 1)
+        except OSError as error:
+            faults.append(f"{path}: {error.strerror}; {_instead(path.name)}")
+    return bodies, faults
+
+
+def _checked(name: str, body: bytes) -> Any:
+    """
+    Raises:
+        WrongFile: the file is not as it should be.
+    """
+    if name.endswith(".md"):
+        return _page(name.removesuffix(".md"), checks.markdown(body))
+    if name.endswith(".png"):
+        return Asset(name, body, checks.png(body))
+    check: Callable[[bytes], bytes | None] = {
+        "theme.css": themes.stylesheet,
+        "logo.svg": checks.svg,
+        "security.txt": checks.security,
+    }[name]
+    changed = check(body) or body
+    return body if name == "security.txt" else Asset(name, changed)
+
+
+def _page(name: str, markdown: str) -> TextPage:
+    html = to_html(markdown)
+    heading = HEADING.match(html)
+    title = text_of(heading[1], WELCOME_LENGTH) if heading else ""
+    if heading is None or not title:
+        return TextPage(name, PAGES[name], html)
+    return TextPage(name, title, html[heading.end() :])
+
+
+def _instead(name: str) -> str:
+    return "the page is left out" if name.endswith((".md", ".txt")) else "the default stands in"

@@ -1,0 +1,52 @@
+"""A site with files of its own, in the browser: theme, logo, pages and the sentence on the front page."""
+
+import pytest
+from playwright.async_api import expect
+
+from server.branding import themes
+from tests.reader.conftest import opened
+from tests.reader.site import serving_sample
+
+LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><circle cx="1" cy="1" r="1"/></svg>'
+
+
+@pytest.fixture(scope="module", params=themes.names())
+def own(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("own")
+    files = folder / "site"
+    files.mkdir()
+    (files / "theme.css").write_bytes((themes.THEMES / f"{request.param}.css").read_bytes())
+    (files / "logo.svg").write_text(LOGO)
+    (files / "about.md").write_text("# About us\n\nA site for gardeners.\n")
+    with serving_sample(folder) as site:
+        yield site
+
+
+async def test_theme_has_no_fault_of_accessibility(visit, own, axe):
+    page = await visit(base_url=f"{own.url}/", reduced_motion="reduce")
+    found = []
+    for path in ("/", "/about", "/search?q=the"):
+        await opened(page, path)
+        for theme in ("light", "dark"):
+            await page.emulate_media(color_scheme=theme)
+            found += [f"{path}, {theme}: {line}" for line in await axe(page)]
+
+    assert "\n".join(found) == ""
+
+
+async def test_sentence_and_logo_stay_when_the_script_takes_over(visit, own):
+    page = await visit(base_url=f"{own.url}/")
+    await opened(page, "/")
+
+    await expect(page.locator(".welcome")).to_have_text("A site for gardeners. About")
+    assert await page.locator("header .logo").evaluate("image => image.naturalWidth > 0")
+    await page.get_by_role("contentinfo").get_by_role("link", name="About").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("About us")
+
+
+async def test_who_is_logged_in_gets_no_sentence(visit, own):
+    page = await visit(own.member(), base_url=f"{own.url}/")
+    await opened(page, "/")
+
+    await expect(page.get_by_role("article")).to_have_count(30)
+    await expect(page.locator(".welcome")).to_have_count(0)
