@@ -4,7 +4,7 @@ The data loader of a request: what is read in one tick of the event loop is sent
 Values by id are looked up in three places: what this request has read, the client-side cache, and the store.
 """
 
-from asyncio import Event, gather, sleep
+from asyncio import Event, sleep
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, filterfalse
@@ -13,11 +13,11 @@ from typing import Any, TypeVar, cast
 
 from archive.reads import ArchiveReads
 from database.database import Database
-from store import deletions, feeds, hidden, home, keys, listings, queries, threads
+from store import deletions, feeds, hidden, home, listings, queries, threads
 from store.client.client import RedisClient
 from store.errors import StoreUnavailable
 from store.feeds import Pull
-from store.home import Choices, HomeListing
+from store.home import HomeListing
 from store.listings import Listing, Page, Window
 from store.moderation_records import ModerationAction
 from store.queries import Read, RecordType
@@ -195,11 +195,6 @@ class Reads:
         names = await self.load_all(queries.groups(p) for p in range(self.site.partitions))
         return sorted({name for part in names for name in part})
 
-    async def choices(self, username: str) -> Choices:
-        """What a user has chosen for their home. One round trip."""
-        groups, names = await self.load_all([home.groups(self.site, username), home.blocked(self.site, username)])
-        return Choices(username, tuple(groups), tuple(names))
-
     async def home_page(self, listing: HomeListing, window: Window) -> Page:
         """A page of a home: its counts say only whether there is more on each side. Usually one round trip."""
         if self._archive:
@@ -210,20 +205,6 @@ class Reads:
         """Which of some articles a user hides. One command for each partition."""
         found = _merged(await self.load_all(hidden.among(self.site, username, numbers)))
         return {number for number, is_hidden in found.items() if is_hidden}
-
-    async def shown(self, choices: Choices, places: Sequence[Position]) -> list[Position]:
-        """Places without those that a user hides, and those of whom they block. One or two round trips."""
-        hidden = await self.hidden(choices.username, [place.number for place in places])
-        names = {name.lower() for name in choices.blocked}
-        slots = set(map(keys.slot, names))
-        suspects = [place.number for place in places if place.number % keys.SLOTS in slots]
-        posters = dict(zip(suspects, await self.articles(suspects), strict=True))
-        return [
-            place
-            for place in places
-            if place.number not in hidden
-            and not ((article := posters.get(place.number)) and article.poster.lower() in names)
-        ]
 
     async def pages(self, wanted: Sequence[tuple[Listing, Window]]) -> list[Page]:
         if self._archive:
@@ -246,72 +227,6 @@ class Reads:
         """The position up to which a user has marked their feed as seen; None without a mark."""
         (profile,) = await self.profiles([username])
         return profile.seen if profile else None
-
-    async def feed_page(self, username: str, window: Window, floor: Position | None) -> Pull:
-        """
-        One place more than the page of a feed has, above `floor`, without what the user hides. Two or three round trips
-        or, where articles are hidden, more.
-        """
-        last_posts, has_hidden = await gather(
-            self.posters_of_feed(username, floor), self.load_all(hidden.counts(self.site, username))
-        )
-        one_more = Window(window.count + 1, window.upwards, window.beyond)
-        if not any(has_hidden):
-            return await self.pull(last_posts, one_more, floor)
-        ahead = await self._shown_of_feed(username, last_posts, one_more, floor)
-        if window.beyond is None:
-            return Pull(ahead, False)
-        back = Window(1, not window.upwards, home.before(window.beyond, window.upwards))
-        return Pull(ahead, bool(await self._shown_of_feed(username, last_posts, back, floor)))
-
-    async def _shown_of_feed(
-        self, username: str, last_posts: Mapping[str, float], window: Window, floor: Position | None
-    ) -> list[Position]:
-        """The next places of a feed that the user does not hide, nearest first."""
-        shown: list[Position] = []
-        beyond, size = window.beyond, window.count
-        while True:
-            found = (await self.pull(last_posts, Window(size, window.upwards, beyond), floor)).positions
-            hides = await self.hidden(username, [each.number for each in found])
-            shown += [each for each in found if each.number not in hides]
-            if len(shown) >= window.count or len(found) < size:
-                return shown[: window.count]
-            beyond, size = found[-1], min(2 * size, feeds.UNSEEN_COUNTED)
-
-    async def feed_size(self, username: str) -> int:
-        """How many articles a feed has, without those that the user hides."""
-        posters = await self.posters_of_feed(username, None)
-        hides = chain(*await self.load_all(hidden.numbers(self.site, username)))
-        slots, names = set(map(keys.slot, posters)), {name.lower() for name in posters}
-        suspects = await self.articles([number for number in hides if number % keys.SLOTS in slots])
-        return await self.count(posters) - sum(each is not None and each.poster.lower() in names for each in suspects)
-
-    async def posters_of_feed(self, username: str, floor: Position | None) -> dict[str, float]:
-        """
-        The user and everyone they follow and do not block, with the time of each one's newest article.
-
-        One or two round trips. With a floor only those who posted after it are read, unless they are too many.
-        """
-        last_posts, names = await gather(
-            self._followed_posters(username, floor), self.load(home.blocked(self.site, username))
-        )
-        blocked = set(names)
-        return {name: time for name, time in last_posts.items() if name not in blocked} if blocked else last_posts
-
-    async def _followed_posters(self, username: str, floor: Position | None) -> dict[str, float]:
-        site = self.site
-        own = feeds.last_posts(site, [username])
-        if floor:
-            recent = _merged(await self.load_all([*feeds.posters_since(site, floor), *own]))
-            if len(recent) <= feeds.MAX_RECENT_POSTERS:
-                follows = zip(
-                    recent, await self.load_all(feeds.follows(site, username, name) for name in recent), strict=True
-                )
-                return {name: recent[name] for name, is_followed in follows if is_followed or name == username}
-        if site.partitions == 1:
-            return _merged(await self.load_all([feeds.followed_posters(site, username), *own]))
-        names = await self.load(feeds.following(site, username))
-        return _merged(await self.load_all(feeds.last_posts(site, [*names, username])))
 
     async def pull(self, last_posts: Mapping[str, float], window: Window, floor: Position | None) -> Pull:
         """

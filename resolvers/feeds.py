@@ -1,15 +1,22 @@
 """Fields of Feed. A feed belongs to the viewer, so a request has at most one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 from resolvers import pagination
 from resolvers.arguments import PageArguments, paginated
 from resolvers.context import Context
+from resolvers.dataloader import Reads
 from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection, LateTotal
+from store import feeds as feeds_of_store
+from store import hidden, keys
+from store import home as homes_of_store
 from store.feeds import UNSEEN_COUNTED, Pull
 from store.listings import Page, Window
-from store.records import Article, Feed
+from store.queries import Read
+from store.records import Article, Feed, Position
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +29,7 @@ class FeedTotal(LateTotal):
     async def count(self, context: Context) -> int:
         if self.unseen_only:
             return await _unseen_count(self.feed, context)
-        return await context.reads.feed_size(self.feed.username)
+        return await _size(context.reads, self.feed.username)
 
 
 @paginated
@@ -62,7 +69,7 @@ async def _page(feed: Feed, context: Context, paging: PageArguments, unseen_only
     name = _listing_name(feed)
     window = pagination.window(name, paging, ARTICLE_TIME_CURSOR)
     floor = await context.reads.seen(feed.username) if unseen_only else None
-    page = _page_of(await context.reads.feed_page(feed.username, window, floor), window)
+    page = _page_of(await _pull(context.reads, feed.username, window, floor), window)
     return (await pagination.connections_of_pages(context, [(name, page, FeedTotal(feed, unseen_only))]))[0]
 
 
@@ -78,5 +85,87 @@ def _page_of(pull: Pull, window: Window) -> Page:
 async def _unseen_count(feed: Feed, context: Context) -> int:
     """Exact up to `UNSEEN_COUNTED`, which is the highest count."""
     mark = await context.reads.seen(feed.username)
-    page = await context.reads.feed_page(feed.username, Window(UNSEEN_COUNTED), mark)
+    page = await _pull(context.reads, feed.username, Window(UNSEEN_COUNTED), mark)
     return min(len(page.positions), UNSEEN_COUNTED)
+
+
+async def _pull(reads: Reads, username: str, window: Window, floor: Position | None) -> Pull:
+    """
+    One place more than the page of a feed has, above `floor`, without what the user hides. Two or three round trips or,
+    where articles are hidden, more.
+    """
+    last_posts, hides = await _posters(reads, username, floor)
+    one_more = Window(window.count + 1, window.upwards, window.beyond)
+    if not hides:
+        return await reads.pull(last_posts, one_more, floor)
+    ahead = await _shown(reads, username, last_posts, one_more, floor)
+    if window.beyond is None:
+        return Pull(ahead, False)
+    back = Window(1, not window.upwards, homes_of_store.before(window.beyond, window.upwards))
+    return Pull(ahead, bool(await _shown(reads, username, last_posts, back, floor)))
+
+
+async def _shown(
+    reads: Reads, username: str, last_posts: Mapping[str, float], window: Window, floor: Position | None
+) -> list[Position]:
+    """The next places of a feed that the user does not hide, nearest first."""
+    shown: list[Position] = []
+    beyond, size = window.beyond, window.count
+    while True:
+        found = (await reads.pull(last_posts, Window(size, window.upwards, beyond), floor)).positions
+        hides = await reads.hidden(username, [each.number for each in found])
+        shown += [each for each in found if each.number not in hides]
+        if len(shown) >= window.count or len(found) < size:
+            return shown[: window.count]
+        beyond, size = found[-1], min(2 * size, UNSEEN_COUNTED)
+
+
+async def _size(reads: Reads, username: str) -> int:
+    """How many articles a feed has. One round trip more than its page or, where articles are hidden, three."""
+    posters, hides = await _posters(reads, username, None)
+    size = await reads.count(posters)
+    if not hides:
+        return size
+    numbers = chain(*await reads.load_all(hidden.numbers(reads.site, username)))
+    slots, names = set(map(keys.slot, posters)), {name.lower() for name in posters}
+    suspects = await reads.articles([number for number in numbers if number % keys.SLOTS in slots])
+    return size - sum(each is not None and each.poster.lower() in names for each in suspects)
+
+
+async def _posters(reads: Reads, username: str, floor: Position | None) -> tuple[dict[str, float], bool]:
+    """
+    The user and everyone they follow and do not block, with the time of each one's newest article; and whether the user
+    hides any article.
+
+    One or two round trips. With a floor only those who posted after it are read, unless they are too many.
+    """
+    blocks, counts = homes_of_store.blocked(reads.site, username), hidden.counts(reads.site, username)
+    last_posts = await _followed(reads, username, floor, [blocks, *counts])
+    blocked, hides = await reads.load(blocks), await reads.load_all(counts)
+    return {name: time for name, time in last_posts.items() if name not in blocked}, any(hides)
+
+
+async def _followed(
+    reads: Reads, username: str, floor: Position | None, chosen: Sequence[Read[Any]]
+) -> dict[str, float]:
+    """The posters of a feed before it is known whom the user blocks. `chosen` is sent with the first round trip."""
+    site, own = reads.site, feeds_of_store.last_posts(reads.site, [username])
+    if floor:
+        recent = _merged(await reads.load_all([*feeds_of_store.posters_since(site, floor), *own, *chosen]), chosen)
+        if len(recent) <= feeds_of_store.MAX_RECENT_POSTERS:
+            follows = await reads.load_all(feeds_of_store.follows(site, username, name) for name in recent)
+            return {
+                name: time
+                for (name, time), is_followed in zip(recent.items(), follows, strict=True)
+                if is_followed or name == username
+            }
+    if site.partitions == 1:
+        return _merged(await reads.load_all([feeds_of_store.followed_posters(site, username), *own, *chosen]), chosen)
+    names, *_ = await reads.load_all([feeds_of_store.following(site, username), *chosen])
+    return _merged(await reads.load_all(feeds_of_store.last_posts(site, [*names, username])))
+
+
+def _merged(found: Sequence[dict[str, float]], chosen: Sequence[object] = ()) -> dict[str, float]:
+    """The parts of what was read before `chosen`, as one."""
+    parts = found[: len(found) - len(chosen)]
+    return {name: time for part in parts for name, time in part.items()}

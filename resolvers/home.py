@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from resolvers import arguments, users
 from resolvers.arguments import PageArguments, articles_by, paginated
 from resolvers.context import Context
+from resolvers.dataloader import Reads
 from resolvers.pagination import (
     Connection,
     article_window,
@@ -12,10 +13,10 @@ from resolvers.pagination import (
     name_connection,
     user_connections,
 )
-from store import blocked, home_pins, records, validation
+from store import blocked, home_pins, keys, records, validation
 from store import home as homes_of_store
 from store.blocked import Blocked
-from store.home import HomeListing
+from store.home import Choices, HomeListing
 from store.listings import Page, Window
 from store.ranking.formulas import Order
 from store.records import Article, Group, Home, Position, User
@@ -75,7 +76,7 @@ async def _page(
     home: Home, context: Context, order: Order, since: int | None, paging: PageArguments, pinned: bool
 ) -> Connection[Article]:
     whole = articles_by(context.store.site, order, None, since)
-    choices = await context.reads.choices(home.username)
+    choices = await _choices(context.reads, home.username)
     listing = homes_of_store.listing_of(choices, order, whole)
     placed = article_window(whole._replace(name=listing.name), paging)
     is_pinned = pinned if paging.cursor is None else placed.is_pinned
@@ -106,8 +107,32 @@ async def _pinned_page(context: Context, listing: HomeListing, placed: Window) -
     if places is None:
         context.note_expired_pin(listing.name)
         return await context.reads.home_page(listing, placed)
-    shown = await context.reads.shown(listing.choices, places)
+    shown = await _shown(context.reads, listing.choices, places)
     return _cut(shown, placed)._replace(at=at, is_pinned=True)
+
+
+async def _choices(reads: Reads, username: str) -> Choices:
+    """What a user has chosen for their home. One round trip."""
+    site = reads.site
+    groups, names = await reads.load_all(
+        [homes_of_store.groups(site, username), homes_of_store.blocked(site, username)]
+    )
+    return Choices(username, tuple(groups), tuple(names))
+
+
+async def _shown(reads: Reads, choices: Choices, places: Sequence[Position]) -> list[Position]:
+    """Places without those that a user hides, and those of whom they block. One or two round trips."""
+    hides = await reads.hidden(choices.username, [place.number for place in places])
+    names = {name.lower() for name in choices.blocked}
+    slots = set(map(keys.slot, names))
+    suspects = [place.number for place in places if place.number % keys.SLOTS in slots]
+    posters = dict(zip(suspects, await reads.articles(suspects), strict=True))
+    return [
+        place
+        for place in places
+        if place.number not in hides
+        and not ((article := posters.get(place.number)) and article.poster.lower() in names)
+    ]
 
 
 def _cut(places: Sequence[Position], placed: Window) -> Page:

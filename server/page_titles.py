@@ -15,7 +15,8 @@ CHARSET = re.compile(
 CHARSET_BYTES = 1024  # of a page that may name its encoding
 # Bounded, so that a page of half tags takes no longer than others.
 TITLE = re.compile(r"<title(?:\s[^>]{0,500})?>([^<]{0,2000})", re.IGNORECASE)
-META = re.compile(r"<meta\s([^>]{0,3000})>", re.IGNORECASE)
+META = re.compile(r"<meta\s", re.IGNORECASE)
+MAX_META = 3_000  # characters within a `meta` tag
 NAMED = re.compile(r"""property\s{0,9}=\s{0,9}["']?og:title["'\s]""", re.IGNORECASE)
 CONTENT = re.compile(r"""content\s{0,9}=\s{0,9}(?:"([^"]{0,2000})"|'([^']{0,2000})')""", re.IGNORECASE)
 
@@ -70,7 +71,8 @@ def _without_comments(text: str) -> str:
 
 def _open_graph_title(text: str) -> str:
     for meta in META.finditer(text):
-        if NAMED.search(meta[1]) and (content := CONTENT.search(meta[1])):
+        end = max(text.find(">", meta.end(), meta.end() + MAX_META), meta.end())
+        if NAMED.search(text, meta.end(), end) and (content := CONTENT.search(text, meta.end(), end)):
             return content[1] or content[2] or ""
     return ""
 

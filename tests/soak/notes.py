@@ -42,20 +42,27 @@ class Notes:
         }  # fmt: skip
         if not kinds or not answered.get("errors"):
             return
+        fields = "articles(first: 9) { nodes { id } } comments(first: 9) { nodes { id } }"
+        text = f"query($name: String!) {{ user(username: $name) {{ {fields} }} held {{ nodes {{ id }} }} }}"
+        for poster, token in self._posters(operation, data):
+            shown = (await self._server.connections[0].ask(text, {"name": poster}, token))["data"]
+            held = shown["held"]["nodes"] if shown["held"] else []
+            for kind in kinds if shown["user"] else ():
+                ids = {each["id"] for each in (*shown["user"][f"{kind}s"]["nodes"], *held)}
+                numbers = sorted(number_of(id, kind) for id in ids if id.startswith(f"{kind}:"))
+                self._hidden[operation.number, kind, poster] = numbers
+
+    def _posters(self, operation: Operation, data: dict[str, Any]) -> list[tuple[str, str | None]]:
+        """Who may have posted in an operation, in lower case, each with a token where it is known."""
+        token = resolved(operation.token, self.texts)
         variables = resolved(operation.variables, self.texts)
-        posters = {self.users.get(resolved(operation.token, self.texts) or "")} | {
-            variables[input_variable(key)]["username"].lower()
+        actor = self.users.get(token or "")
+        opened = [
+            (variables[input_variable(key)]["username"].lower(), (data.get(key) or {}).get("token"))
             for key, name in operation.mutations
             if name in ("register", "logIn")  # what follows is done by this user
-        }
-        fields = "articles(first: 9) { nodes { id } } comments(first: 9) { nodes { id } }"
-        text = f"query($name: String!) {{ user(username: $name) {{ {fields} }} }}"
-        for poster in filter(None, posters):
-            user = (await self._server.connections[0].ask(text, {"name": poster}, None))["data"]["user"]
-            for kind in kinds if user else ():
-                nodes = user[f"{kind}s"]["nodes"]
-                numbers = sorted(number_of(each["id"], kind) for each in nodes)
-                self._hidden[operation.number, kind, poster] = numbers
+        ]
+        return [(actor, token), *opened] if actor else opened
 
     async def new_action(self, subject: str) -> int:
         """The number of the one action about a subject that the model does not know yet."""
