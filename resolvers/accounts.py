@@ -49,6 +49,14 @@ async def mail_replies(accounts: Sequence[OwnAccount], context: Context) -> list
     return [each.replies for each in await _mailboxes(accounts, context)]
 
 
+async def has_password(accounts: Sequence[OwnAccount], context: Context) -> list[bool]:
+    """One round trip; none if the site has no passwords of its own."""
+    users = context.store.users
+    if not users.offers.has_passwords:
+        return [False for _ in accounts]
+    return await context.reads.load_all([users.find_password(each.username) for each in accounts])
+
+
 async def sessions(accounts: Sequence[OwnAccount], context: Context) -> list[list[ListedSession]]:
     """One round trip."""
     listed = await context.store.sessions.listed(context.actor())

@@ -87,6 +87,7 @@ async def delete_user(context: Context, current_password: str | None = None, tex
     )
     leaver = await context.write(command)
     await context.write(leaving.begin(context.store, context.database, leaver))
+    context.discard_cookie()
     context.log_out()
     return f"user:{leaver.pseudonym}"
 

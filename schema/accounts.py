@@ -27,6 +27,9 @@ class AccountSession:
 @strawberry.type(description="What only the viewer sees of their account.")
 class Account:
     id: strawberry.ID = field_of(accounts.ids, "The id, `account:` and the username in lower case.", is_pure=True)
+    has_password: bool = field_of(
+        accounts.has_password, "Whether the viewer has a password: not who logs in at an issuer only."
+    )
     email: str | None = field_of(accounts.email, "The address that the viewer has confirmed; null if there is none.")
     pending_email: str | None = field_of(
         accounts.pending_email, "An address that waits for its confirmation; until then `email` stays."

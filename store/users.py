@@ -10,6 +10,7 @@ from store.moderation_records import Role
 from store.offers import Offers, Registration
 from store.one_time_tokens import Purpose
 from store.passwords import Passwords, refuse_common
+from store.queries import Read
 from store.rate_limits import Attempts, SlidingWindow
 from store.reserved_names import ReservedNames
 from store.roles import OPERATOR
@@ -203,6 +204,10 @@ class Users:
         (status,) = await self._site.redis.run(creation(self._site, name, self._site.clock(), field))
         return bool(status == "created")
 
+    def find_password(self, username: str) -> Read[bool]:
+        """Whether a user has a password."""
+        return Read(("HEXISTS", keys.user(self._site.home_of_user(username), username), "password"), bool)
+
     async def authenticate_again(
         self, actor: Actor, username: str, password: str | None, address: str | None, authenticated_at: int
     ) -> tuple[str, str]:
@@ -220,13 +225,12 @@ class Users:
     async def _is_recent(self, actor: Actor, username: str, authenticated_at: int) -> bool:
         """
         Whether a user has logged in at an issuer `RECENT` seconds ago or less: by the token of the issuer, or by the
-        session of a user who has no password. Two round trips at most.
+        session of a user who can have opened it by nothing else, as there is no password. Two round trips at most.
         """
         since = self._site.clock() - RECENT * 1000
         if not isinstance(actor, Session):
             return authenticated_at >= since
-        key = keys.user(self._site.home_of_user(username), username)
-        if await self._site.redis.run(("HEXISTS", key, "password")):
+        if self.offers.has_passwords and await self._site.redis.run(self.find_password(username).command):
             return False
         return any(each.is_current and each.opened_at >= since for each in await self._sessions.listed(actor))
 

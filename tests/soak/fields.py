@@ -460,6 +460,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "Account": {
         "id": lambda request, user: f"account:{user.lower}",
         "sessions": _account_sessions,
+        "hasPassword": lambda request, user: True,
         **mails.ACCOUNT_FIELDS,
     },
     "Site": {
