@@ -409,6 +409,16 @@ def write_as_before_names(connection: Connection) -> None:
         connection.execute(text("DROP TABLE search_vocabulary"))
 
 
+async def test_newer_ones_of_equal_relevance_come_first_and_much_better_ones_still_before_them(run):
+    year = 365 * 86_400_000 * 2 * 1024
+    await run(write, year, "Redis")
+    await run(write, 3 * year, "Redis")
+    await run(write, 5 * year, "Lists", content=f"{'of many other words ' * 20} redis")
+    await run(comment, 5 * year + 1024, "redis")
+
+    assert await run(found, "redis", kinds=frozenset({SearchKind.ARTICLE})) == [3 * year, year, 5 * year]
+
+
 async def test_known_searches_find_their_stories_first(run):  # S1
     """Of real titles, among which are all that share two words with a query."""
     titles = (DATA / "story-titles.txt").read_text().splitlines()
