@@ -55,7 +55,7 @@ from server.issuers import file as issuers_file
 from server.issuers import front_door
 from server.issuers.accepting import AcceptedTokens
 from server.issuers.file import Issuers, WrongIssuers
-from server.issuers.keyrings import KeysUnavailable
+from server.issuers.keyrings import KeysUnavailable, require_usable_keys
 from server.issuers.tokens import looks_like_one
 from server.limits import document_limits, max_request_bytes, rate_limit, rate_limiter, write_rates
 from server.mails import unsubscribing
@@ -476,12 +476,14 @@ def issuers_of(settings: Settings) -> Issuers | None:
     The issuers in the file that `UPVOTE_ISSUERS` names; None if it names none.
 
     Raises:
-        WrongSetting: the file cannot be read, or is not as it should be.
+        WrongSetting: the file, or one of keys that it names, cannot be read, or is not as it should be.
     """
     if settings.issuers is None:
         return None
     try:
-        return issuers_file.read(settings.issuers)
+        found = issuers_file.read(settings.issuers)
+        require_usable_keys(found)
+        return found
     except OSError as error:
         raise WrongSetting(f"UPVOTE_ISSUERS={settings.issuers}: {error.strerror}") from error
     except WrongIssuers as error:
@@ -493,15 +495,12 @@ def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | No
     What accepts the tokens of the issuers in the file that `UPVOTE_ISSUERS` names.
 
     Raises:
-        WrongSetting: the file, or one that it names, cannot be read, or is not as it should be.
+        WrongSetting: as `issuers_of`.
     """
     found = issuers_of(settings)
     if found is None:
         return None
-    try:
-        tokens = AcceptedTokens(found, app.state.rates)
-    except WrongIssuers as error:
-        raise WrongSetting(f"UPVOTE_ISSUERS={error}") from error
+    tokens = AcceptedTokens(found, app.state.rates)
     tokens.on_revoked = partial(app.state.ended_sessions.end_forgotten, tokens.remembered)
     return tokens
 

@@ -174,10 +174,14 @@ def run_worker(number: int, listener: socket.socket, parent: "Connection[object,
     from server.settings import read_settings
 
     logs.install_stream()
-    settings = read_settings()
-    logs.configure(settings)
-    _is_serving.set()
-    serve(settings, listener, number)
+    try:
+        settings = read_settings()
+        logs.configure(settings)
+        _is_serving.set()
+        serve(settings, listener, number)
+    except CommandError as error:  # such as a setting that is wrong: another start would end in the same way
+        logger.error("%s", error)
+        sys.exit(STARTUP_FAILURE)
 
 
 def _answer_pings(parent: "Connection[object, object]") -> None:
