@@ -13,7 +13,7 @@ from enum import Enum
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from database.words import PREFIX, Phrase, part_of_text
+from database.words import PREFIX, Phrase, alternatives, part_of_text
 from store.keys import SLOTS
 from store.words import words
 
@@ -198,6 +198,9 @@ class Sqlite:
         return statement, (wanted, ids[0], ids[-1])
 
     def _phrase(self, phrase: Phrase) -> str:
+        return f"({' OR '.join(map(self._alternative, alternatives(phrase)))})"
+
+    def _alternative(self, phrase: Phrase) -> str:
         text = " ".join(phrase)
         return f'"{text.removesuffix(PREFIX)}" *' if text.endswith(PREFIX) else f'"{text}"'
 
@@ -226,7 +229,7 @@ class Postgresql:
 
     def matching(self, table: str, search: Search, part: SearchPart, ids: range) -> tuple[str, tuple[Any, ...]]:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
-        each_word = " & ".join(map(self._word, dict.fromkeys(chain(*search.phrases))))
+        each_word = " & ".join(dict.fromkeys(map(self._phrase, search.phrases)))
         wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
         phrases = [part_of_text(phrase) for phrase in search.phrases if len(phrase) > 1]
         rank = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)" if part.is_ranked else "0"
@@ -235,6 +238,9 @@ class Postgresql:
             WHERE vector @@ CAST(%s AS tsquery) {within} {"AND strpos(words, %s) > 0 " * len(phrases)}
             ORDER BY id DESC LIMIT {part.limit}) AS newest"""
         return statement, (*[each_word] * part.is_ranked, wanted, *([ids[0], ids[-1]] if within else []), *phrases)
+
+    def _phrase(self, phrase: Phrase) -> str:
+        return f"({' | '.join(' & '.join(map(self._word, each)) for each in alternatives(phrase))})"
 
     def _word(self, word: str) -> str:
         return f"'{word.removesuffix(PREFIX)}':*" if word.endswith(PREFIX) else f"'{word}'"

@@ -55,13 +55,14 @@ from server.issuers import file as issuers_file
 from server.issuers import front_door
 from server.issuers.accepting import AcceptedTokens
 from server.issuers.file import Issuers, WrongIssuers
-from server.issuers.keyrings import KeysUnavailable
+from server.issuers.keyrings import KeysUnavailable, require_usable_keys
 from server.issuers.tokens import looks_like_one
 from server.limits import document_limits, max_request_bytes, rate_limit, rate_limiter, write_rates
 from server.mails import unsubscribing
 from server.mails.running import sending_mails
 from server.observability import health
-from server.observability.logs import Counting, Logs, install_stream
+from server.observability.log_stream import install_stream
+from server.observability.logs import Counting, Logs
 from server.observability.memory import StoreMemory
 from server.observability.metrics import Metrics
 from server.page_titles import PageTitles
@@ -251,8 +252,8 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.cookie = session_cookie(settings, app.state.public_url)
     titles = PageTitles() if settings.fetch_titles == "on" else None
     app.state.contexts = Contexts(write_rates(settings), app.state.rates, Browsers(app.state.cookie), tokens, titles)
-    app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings), open_spans())
     app.state.log = log = install_stream()
+    app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings, log), open_spans())
     log.on_dropped = observer.metrics.log_lines_dropped
     logging.getLogger().addHandler(Counting(observer.metrics.logged))
     limiter.on_change = observer.metrics.connections_of(worker)
@@ -476,12 +477,14 @@ def issuers_of(settings: Settings) -> Issuers | None:
     The issuers in the file that `UPVOTE_ISSUERS` names; None if it names none.
 
     Raises:
-        WrongSetting: the file cannot be read, or is not as it should be.
+        WrongSetting: the file, or one of keys that it names, cannot be read, or is not as it should be.
     """
     if settings.issuers is None:
         return None
     try:
-        return issuers_file.read(settings.issuers)
+        found = issuers_file.read(settings.issuers)
+        require_usable_keys(found)
+        return found
     except OSError as error:
         raise WrongSetting(f"UPVOTE_ISSUERS={settings.issuers}: {error.strerror}") from error
     except WrongIssuers as error:
@@ -493,15 +496,12 @@ def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | No
     What accepts the tokens of the issuers in the file that `UPVOTE_ISSUERS` names.
 
     Raises:
-        WrongSetting: the file, or one that it names, cannot be read, or is not as it should be.
+        WrongSetting: as `issuers_of`.
     """
     found = issuers_of(settings)
     if found is None:
         return None
-    try:
-        tokens = AcceptedTokens(found, app.state.rates)
-    except WrongIssuers as error:
-        raise WrongSetting(f"UPVOTE_ISSUERS={error}") from error
+    tokens = AcceptedTokens(found, app.state.rates)
     tokens.on_revoked = partial(app.state.ended_sessions.end_forgotten, tokens.remembered)
     return tokens
 

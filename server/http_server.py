@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from server.app import create, files_of, open_store, trusted_documents
+from server.app import create, files_of, issuers_of, open_store, trusted_documents
 from server.cli.password import link
 from server.http.limited_protocol import LimitedHttp
 from server.http.limited_websocket import LimitedWebSocket
@@ -45,6 +45,7 @@ def run(settings: Settings, opened: Settings, listener: socket.socket) -> None:
 
 async def _check(settings: Settings, listener: socket.socket) -> None:
     trusted_documents(settings)
+    issuers_of(settings)
     for fault in files_of(settings).faults:
         logger.warning("%s", fault)
     store = await open_store(settings)

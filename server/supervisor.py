@@ -170,14 +170,18 @@ def run_worker(number: int, listener: socket.socket, parent: "Connection[object,
     threading.Thread(target=_answer_pings, args=(parent,), name="parent", daemon=True).start()
 
     from server.http_server import serve
-    from server.observability import logs
+    from server.observability import log_stream, logs
     from server.settings import read_settings
 
-    logs.install_stream()
-    settings = read_settings()
-    logs.configure(settings)
-    _is_serving.set()
-    serve(settings, listener, number)
+    log_stream.install_stream()
+    try:
+        settings = read_settings()
+        logs.configure(settings)
+        _is_serving.set()
+        serve(settings, listener, number)
+    except CommandError as error:  # such as a setting that is wrong: another start would end in the same way
+        logger.error("%s", error)
+        sys.exit(STARTUP_FAILURE)
 
 
 def _answer_pings(parent: "Connection[object, object]") -> None:

@@ -24,6 +24,9 @@ export const REGISTRATION = meta("upvote-registration") ?? "open";
 /** Whether the site has passwords of its own. */
 export const HAS_PASSWORDS = meta("upvote-passwords") !== "off";
 
+/** Whether somebody may register here, at least with an invitation. */
+export const CAN_REGISTER = HAS_PASSWORDS && REGISTRATION !== "closed";
+
 /** The hosts whose pictures of users are shown. */
 export const AVATAR_HOSTS: readonly string[] = meta("upvote-avatar-hosts")?.split(" ") ?? [];
 
@@ -36,6 +39,7 @@ export const frontDoor = (issuer: string, end: string): string =>
   new URL(`log-in/${issuer}?${new URLSearchParams({ next: end })}`, BASE).href;
 
 export const ENDPOINT = new URL("graphql", BASE);
+export const EXPORT = new URL("export", BASE);
 
 /** The number of a node's id, which its address has: 12 of `article:12`. */
 export function numberOf(id: string): string {

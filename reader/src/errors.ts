@@ -54,10 +54,16 @@ export function reasonOf(error: CombinedError | undefined, [refusal]: readonly R
 }
 
 function explainNetwork({ response }: CombinedError): string {
-  if (response instanceof Response && response.status === 429) {
+  return explainResponse(response instanceof Response ? response : undefined);
+}
+
+/** Why a request failed, in a sentence, by the response if there was one. */
+export function explainResponse(response?: Response): string {
+  if (response?.status === 401) return "Your session has ended. Log in again.";
+  if (response?.status === 429) {
     return `Too many requests. ${when(Date.now() + 1000 * Number(response.headers.get("Retry-After")))}`;
   }
-  if (response instanceof Response && response.status >= 500) return "The server is not available at the moment.";
+  if (response && response.status >= 500) return "The server is not available at the moment.";
   return navigator.onLine ? "The server cannot be reached." : "You are offline.";
 }
 

@@ -322,3 +322,13 @@ def keyrings(
     for keyring in made.values():
         keyring.load()
     return made
+
+
+def require_usable_keys(issuers: Issuers) -> None:
+    """
+    Check the keys that are on this computer.
+
+    Raises:
+        WrongIssuers: a file of keys, or a secret, is not usable.
+    """
+    keyrings(issuers, lambda: None)

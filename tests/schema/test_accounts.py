@@ -1,5 +1,6 @@
 """The account of the viewer over the real endpoint: their sessions, and how they end."""
 
+from store.offers import Offers
 from store.sessions import new_token, parse_token
 
 SESSIONS = "{ account { sessions { id openedAt usedAt agent isCurrent } } }"
@@ -30,6 +31,19 @@ async def test_account_lists_the_sessions_of_the_viewer_in_two_round_trips(store
     assert opened == clock.now - 60_000
     assert own["id"].startswith("session:") and parse_token(token).digest not in own["id"]
     assert answer["extensions"]["stats"]["roundTrips"] == 2
+
+
+async def test_account_says_whether_there_is_a_password(store, ask, token):
+    has_password = "{ account { hasPassword email } }"
+    await store.users.create("ada")
+    ada = (await store.sessions.open("ada")).token
+    answer = await ask(has_password, token)
+
+    assert answer["data"]["account"] == {"hasPassword": True, "email": None}
+    assert answer["extensions"]["stats"]["roundTrips"] == 2
+    assert (await ask(has_password, ada))["data"]["account"]["hasPassword"] is False
+    store.users.offers = Offers(has_passwords=False)
+    assert (await ask(has_password, token))["data"]["account"]["hasPassword"] is False
 
 
 async def test_account_is_null_without_a_session(store, ask, token):

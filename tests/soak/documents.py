@@ -46,6 +46,7 @@ MUTATIONS = {  # by name, how often relative to the others
     "editProfile": 2,
     "editAccount": 2,
     "requestPasswordReset": 0.2,
+    "requestConfirmation": 0.2,
     "logOut": 0.7,
     "logIn": 1,
     "register": 0.3,

@@ -88,6 +88,7 @@ REQUIRED = {
     "follows of groups ended": 20_000,
     "homes": 4_000,
     "homes without what is hidden": 20_000,
+    "links for the settings that are not offered": 60_000,
     "notifications of the blocked": 60_000,
     "users blocked": 20_000,
     "forged cursors": 2_000,

@@ -35,7 +35,7 @@ interface EntranceProps {
   /** What password managers fill in. */
   password: "current-password" | "new-password";
   /** The other page that opens a session, for those who are wrong here. */
-  other: { question: string; path: string; name: string };
+  other?: { question: string; path: string; name: string } | undefined;
   /** What stands above the form. */
   children?: ReactNode;
 }
@@ -60,9 +60,11 @@ export function Entrance(props: EntranceProps) {
         />
         <Field name="password" label="Password" hint={passwordHint} type="password" autoComplete={password} required />
       </Form>
-      <p className="else">
-        {other.question} <Link href={`${other.path}${search && `?${search}`}`}>{other.name}</Link>
-      </p>
+      {other && (
+        <p className="else">
+          {other.question} <Link href={`${other.path}${search && `?${search}`}`}>{other.name}</Link>
+        </p>
+      )}
       {password === "current-password" && (
         <p className="else">
           <Link href="/forgot">Forgot the password?</Link>

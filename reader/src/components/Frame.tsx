@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode, type RefOb
 import { flushSync } from "react-dom";
 import { useMutation } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
-import { logPath, LOGO, SITE_NAME, SITE_PAGES, userPath, withQuery } from "../addresses";
+import { CAN_REGISTER, logPath, LOGO, SITE_NAME, SITE_PAGES, userPath, withQuery } from "../addresses";
 import { useBan } from "../bans";
 import { useRenewal } from "../changes";
 import { headersOf } from "../client";
@@ -161,7 +161,7 @@ function Visitor() {
   return (
     <>
       <Link href={logInPath("/log-in")}>Log in</Link>
-      <Link href={logInPath("/register")}>Register</Link>
+      {CAN_REGISTER && <Link href={logInPath("/register")}>Register</Link>}
     </>
   );
 }

@@ -1,4 +1,5 @@
 import { Link } from "wouter";
+import { CAN_REGISTER } from "../addresses";
 import { logInPath } from "../log-in";
 
 /** What a page that belongs to a viewer shows to others. Logging in leads back to it. */
@@ -9,8 +10,13 @@ export function LogInFirst({ reason }: { reason: string }) {
       <p>
         <Link href={logInPath()} className="button primary">
           Log in
-        </Link>{" "}
-        or <Link href={logInPath("/register")}>register</Link>
+        </Link>
+        {CAN_REGISTER && (
+          <>
+            {" "}
+            or <Link href={logInPath("/register")}>register</Link>
+          </>
+        )}
       </p>
     </div>
   );

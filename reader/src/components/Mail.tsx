@@ -5,6 +5,7 @@ import { graphql, readFragment, type FragmentType } from "../gql";
 import type { EditAccountInput, MailFrequency, MailFragment } from "../gql/graphql";
 import { say } from "../status";
 import { Choice, Field, Form } from "./Form";
+import { ofProof, proofIn, ProofField, type Proof } from "./Proof";
 
 const MAIL = graphql(`
   fragment Mail on Account {
@@ -38,18 +39,20 @@ const FREQUENCIES: readonly { value: MailFrequency; text: string }[] = [
 
 interface MailProps {
   account: FragmentType<typeof MAIL>;
+  /** What a change of the address needs. */
+  proof: Proof;
   /** Reads the account again. */
   renew: () => void;
 }
 
 /** The address of the viewer, and how often replies are mailed to it; nothing where the site sends no mail. */
-export function Mail({ account, renew }: MailProps) {
+export function Mail({ account, proof, renew }: MailProps) {
   const mail = readFragment(MAIL, account);
   if (!mail.isMailOffered) return null;
   return (
     <section aria-labelledby="mail">
       <h2 id="mail">Mail</h2>
-      <Address mail={mail} renew={renew} />
+      <Address mail={mail} proof={proof} renew={renew} />
       <Replies mail={mail} renew={renew} />
     </section>
   );
@@ -60,21 +63,23 @@ interface PartProps {
   renew: () => void;
 }
 
-function Address({ mail: { email, pendingEmail, isEmailRefused }, renew }: PartProps) {
-  const { send, refusals, fault } = useEdit(renew);
+function Address({ mail, proof, renew }: PartProps & { proof: Proof }) {
+  const { email, pendingEmail, isEmailRefused } = mail;
+  const { send, refusals, fault } = useEdit(renew, ofProof(proof));
   const [edits, setEdits] = useState(0); // a new form after each change, so that no password stays in it
 
   async function change(form: FormData) {
     const address = String(form.get("email")).trim() || null;
     const done = address ? `A mail to ${address} has a link to confirm it.` : "Your address is removed.";
-    if (await send({ email: address, currentPassword: String(form.get("currentPassword")) }, done))
-      setEdits((count) => count + 1);
+    if (await send({ email: address, ...proofIn(form, proof) }, done)) setEdits((count) => count + 1);
   }
 
   return (
     <>
       {email && <p>Mails go to {email}.</p>}
-      {!email && !pendingEmail && <p>With an address you can choose a new password when you have forgotten yours.</p>}
+      {!email && !pendingEmail && proof.hasPassword && (
+        <p>With an address you can choose a new password when you have forgotten yours.</p>
+      )}
       {pendingEmail && (
         <p>
           {pendingEmail} is not confirmed yet: open the link in the mail to it.{" "}
@@ -100,12 +105,7 @@ function Address({ mail: { email, pendingEmail, isEmailRefused }, renew }: PartP
           autoComplete="email"
           defaultValue={pendingEmail ?? email ?? ""}
         />
-        <Field
-          name="currentPassword"
-          label="Password, to change the address"
-          type="password"
-          autoComplete="current-password"
-        />
+        <ProofField proof={proof} label="Password, to change the address" />
       </Form>
     </>
   );
@@ -132,7 +132,7 @@ function Replies({ mail: { mailReplies }, renew }: PartProps) {
 }
 
 /** Sends a change of the account; returns whether it was made. */
-function useEdit(renew: () => void) {
+function useEdit(renew: () => void, ofForm = (refusal: Refusal) => refusal) {
   const [, edit] = useMutation(EDIT_ACCOUNT);
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const [fault, setFault] = useState<string | null>(null);
@@ -140,7 +140,7 @@ function useEdit(renew: () => void) {
   async function send(input: EditAccountInput, done: string): Promise<boolean> {
     const { data, error } = await edit({ input });
     setFault(error ? explain(error) : null);
-    setRefusals((readFragment(REFUSED, data?.editAccount?.userErrors) ?? []).map(ofPassword));
+    setRefusals((readFragment(REFUSED, data?.editAccount?.userErrors) ?? []).map(ofForm));
     if (!data?.editAccount?.account) return false;
     renew();
     say(done);
@@ -148,9 +148,4 @@ function useEdit(renew: () => void) {
   }
 
   return { send, refusals, fault };
-}
-
-function ofPassword(refusal: Refusal): Refusal {
-  if (refusal.code !== "BAD_CREDENTIALS") return refusal;
-  return { ...refusal, field: ["input", "currentPassword"], message: "this is not your current password" };
 }

@@ -1,6 +1,8 @@
 import "./pages.css";
 import { useState } from "react";
 import { useMutation } from "urql";
+import { HAS_PASSWORDS } from "../addresses";
+import { Elsewhere } from "../components/Elsewhere";
 import { Field, Form } from "../components/Form";
 import { Page } from "../components/Page";
 import { explain, REFUSED, type Refusal } from "../errors";
@@ -33,6 +35,7 @@ export default function ForgotPage() {
       say("If there is such a user with a confirmed address, a mail is on its way.");
   }
 
+  if (!HAS_PASSWORDS) return <Elsewhere title="Forgotten password" />;
   return (
     <Page title="Forgotten password">
       <Form submit="Send me a link" action={send} refusals={refusals} fault={fault}>

@@ -1,6 +1,8 @@
 import { useEffect } from "react";
 import { useQuery } from "urql";
 import { useLocation, useSearch } from "wouter";
+import { CAN_REGISTER, HAS_PASSWORDS } from "../addresses";
+import { Elsewhere } from "../components/Elsewhere";
 import { Entrance } from "../components/Entrance";
 import { OtherWays } from "../components/OtherWays";
 import { graphql } from "../gql";
@@ -27,8 +29,9 @@ const ENTERED = graphql(`
 
 /** Opens a session of a user. */
 export default function LogInPage() {
-  const other = { question: "New here?", path: "/register", name: "Register" };
+  const other = CAN_REGISTER ? { question: "New here?", path: "/register", name: "Register" } : undefined;
   useEntered();
+  if (!HAS_PASSWORDS) return <Elsewhere title="Log in" />;
   return (
     <Entrance title="Log in" mutation={LOG_IN} password="current-password" other={other}>
       <OtherWays />

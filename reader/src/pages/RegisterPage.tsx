@@ -1,5 +1,6 @@
 import { useState } from "react";
-import { REGISTRATION } from "../addresses";
+import { HAS_PASSWORDS, REGISTRATION } from "../addresses";
+import { Elsewhere } from "../components/Elsewhere";
 import { Entrance } from "../components/Entrance";
 import { Page } from "../components/Page";
 import { graphql } from "../gql";
@@ -15,6 +16,7 @@ const REGISTER = graphql(`
 /** Creates a user with a session. An invitation stands in the fragment; opening the page does not use it up. */
 export default function RegisterPage() {
   const [invitation] = useState(() => window.location.hash.slice(1));
+  if (!HAS_PASSWORDS) return <Elsewhere title="Register" />;
   if (REGISTRATION === "closed" || (REGISTRATION === "invited" && !invitation))
     return (
       <Page title="Register">

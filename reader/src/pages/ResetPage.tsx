@@ -2,6 +2,8 @@ import "./pages.css";
 import { useState } from "react";
 import { useMutation } from "urql";
 import { Link, useLocation } from "wouter";
+import { HAS_PASSWORDS } from "../addresses";
+import { Elsewhere } from "../components/Elsewhere";
 import { NEW_SESSION, withoutCookie } from "../components/Entrance";
 import { Field, Form } from "../components/Form";
 import { Page } from "../components/Page";
@@ -38,6 +40,7 @@ export default function ResetPage() {
     say(`Your password is set. You are logged in as ${user.username}.`);
   }
 
+  if (!HAS_PASSWORDS) return <Elsewhere title="Choose a password" />;
   if (!token)
     return (
       <Page title="Choose a password">

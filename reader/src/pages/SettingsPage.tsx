@@ -1,16 +1,19 @@
 import "./pages.css";
 import { useRef, useState } from "react";
 import { useMutation } from "urql";
-import { HAS_PASSWORDS } from "../addresses";
+import { Export } from "../components/Export";
 import { Field, Form } from "../components/Form";
+import { Leaving } from "../components/Leaving";
 import { LogInFirst } from "../components/LogInFirst";
 import { Mail } from "../components/Mail";
 import { Page } from "../components/Page";
+import { ofProof, type Proof } from "../components/Proof";
 import { ProfileForm } from "../components/ProfileForm";
 import { Sessions } from "../components/Sessions";
 import { explain, REFUSED, type Refusal } from "../errors";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment } from "../gql";
+import type { SettingsPageQuery } from "../gql/graphql";
 import { useSession, type Session } from "../session";
 import { say } from "../status";
 
@@ -22,6 +25,11 @@ const SETTINGS_PAGE = graphql(`
       ...ProfileForm
     }
     account {
+      id
+      hasPassword
+      email
+      isEmailRefused
+      isMailOffered
       ...Mail
       ...Sessions
     }
@@ -41,28 +49,48 @@ const CHANGE_PASSWORD = graphql(`
   }
 `);
 
-/** Where a viewer edits the profile, changes the password and the address, chooses which mails come, and sees and ends the sessions elsewhere. */
+type SettingsAccount = NonNullable<SettingsPageQuery["account"]>;
+
+/**
+ * Where a viewer edits the profile, changes the password and the address, chooses which mails come, sees and ends the
+ * sessions elsewhere, takes the data along, and leaves.
+ */
 export default function SettingsPage() {
   const session = useSession();
+  const [token] = useState(() => window.location.hash.slice(1));
   const [{ data }, renew] = usePageQuery(SETTINGS_PAGE, {});
   const account = data?.account;
+  const proof = account ? proofOf(account, token) : null;
+  const again = () => renew({ requestPolicy: "network-only" });
   if (!session)
     return (
       <Page title="Settings">
-        <LogInFirst reason="Here you change your password, and see where you are logged in." />
+        <LogInFirst reason="Here you edit your profile, and see where you are logged in." />
       </Page>
     );
   return (
     <Page title="Settings">
       {data?.viewer && <ProfileForm key={session.username} user={data.viewer} />}
-      {HAS_PASSWORDS && <ChangePassword session={session} />}
-      {account && <Mail account={account} renew={() => renew({ requestPolicy: "network-only" })} />}
-      {account && <Sessions account={account} renew={() => renew({ requestPolicy: "network-only" })} />}
+      {account && proof && (
+        <>
+          {proof.hasPassword && <ChangePassword session={session} proof={proof} />}
+          <Mail account={account} proof={proof} renew={again} />
+          <Sessions account={account} renew={again} />
+          <Export session={session} />
+          <Leaving proof={proof} />
+        </>
+      )}
     </Page>
   );
 }
 
-function ChangePassword({ session }: { session: Session }) {
+/** A link by mail leads here with a token, which only the button of a form uses up. */
+function proofOf(account: SettingsAccount, token: string): Proof {
+  const hasAddress = account.isMailOffered && account.email !== null && !account.isEmailRefused;
+  return { hasPassword: account.hasPassword, token: token || null, hasAddress };
+}
+
+function ChangePassword({ session, proof }: { session: Session; proof: Proof }) {
   const [, change] = useMutation(CHANGE_PASSWORD);
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const [fault, setFault] = useState<string | null>(null);
@@ -75,7 +103,7 @@ function ChangePassword({ session }: { session: Session }) {
     };
     const { data, error } = await change({ input });
     setFault(error ? explain(error) : null);
-    setRefusals((readFragment(REFUSED, data?.changePassword?.userErrors) ?? []).map(ofField));
+    setRefusals((readFragment(REFUSED, data?.changePassword?.userErrors) ?? []).map(ofProof(proof)));
     if (!data?.changePassword?.user) return;
     section.current?.querySelector("form")?.reset();
     say("Your password is changed. Your other sessions have ended.");
@@ -89,12 +117,6 @@ function ChangePassword({ session }: { session: Session }) {
       </Form>
     </section>
   );
-}
-
-/** The name is that of the session, so a name and a password that do not belong together are a wrong password. */
-function ofField(refusal: Refusal): Refusal {
-  if (refusal.code !== "BAD_CREDENTIALS") return refusal;
-  return { ...refusal, field: ["input", "currentPassword"], message: "this is not your current password" };
 }
 
 /** The name tells password managers whose password it is. */

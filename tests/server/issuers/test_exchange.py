@@ -7,6 +7,8 @@ import zipfile
 
 import pytest
 
+from store.identities import Subject
+from store.offers import Offers
 from tests.conftest import registered
 from tests.server.commands import run
 from tests.server.issuers import issuing
@@ -137,6 +139,17 @@ async def test_exchanged_session_counts_for_five_minutes(http, clock):
     _, second = await exchange(http, TOKENS.token())
 
     assert (await sent(http, DELETE, second["token"])).json()["data"]["deleteUser"]["userErrors"] == []
+
+
+async def test_where_there_are_no_passwords_no_stored_one_is_asked_for(http, clock):
+    """The user had one before they were switched off: a session that was opened since is one that was exchanged."""
+    await http.app.state.store.users.register("Ada", "correct horse")
+    await http.app.state.store.identities.link("Ada", Subject("site", "1"))
+    _, opened = await exchange(http, TOKENS.token(name="Ada"))
+    assert (await sent(http, DELETE, opened["token"])).json()["data"]["deleteUser"]["userErrors"]
+    http.app.state.store.users.offers = Offers(has_passwords=False)
+
+    assert (await sent(http, DELETE, opened["token"])).json()["data"]["deleteUser"]["userErrors"] == []
 
 
 async def test_session_of_a_user_with_a_password_does_not_count_as_the_password(http):

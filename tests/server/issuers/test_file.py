@@ -1,6 +1,9 @@
 """The file of issuers: what it may say, and how a fault in it is named at the start."""
 
 import re
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,9 @@ from server.issuers import file, tokens
 from server.issuers.file import WrongIssuers
 from server.issuers.people import claims_of
 from server.settings import Settings, WrongSetting
+from server.supervisor import STARTUP_FAILURE
 from store.identities import Subject
+from tests.server.commands import ROOT, environment, run
 from tests.server.issuers import issuing
 from tests.server.issuers.issuing import EC, NOW, RSA, SECRET, SHARED, TABLE, Tokens
 
@@ -93,6 +98,37 @@ def test_issuers_differ_in_name_and_issuer(tmp_path):
 def test_file_that_is_not_there_stops_the_start(tmp_path):
     with pytest.raises(WrongSetting, match=r"UPVOTE_ISSUERS=.*none\.toml: No such file or directory"):
         create(Settings(issuers=tmp_path / "none.toml"), ConnectionLimiter())
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [("{}", "keys.json: it has no list of keys"), (None, "no.toml: No such file or directory")],
+)
+def test_server_with_a_faulty_file_ends_before_it_prints_its_address(tmp_path, workers, keys, reason):
+    path = issuing.written(tmp_path, keys=keys) if keys else tmp_path / "no.toml"
+
+    done = run("serve", data_dir=tmp_path / "data", port=0, issuers=path, workers=workers)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("upvote: UPVOTE_ISSUERS=") and done.stderr.endswith(f"{reason}\n")
+
+
+def test_worker_that_finds_a_fault_says_so_and_ends_as_one_that_does_not_start(tmp_path):
+    """Its supervisor ends then, if it was the first start, and does not start it for ever."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, (tmp_path / "errors").open("w") as errors:
+        code = (
+            "import socket, sys; from multiprocessing import Pipe; from server.supervisor import run_worker;"
+            "ends = Pipe(); run_worker(1, socket.socket(fileno=int(sys.argv[1])), ends[0])"
+        )
+        given = environment(issuers=tmp_path / "no.toml", redis_url="redis://127.0.0.1:1")
+        number = listener.fileno()
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(number)], env=given, cwd=ROOT, stderr=errors, pass_fds=[number], timeout=60
+        )
+
+    assert done.returncode == STARTUP_FAILURE
+    assert "no.toml: No such file or directory" in (tmp_path / "errors").read_text()
 
 
 @pytest.mark.parametrize("text", EXAMPLES, ids=lambda text: re.search(r'name = "(\w+)"', text)[1])

@@ -1,0 +1,84 @@
+import { useState } from "react";
+import { useMutation } from "urql";
+import { useLocation } from "wouter";
+import { explain, REFUSED, type Refusal } from "../errors";
+import { graphql, readFragment } from "../gql";
+import type { DeletedTexts, DeleteUserInput } from "../gql/graphql";
+import { endSession } from "../session";
+import { say } from "../status";
+import { Confirm } from "./Confirm";
+import { Choice, Form } from "./Form";
+import { ofProof, proofIn, ProofField, type Proof } from "./Proof";
+
+const DELETE_USER = graphql(`
+  mutation DeleteUser($input: DeleteUserInput!) {
+    deleteUser(input: $input) {
+      deletedUserId
+      userErrors {
+        ...Refused
+      }
+    }
+  }
+`);
+
+const TEXTS: readonly { value: DeletedTexts; text: string }[] = [
+  { value: "KEEP", text: "They stay, without my name" },
+  { value: "REMOVE", text: "They are deleted, too" },
+];
+
+/** The way out: deletes the account of the viewer, after a question. */
+export function Leaving({ proof }: { proof: Proof }) {
+  const [asked, setAsked] = useState<DeleteUserInput | null>(null);
+  const { leave, refusals, fault } = useLeaving(proof);
+
+  async function ask(form: FormData) {
+    const texts = TEXTS.find(({ value }) => value === form.get("texts"))?.value ?? "KEEP";
+    setAsked({ texts, ...proofIn(form, proof) });
+  }
+
+  return (
+    <section aria-labelledby="leaving">
+      <h2 id="leaving">Delete the account</h2>
+      <p>
+        Your name, profile, address and follows go for good, and nobody else ever gets the name. Your votes stay
+        counted, without your name.
+      </p>
+      <Form label="Delete the account" submit="Delete the account" action={ask} refusals={refusals} fault={fault}>
+        <Choice name="texts" label="My articles and comments" options={TEXTS} />
+        <ProofField proof={proof} label="Password, to delete the account" />
+      </Form>
+      {asked && (
+        <Confirm
+          question="Delete your account?"
+          consequence={`This cannot be undone. Your articles and comments ${asked.texts === "REMOVE" ? "are deleted, too" : "stay, without your name"}.`}
+          action="Delete my account"
+          onConfirm={async () => {
+            await leave(asked);
+            setAsked(null);
+          }}
+          onCancel={() => setAsked(null)}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Deletes the account, and ends the session of all tabs. */
+function useLeaving(proof: Proof) {
+  const [, deleteUser] = useMutation(DELETE_USER);
+  const [, navigate] = useLocation();
+  const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+
+  async function leave(input: DeleteUserInput) {
+    const { data, error } = await deleteUser({ input });
+    setFault(error ? explain(error) : null);
+    setRefusals((readFragment(REFUSED, data?.deleteUser?.userErrors) ?? []).map(ofProof(proof)));
+    if (!data?.deleteUser?.deletedUserId) return;
+    endSession();
+    navigate("/", { replace: true });
+    say("Your account is deleted.");
+  }
+
+  return { leave, refusals, fault };
+}

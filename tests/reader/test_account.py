@@ -1,0 +1,85 @@
+"""What the settings of a member have beside profile, password and mail: their data, and the way out."""
+
+import json
+import re
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.reader.conftest import PHONE, log_in, opened
+from tests.reader.site import PASSWORD, Member, Site
+from tests.server.conftest import serving
+
+
+def leaving(page: Page) -> Locator:
+    return page.get_by_role("region", name="Delete the account")
+
+
+async def test_member_downloads_what_is_kept_about_them_once_an_hour(browser, tmp_path):  # U7
+    with serving(tmp_path / "data", rate_limits="on") as live:
+        member = Site(live, tmp_path).member()
+        context = await browser.new_context(base_url=f"{live.url}/")
+        page = await context.new_page()
+        await log_in(page, member)
+        await downloaded(page, member, tmp_path / "export.zip")
+
+        await page.get_by_role("button", name="Download my data").click()
+        await expect(page.get_by_text(re.compile("Too many requests. Try again at"))).to_be_visible()
+        await context.close()
+
+
+async def downloaded(page: Page, member: Member, file: Path) -> None:
+    await opened(page, "/settings")
+    async with page.expect_download() as download:
+        await page.get_by_role("button", name="Download my data").click()
+    await expect(page.get_by_text("Your data is downloaded.")).to_be_visible()
+    await (await download.value).save_as(file)
+    assert (await download.value).suggested_filename == f"upvote-{member.username}.zip"
+    with ZipFile(file) as archive:
+        assert json.loads(archive.read("account.jsonl"))["username"] == member.username
+
+
+@pytest.mark.parametrize("texts", ["They stay, without my name", "They are deleted, too"])
+async def test_member_leaves_by_the_keyboard(visit, site, texts):  # U6
+    member = site.member("leaver")
+    article = site.post(member, "What is left")
+    page = await visit(member)
+    await opened(page, "/settings")
+    tab = await page.context.new_page()
+    await opened(tab, "/settings")
+    password = leaving(page).get_by_label("Password")
+    await leaving(page).get_by_label("My articles and comments").select_option(texts)
+    await password.fill("wrong horse")
+    await password.press("Enter")
+    dialog = page.get_by_role("dialog", name="Delete your account?")
+    await dialog.get_by_role("button", name="Delete my account").press("Enter")
+    await expect(password).to_have_accessible_description(re.compile("not your current password"))
+    assert site.ask("{ viewer { id } }", member)["viewer"]
+
+    await password.fill(PASSWORD)
+    await password.press("Enter")
+    await expect(dialog).to_have_accessible_description(re.compile("cannot be undone"))
+    await page.keyboard.press("Escape")
+    await expect(password).to_be_focused()
+    await password.press("Enter")
+    await dialog.get_by_role("button", name="Delete my account").press("Enter")
+    await expect(page.get_by_text("Your account is deleted.")).to_be_visible()
+
+    await expect(page).to_have_url(re.compile(r":\d+/$"))
+    await expect(tab.get_by_role("link", name="Log in").first).to_be_visible()
+    assert await page.context.cookies() == []
+    found = site.ask("query($id: ID!) { article(id: $id) { poster { username } } }", id=article)["article"]
+    assert found == (None if texts == "They are deleted, too" else {"poster": {"username": "[deleted]"}})
+
+
+@pytest.mark.parametrize("viewport", [None, PHONE])
+async def test_settings_and_the_question_are_accessible(visit, site, axe, viewport):
+    page = await visit(site.member(), reduced_motion="reduce", **({"viewport": viewport} if viewport else {}))
+    await opened(page, "/settings")
+    await expect(leaving(page)).to_be_visible()
+    assert await axe(page) == []
+    await leaving(page).get_by_role("button", name="Delete the account").click()
+    await expect(page.get_by_role("dialog")).to_be_visible()
+    assert await axe(page) == []
