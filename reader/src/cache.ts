@@ -19,6 +19,7 @@ export const WORTH: Record<VoteValue, number> = { UP: 1, NONE: 0, DOWN: -1 };
 
 const WITHOUT_ID = [
   ...["ArticleConnection", "CommentConnection", "GroupConnection", "NotificationConnection", "SearchConnection"],
+  "HomeArticleConnection",
   ...["ThreadConnection", "UserConnection", "ArticleEdge", "CommentEdge", "GroupEdge", "NotificationEdge"],
   ...["SearchEdge", "ThreadEdge", "UserEdge", "PageInfo", "RankingChange", "RankingMove", "RateLimit", "Session"],
   "Account",

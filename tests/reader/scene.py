@@ -48,10 +48,12 @@ PUBLIC = {
 }
 # Pages of a member; others are told to log in.
 PRIVATE = {
+    "home": "/home",
     "feed": "/feed",
     "inbox": "/inbox",
     "held": "/held",
     "saved": "/saved",
+    "hidden": "/hidden",
     "post": "/post",
     "settings": "/settings",
 }

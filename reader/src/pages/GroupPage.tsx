@@ -4,16 +4,16 @@ import { groupPath, logPath, withQuery } from "../addresses";
 import { useRenewal } from "../changes";
 import { Articles } from "../components/Articles";
 import { GroupAbout } from "../components/GroupAbout";
-import { Orders, rankingOf, rankingPath } from "../components/Orders";
+import { rankingOf, rankingPath } from "../components/Orders";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { PAGE_SIZE, RankedArticles } from "../components/RankedArticles";
-import { Tabs } from "../components/Tabs";
+import { isPeriod, RankingLists } from "../components/RankingLists";
 import { counted } from "../counts";
 import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
-import { PERIODS, useSince } from "../periods";
+import { useSince } from "../periods";
 import { NotFound } from "./NotFound";
 
 const GROUP = graphql(`
@@ -41,7 +41,7 @@ export default function GroupPage() {
   const search = useSearch();
   const ranking = rankingOf(search);
   const period = new URLSearchParams(search).get("top");
-  if (!ranking || (period !== null && !PERIODS.some((each) => each.period === period))) return <NotFound />;
+  if (!ranking || (period !== null && !isPeriod(period))) return <NotFound />;
   return <Ranking key={`${name} ${search}`} name={name} period={period} {...ranking} />;
 }
 
@@ -59,19 +59,9 @@ function Ranking({ name, period, order, page }: RankingProps) {
   const [result, retry] = usePageQuery(GROUP, variables);
   const renew = useRenewal(GROUP, variables);
   const path = groupPath(name);
-  const periods = PERIODS.map((each) => ({
-    ...each,
-    path: withQuery(path, { top: each.period }),
-    isCurrent: each.period === period,
-  }));
   return (
     <Page title={result.data?.group?.title ?? result.data?.group?.name ?? name} isReady={!result.fetching}>
-      <div className="lists">
-        <nav aria-label="Orders">
-          <Orders path={path} current={period ? null : order} />
-        </nav>
-        <Tabs label="Top" tabs={periods} />
-      </div>
+      <RankingLists path={path} order={order} period={period} />
       <Content result={result} retry={retry}>
         {({ group }) =>
           group ? (

@@ -231,6 +231,7 @@ function Profile<User extends FragmentType<typeof PROFILE>>(props: ProfileProps<
                   <>
                     <Link href="/settings">Settings</Link>
                     <Link href="/saved">Saved</Link>
+                    <Link href="/hidden">Hidden</Link>
                     <Link href="/held">Held texts</Link>
                   </>
                 )}
