@@ -18,6 +18,21 @@ INVITE = "mutation { createInvitation { invitation userErrors { message } } }"
 HOST = "pictures.example"
 PIXEL = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><rect width='9' height='9'/></svg>"
 
+FOREIGN = [
+    "http://elsewhere.example/a.svg",
+    f"http://www.{HOST}/a.svg",
+    f"http://{HOST}.elsewhere.example/a.svg",
+    f"http://{HOST}:81/a.svg",
+    f"http://elsewhere.example/{HOST}/a.svg",
+    f"http://{HOST}@elsewhere.example/a.svg",
+]
+LOADS = """url => new Promise((done) => {
+  const image = new Image();
+  image.onload = () => done(true);
+  image.onerror = () => done(false);
+  image.src = url;
+})"""
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
@@ -70,6 +85,27 @@ async def test_picture_is_shown_from_an_allowed_host_and_else_drawn(browser, sit
 
     assert len(asked) == 1
     assert "referer" not in asked[0]
+    await page.close()
+
+
+async def test_policy_of_the_page_lets_pictures_of_the_named_hosts_load_and_no_others(browser, site):
+    """Also those that a page would ask for by mistake: it is the browser that refuses."""
+    asked: list[str] = []
+
+    async def picture(route: Route) -> None:
+        asked.append(route.request.url)
+        await route.fulfill(body=PIXEL, content_type="image/svg+xml")
+
+    page = await browser.new_page(base_url=site.url)
+    await page.context.route(re.compile(r"\.example[:/]"), picture)
+    for path in ("/", "/settings", "/no-such-page"):
+        response = await page.goto(path)
+        (sources,) = re.findall("img-src ([^;]*)", response.headers["content-security-policy"])
+        assert sources == f"'self' data: {HOST}"
+        loaded = [url for url in (f"http://{HOST}/a.svg", *FOREIGN) if await page.evaluate(LOADS, url)]
+        assert loaded == [f"http://{HOST}/a.svg"]
+
+    assert set(asked) == {f"http://{HOST}/a.svg"}
     await page.close()
 
 
