@@ -12,9 +12,6 @@ from tests.reader.site import PASSWORD, Site, serving_sample
 from tests.server.conftest import serving
 
 EDIT = "mutation($input: EditProfileInput!) { editProfile(input: $input) { userErrors { message } } }"
-RESET = """mutation($token: String!) { resetPassword(input: {token: $token, newPassword: "battery staple"}) {
-  token userErrors { message } } }"""
-INVITE = "mutation { createInvitation { invitation userErrors { message } } }"
 HOST = "pictures.example"
 PIXEL = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><rect width='9' height='9'/></svg>"
 
@@ -132,18 +129,37 @@ async def test_link_of_the_first_administrator_sets_a_password(visit, site, axe)
     await expect(again.get_by_text("Something is missing in this link")).to_be_visible()
 
 
-async def test_who_is_invited_registers(browser, tmp_path):
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+async def test_who_is_invited_by_an_admin_registers(browser, axe, tmp_path, viewport):
     with serving(tmp_path, registration="invited", admin="boss") as live:
-        token = urlsplit(live.printed[0].split()[1]).fragment
-        boss = live.ask(RESET.replace("($token: String!)", "").replace("$token", f'"{token}"'))["data"]["resetPassword"]
-        created = live.ask(INVITE, boss["token"])["data"]["createInvitation"]
-        page = await browser.new_page(base_url=live.url)
-        await page.goto("/register")
-        await expect(page.get_by_text("Only who is invited can register")).to_be_visible()
-        await page.goto("about:blank")
-        await page.goto(f"/register#{created['invitation']}")
-        await page.get_by_label("Name").fill("carol")
-        await page.get_by_label("Password").fill(PASSWORD)
-        await page.get_by_label("Password").press("Enter")
-        await expect(page.get_by_text("You are logged in as carol.")).to_be_visible()
-        await page.close()
+        options = {"base_url": f"{live.url}/", "viewport": viewport, "reduced_motion": "reduce"}
+        boss, guest, late = [await (await browser.new_context(**options)).new_page() for _ in range(3)]
+        await opened(guest, "/register")
+        await expect(guest.get_by_text("Only who is invited can register")).to_be_visible()
+
+        await opened(boss, f"/reset#{urlsplit(live.printed[0].split()[1]).fragment}")
+        await boss.get_by_label("New password").fill(PASSWORD)
+        await boss.get_by_label("New password").press("Enter")
+        await expect(boss.get_by_text("You are logged in as boss.")).to_be_visible()
+        await opened(boss, "/moderation/roles")
+        await boss.get_by_role("button", name="Make a link").press("Enter")
+        shown = boss.get_by_label("Link of the invitation")
+        await expect(shown).to_have_accessible_description(re.compile("It is shown only now, and good until"))
+        assert await axe(boss) == []
+        assert await boss.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        link = await shown.input_value()
+        assert link.startswith(f"{live.url}/register#")
+
+        await guest.goto("about:blank")
+        for page, name in ((guest, "carol"), (late, "dave")):
+            await page.goto(link)
+            await page.get_by_label("Name").fill(name)
+            await page.get_by_label("Password").fill(PASSWORD)
+            await page.get_by_label("Password").press("Enter")
+        await expect(guest.get_by_text("You are logged in as carol.")).to_be_visible()
+        await expect(late.get_by_role("alert")).to_contain_text("This link was used")
+        await opened(guest, "/moderation/roles")
+        await expect(guest.get_by_role("heading", name="The whole site")).to_be_visible()
+        await expect(guest.get_by_role("button", name="Make a link")).to_have_count(0)
+        for page in (boss, guest, late):
+            await page.context.close()
