@@ -4,7 +4,7 @@ import re
 
 from playwright.async_api import expect
 
-from tests.reader.conftest import PHONE, opened
+from tests.reader.conftest import PHONE, opened, until
 from tests.reader.lines import line, titles
 
 LOST = "ERR_|WebSocket|request failed"
@@ -173,7 +173,7 @@ async def test_group_is_followed_on_its_page_and_in_the_list(visit, page, site, 
     await expect(own.get_by_text("0 followers")).to_be_visible()
     await own.get_by_role("button", name="Follow home-buttons").click()
     await expect(own.get_by_text("1 follower", exact=True)).to_be_visible()
-    assert followed(site, member) == ["home-buttons"]
+    await until(lambda: followed(site, member) == ["home-buttons"], "the follow on the server")
 
     await opened(own, "/groups")
     row = own.locator(".groups li").filter(has_text="home-buttons")
@@ -182,7 +182,7 @@ async def test_group_is_followed_on_its_page_and_in_the_list(visit, page, site, 
     await row.get_by_role("button", name="Following home-buttons").press("Enter")
     await expect(row.get_by_role("button", name="Follow home-buttons")).to_be_focused()
     await expect(row).to_contain_text("0 followers")
-    assert followed(site, member) == []
+    await until(lambda: followed(site, member) == [], "its end on the server")
     await own.set_viewport_size(PHONE | {"width": 320})
     assert await axe(own) == []
     assert await own.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -216,8 +216,8 @@ async def test_people_are_followed_in_lists_of_people(visit, site):
     await page.locator(".people").get_by_role("button", name=f"Follow {other.username}").click()
 
     await expect(page.get_by_role("button", name=f"Following {other.username}")).to_be_visible()
-    found = site.ask("query($n: String!) { user(username: $n) { viewerIsFollowing } }", member, n=other.username)
-    assert found["user"]["viewerIsFollowing"]
+    query = "query($name: String!) { user(username: $name) { viewerIsFollowing } }"
+    await until(lambda: site.ask(query, member, name=other.username)["user"]["viewerIsFollowing"], "the follow")
 
 
 async def test_user_is_blocked_on_their_page_and_unblocked_on_the_page_of_all(visit, page, site, axe):  # H2
