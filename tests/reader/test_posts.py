@@ -291,7 +291,7 @@ async def test_groups_are_completed_and_texts_previewed(visit, site, axe):
     groups = page.get_by_label("Groups", exact=True)
 
     await groups.press_sequentially("Other, comp")
-    names = page.get_by_role("group", name="Groups that begin so").get_by_role("button")
+    names = page.get_by_role("group", name="Completions").get_by_role("button")
     await expect(names).to_have_text(["compilers", "completing"])
     await names.nth(1).click()
     await expect(groups).to_have_value("other, completing ")

@@ -29,7 +29,7 @@ export function GroupNames({ text, onChoose }: GroupNamesProps) {
     ({ name }) => begun !== "" && name.startsWith(begun) && name !== begun && !given.has(name),
   );
   return (
-    <div className="notes" role="group" aria-label="Groups that begin so">
+    <div className="notes" role="group" aria-label="Completions">
       {found.slice(0, MOST).map(({ id, name }) => (
         <button key={id} type="button" onClick={() => onChoose(`${others}${name} `)}>
           <bdi>{name}</bdi>
