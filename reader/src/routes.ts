@@ -14,6 +14,7 @@ export const PAGES = [
   ["/comments", withTexts(() => import("./pages/CommentsPage"))],
   ["/saved", withTexts(() => import("./pages/SavedPage"))],
   ["/hidden", page(() => import("./pages/HiddenPage"))],
+  ["/blocked", page(() => import("./pages/BlockedPage"))],
   ["/held", withTexts(() => import("./pages/HeldPage"))],
   ["/log", page(() => import("./pages/LogPage"))],
   ["/moderation/roles", page(() => import("./pages/RolesPage"))],

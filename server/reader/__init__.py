@@ -41,6 +41,7 @@ PATHS = [
     "/held",
     "/saved",
     "/hidden",
+    "/blocked",
     "/comments",
     "/log",
     "/moderation/roles",

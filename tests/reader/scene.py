@@ -54,6 +54,7 @@ PRIVATE = {
     "held": "/held",
     "saved": "/saved",
     "hidden": "/hidden",
+    "blocked": "/blocked",
     "post": "/post",
     "settings": "/settings",
 }

@@ -4,10 +4,10 @@ import re
 
 from playwright.async_api import expect
 
-from tests.reader.conftest import PHONE, opened
+from tests.reader.conftest import PHONE, opened, until
 from tests.reader.lines import line, titles
 
-LOST = "ERR_INTERNET_DISCONNECTED|request failed|WebSocket"
+LOST = "ERR_|WebSocket|request failed"
 FOLLOW_GROUP = "mutation($group: String!) { followGroup(input: {group: $group}) { changed userErrors { message } } }"
 
 
@@ -165,6 +165,117 @@ async def test_hiding_without_the_network_says_so(visit, site, faults):
     faults.ignore(LOST)
 
 
+async def test_group_is_followed_on_its_page_and_in_the_list(visit, page, site, axe):  # H1
+    member, writer = site.member("reader"), site.member("writer")
+    site.post(writer, "To be followed", groups=["home-buttons"])
+    own = await visit(member)
+    await opened(own, "/group/home-buttons")
+    await expect(own.get_by_text("0 followers")).to_be_visible()
+    await own.get_by_role("button", name="Follow home-buttons").click()
+    await expect(own.get_by_text("1 follower", exact=True)).to_be_visible()
+    await until(lambda: followed(site, member) == ["home-buttons"], "the follow on the server")
+
+    await opened(own, "/groups")
+    row = own.locator(".groups li").filter(has_text="home-buttons")
+    await expect(row).to_contain_text("1 article, 1 follower")
+    assert await axe(own) == []
+    await row.get_by_role("button", name="Following home-buttons").press("Enter")
+    await expect(row.get_by_role("button", name="Follow home-buttons")).to_be_focused()
+    await expect(row).to_contain_text("0 followers")
+    await until(lambda: followed(site, member) == [], "its end on the server")
+    await own.set_viewport_size(PHONE | {"width": 320})
+    assert await axe(own) == []
+    assert await own.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    await opened(page, "/groups")
+    await page.get_by_role("button", name="Follow home-buttons").click()
+    await expect(page).to_have_url(re.compile("/log-in"))
+    await expect(page.get_by_text("Log in to follow home-buttons.")).to_be_visible()
+
+
+async def test_follow_of_a_group_is_taken_back_without_the_network(visit, site, faults):
+    member, writer = site.member("reader"), site.member("writer")
+    site.post(writer, "Not to be followed", groups=["home-lost"])
+    page = await visit(member)
+    await opened(page, "/group/home-lost")
+    await page.context.set_offline(True)
+    await page.get_by_role("button", name="Follow home-lost").click()
+
+    await expect(page.get_by_text("You do not follow home-lost. You are offline.")).to_be_visible()
+    await expect(page.get_by_role("button", name="Follow home-lost")).to_be_visible()
+    await expect(page.get_by_text("0 followers")).to_be_visible()
+    await page.context.set_offline(False)
+    faults.ignore(LOST)
+
+
+async def test_people_are_followed_in_lists_of_people(visit, site):
+    member, star, other = site.member("reader"), site.member("star"), site.member("other")
+    site.follow(other, star)
+    page = await visit(member)
+    await opened(page, f"/user/{star.username}/followers")
+    await page.locator(".people").get_by_role("button", name=f"Follow {other.username}").click()
+
+    await expect(page.get_by_role("button", name=f"Following {other.username}")).to_be_visible()
+    query = "query($name: String!) { user(username: $name) { viewerIsFollowing } }"
+    await until(lambda: site.ask(query, member, name=other.username)["user"]["viewerIsFollowing"], "the follow")
+
+
+async def test_user_is_blocked_on_their_page_and_unblocked_on_the_page_of_all(visit, page, site, axe):  # H2
+    member, other = site.member("reader"), site.member("other")
+    site.post(other, "Of the blocked", groups=["home-blocking"])
+    follow_group(site, member, "home-blocking")
+    site.follow(member, other)
+    own = await visit(member, viewport=PHONE | {"width": 320})
+    await opened(own, f"/user/{other.username}")
+    await own.get_by_role("button", name=f"Block {other.username}").press("Enter")
+    await expect(own.get_by_text("Nobody else learns of it.")).to_be_visible()
+    await expect(own.get_by_role("button", name=f"Blocked {other.username}")).to_be_focused()
+    await expect(own.get_by_role("link", name="0 followers")).to_be_visible()
+    await expect(own.get_by_role("button", name=f"Follow {other.username}")).to_have_count(0)
+    assert await axe(own) == []
+    await opened(own, "/home")
+    await expect(own.get_by_text("There are no articles here yet.")).to_be_visible()
+
+    await opened(own, f"/user/{member.username}")
+    await own.get_by_role("link", name="Blocked", exact=True).click()
+    await expect(own.get_by_role("heading", level=1)).to_have_text("Blocked")
+    assert await axe(own) == []
+    await own.get_by_role("button", name=f"Blocked {other.username}").click()
+    await expect(own.get_by_text(f"You block {other.username} no more.")).to_be_visible()
+    await opened(own, "/blocked")
+    await expect(own.get_by_text("You block nobody.")).to_be_visible()
+    await opened(page, "/blocked")
+    await expect(page.get_by_text("for you alone")).to_be_visible()
+
+
+async def test_comments_of_the_blocked_are_folded_and_replies_stay(visit, page, site, axe):  # H2
+    member, other = site.member("reader"), site.member("other")
+    article = site.post(member, "Answered by the blocked", content="Text.")
+    comment = site.comment(other, article, "Said by the blocked")
+    site.comment(member, article, "Answered by another", comment)
+    site.ask("mutation($id: ID!) { blockUser(input: {userId: $id}) { userErrors { message } } }", member, id=other.id)
+    own = await visit(member)
+    await opened(own, site.path(article))
+    folded = own.get_by_role("article", name=f"comment by {other.username}")
+    await expect(own.get_by_text("Answered by another")).to_be_visible()
+    await expect(folded).to_contain_text(f"You block {other.username}.")
+    await expect(own.get_by_text("Said by the blocked")).to_have_count(0)
+    assert await axe(own) == []
+
+    await folded.get_by_role("button", name="Show the text").press("Enter")
+    await expect(own.get_by_text("Said by the blocked")).to_be_visible()
+    await folded.get_by_role("button", name="Hide the text").press("Enter")
+    await expect(own.get_by_text("Said by the blocked")).to_have_count(0)
+    await visit.subscribed(own, "commentPosted")
+    site.comment(other, article, "Said since")
+    await own.get_by_role("button", name="1 new comment").click()
+    await expect(own.get_by_text(f"You block {other.username}.")).to_have_count(2)
+    await expect(own.get_by_text("Said since")).to_have_count(0)
+
+    await opened(page, site.path(article))
+    await expect(page.get_by_text("Said by the blocked")).to_be_visible()
+
+
 async def hide(page, title):
     """By the keyboard: the menu of a line, then Hide."""
     await line(page, title).focus()
@@ -175,3 +286,8 @@ async def hide(page, title):
 def hidden(site, member):
     found = site.ask("{ home { hidden { nodes { title } } } }", member)
     return [each["title"] for each in found["home"]["hidden"]["nodes"]]
+
+
+def followed(site, member):
+    found = site.ask("{ home { groups { nodes { name } } } }", member)
+    return [each["name"] for each in found["home"]["groups"]["nodes"]]

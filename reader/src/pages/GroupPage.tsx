@@ -10,6 +10,7 @@ import { Pager } from "../components/Pager";
 import { PAGE_SIZE, RankedArticles } from "../components/RankedArticles";
 import { isPeriod, RankingLists } from "../components/RankingLists";
 import { counted } from "../counts";
+import { FollowGroupButton } from "../follows";
 import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
@@ -23,6 +24,8 @@ const GROUP = graphql(`
       id
       name
       title
+      viewerIsFollowing
+      followerCount
       ...GroupAbout
       articles(order: $order, since: $since, page: $page, first: $first) {
         totalCount
@@ -91,6 +94,8 @@ function Group({ group, since, period, order, page, renew }: GroupProps) {
       <p className="profile">
         {title && <span className="name">{name}</span>}
         <span>{counted(articles.totalCount, "article")}</span>
+        <span>{counted(group.followerCount, "follower")}</span>
+        <FollowGroupButton group={group} />
         <Link href={withQuery("/post", { group: name })}>Post here</Link>
         <Link href={logPath({ group: name })}>Log of moderation</Link>
         <a href={`${path.slice(1)}/rss.xml`}>RSS</a>
