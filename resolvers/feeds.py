@@ -17,6 +17,7 @@ from store.feeds import UNSEEN_COUNTED, Pull
 from store.listings import Page, Window
 from store.queries import Read
 from store.records import Article, Feed, Position
+from store.site import Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,33 +140,46 @@ async def _posters(reads: Reads, username: str, floor: Position | None) -> tuple
 
     One or two round trips. With a floor only those who posted after it are read, unless they are too many.
     """
-    blocks, counts = homes_of_store.blocked(reads.site, username), hidden.counts(reads.site, username)
-    last_posts = await _followed(reads, username, floor, [blocks, *counts])
-    blocked, hides = await reads.load(blocks), await reads.load_all(counts)
-    return {name: time for name, time in last_posts.items() if name not in blocked}, any(hides)
+    site = reads.site
+    chosen: list[Read[Any]] = [homes_of_store.blocked(site, username), *hidden.counts(site, username)]
+    found = await reads.load_all([*chosen, *_of_followed(site, username, floor)])
+    blocked, counts = found[0], found[1 : len(chosen)]
+    last_posts = await _followed(reads, username, floor, found[len(chosen) :])
+    if blocked:
+        last_posts = {name: time for name, time in last_posts.items() if name not in set(blocked)}
+    return last_posts, any(counts)
 
 
-async def _followed(
-    reads: Reads, username: str, floor: Position | None, chosen: Sequence[Read[Any]]
-) -> dict[str, float]:
-    """The posters of a feed before it is known whom the user blocks. `chosen` is sent with the first round trip."""
-    site, own = reads.site, feeds_of_store.last_posts(reads.site, [username])
+def _of_followed(site: Site, username: str, floor: Position | None) -> list[Read[Any]]:
+    """The first reads for `_followed`."""
+    if site.partitions > 1 and not floor:
+        return [feeds_of_store.following(site, username)]
+    own = feeds_of_store.last_posts(site, [username])
+    return (
+        [*feeds_of_store.posters_since(site, floor), *own]
+        if floor
+        else [feeds_of_store.followed_posters(site, username), *own]
+    )
+
+
+async def _followed(reads: Reads, username: str, floor: Position | None, found: Sequence[Any]) -> dict[str, float]:
+    """The posters of a feed before it is known whom the user blocks, from the results of `_of_followed`."""
+    site = reads.site
     if floor:
-        recent = _merged(await reads.load_all([*feeds_of_store.posters_since(site, floor), *own, *chosen]), chosen)
-        if len(recent) <= feeds_of_store.MAX_RECENT_POSTERS:
-            follows = await reads.load_all(feeds_of_store.follows(site, username, name) for name in recent)
-            return {
-                name: time
-                for (name, time), is_followed in zip(recent.items(), follows, strict=True)
-                if is_followed or name == username
-            }
+        recent = _merged(found)
+        if len(recent) > feeds_of_store.MAX_RECENT_POSTERS:
+            return await _followed(reads, username, None, await reads.load_all(_of_followed(site, username, None)))
+        follows = await reads.load_all(feeds_of_store.follows(site, username, name) for name in recent)
+        return {
+            name: time
+            for (name, time), is_followed in zip(recent.items(), follows, strict=True)
+            if is_followed or name == username
+        }
     if site.partitions == 1:
-        return _merged(await reads.load_all([feeds_of_store.followed_posters(site, username), *own, *chosen]), chosen)
-    names, *_ = await reads.load_all([feeds_of_store.following(site, username), *chosen])
+        return _merged(found)
+    (names,) = found
     return _merged(await reads.load_all(feeds_of_store.last_posts(site, [*names, username])))
 
 
-def _merged(found: Sequence[dict[str, float]], chosen: Sequence[object] = ()) -> dict[str, float]:
-    """The parts of what was read before `chosen`, as one."""
-    parts = found[: len(found) - len(chosen)]
+def _merged(parts: Sequence[dict[str, float]]) -> dict[str, float]:
     return {name: time for part in parts for name, time in part.items()}

@@ -73,8 +73,8 @@ ANY_FLAG = Between(0, 1)
 @dataclass(frozen=True)
 class Excerpt:
     """
-    Equal to each passage of a text in which all that is marked are words of the query, and something is; also to `name`,
-    that of a user who is found by the display name alone.
+    Equal to each passage of a text in which all that is marked are words of the query, and something is; also to
+    `name`, that of a user who is found by the display name alone.
     """
 
     texts: tuple[str, ...]
