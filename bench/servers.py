@@ -47,8 +47,8 @@ QUIET = (("UPVOTE_LOG_LEVEL", "warning"),)
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer("upvote", OURS, PYTHON, QUIET),
-        Peer("logged", OURS, PYTHON),
+        Peer("upvote", OURS, PYTHON),
+        Peer("silent", OURS, PYTHON, QUIET),
         Peer("strawberry", [*UVICORN, "bench.strawberry_plain:app"], PYTHON),
         Peer("apollo", ["node", "apollo.js"]),
         Peer("yoga", ["node", "yoga.js"]),
@@ -63,7 +63,7 @@ PEERS = {
 
 def before(folder: Path) -> Peer:
     """Another checkout of the project, started with the packages of this one."""
-    return Peer("before", OURS, PYTHON, QUIET, folder)
+    return Peer("before", OURS, PYTHON, folder=folder)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from enum import Enum
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from database.words import PREFIX, Phrase, part_of_text
+from database.words import PREFIX, Phrase, alternatives, part_of_text
 from store.keys import SLOTS
 from store.words import words
 
@@ -31,6 +31,7 @@ BATCH = 500  # rows that are indexed at once
 TITLE_WEIGHT = 10  # of a word in a title or a name; that of a word in content is 1
 MAX_POSITION = 16_383  # that a `tsvector` can hold
 SEPARATOR = "/"  # no word has it
+AGE = 4 * 365 * 86_400_000 * 2 * SLOTS  # four years, in numbers: see `records.sequence_of`
 
 
 class SearchKind(Enum):
@@ -136,6 +137,8 @@ def find(connection: "Connection", search: Search, deleted: frozenset[int] = fro
     has_comments = SearchKind.COMMENT in search.kinds
     of_comments = _find(connection, search, COMMENT_INDEX, IDS, deleted) if has_comments else []
     places = of_comments + (_find(connection, search, INDEX, search.ids, deleted) if search.ids else [])
+    if search.order is SearchOrder.RELEVANCE:
+        places = _aged(places)
     places.sort(reverse=True)
     del places[MAX_FOUND:]
     comments = frozenset(number for _, number in of_comments)
@@ -198,6 +201,9 @@ class Sqlite:
         return statement, (wanted, ids[0], ids[-1])
 
     def _phrase(self, phrase: Phrase) -> str:
+        return f"({' OR '.join(map(self._alternative, alternatives(phrase)))})"
+
+    def _alternative(self, phrase: Phrase) -> str:
         text = " ".join(phrase)
         return f'"{text.removesuffix(PREFIX)}" *' if text.endswith(PREFIX) else f'"{text}"'
 
@@ -226,7 +232,7 @@ class Postgresql:
 
     def matching(self, table: str, search: Search, part: SearchPart, ids: range) -> tuple[str, tuple[Any, ...]]:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
-        each_word = " & ".join(map(self._word, dict.fromkeys(chain(*search.phrases))))
+        each_word = " & ".join(dict.fromkeys(map(self._phrase, search.phrases)))
         wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
         phrases = [part_of_text(phrase) for phrase in search.phrases if len(phrase) > 1]
         rank = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)" if part.is_ranked else "0"
@@ -236,11 +242,23 @@ class Postgresql:
             ORDER BY id DESC LIMIT {part.limit}) AS newest"""
         return statement, (*[each_word] * part.is_ranked, wanted, *([ids[0], ids[-1]] if within else []), *phrases)
 
+    def _phrase(self, phrase: Phrase) -> str:
+        return f"({' | '.join(' & '.join(map(self._word, each)) for each in alternatives(phrase))})"
+
     def _word(self, word: str) -> str:
         return f"'{word.removesuffix(PREFIX)}':*" if word.endswith(PREFIX) else f"'{word}'"
 
 
 DIALECTS: dict[str, Sqlite | Postgresql] = {"sqlite": Sqlite(), "postgresql": Postgresql()}
+
+
+def _aged(places: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
+    """
+    Places by relevance, with the value of each article and comment divided by 1 + its age in units of four years. The
+    age is how much older it is than the newest one, by its number, which has its time. Users have no age.
+    """
+    newest = max((id for _, id in places if id < FIRST_USER), default=0)
+    return [(value if id >= FIRST_USER else value / (1 + (newest - id) / AGE), id) for value, id in places]
 
 
 def _dialect(connection: "Connection") -> Sqlite | Postgresql:

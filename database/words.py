@@ -7,14 +7,16 @@ Both databases get words that `store.words` makes, so that they find the same, i
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import NamedTuple, TypeAlias
 
-from store.words import FOLDED, WORD_LENGTH, composed, folded_words, words
+from database.inflections import forms
+from store.words import FOLDED, WORD_LENGTH, composed, folded_words, with_names, words
 
-Phrase: TypeAlias = tuple[str, ...]  # words that follow one another; the last is a prefix if it ends in `PREFIX`
+Phrase: TypeAlias = tuple[str, ...]  # words that follow one another; the last may end in `FORMS` or `PREFIX`, or both
 
-PREFIX = "*"  # no word has it
+FORMS = "~"  # the word, or another form of it. No word has it
+PREFIX = "*"  # a word that begins so. No word has it
 PREFIX_LENGTH = 3  # characters that a prefix has at least
 QUERY_WORDS = 32  # of a query: the rest is ignored
 PHRASE_WORDS = 16  # of a phrase: a longer one is cut into several
@@ -32,20 +34,30 @@ def parse(query: str) -> tuple[Phrase, ...]:
     """
     The phrases of a query, each once: texts in quotation marks, and the other texts between spaces.
 
-    Most of the latter are of one word. One like `node.js` is a phrase of two. There is no other syntax. The last word
-    is a prefix, as it may not be written to its end, unless it is in quotation marks or short. A match has all phrases,
-    so a phrase that is part of another one says nothing and is left out.
+    Most of the latter are of one word, which stands for its other forms, too. One like `node.js` is a phrase of two.
+    There is no other syntax. The last word is a prefix, as it may not be written to its end, unless it is in quotation
+    marks or short. A match has all phrases, so a phrase that is part of another one says nothing and is left out.
     """
     *pairs, rest = query.translate(QUOTES).split('"')
     if len(pairs) % 2:  # the last quotation mark opens nothing
         rest = f"{pairs.pop()} {rest}"
-    parts = [[part] if index % 2 else part.split() for index, part in enumerate([*pairs, rest])]
-    texts = [found for part in parts for each in part if (found := words(each))]
-    if words(rest) and len(texts[-1][-1]) >= PREFIX_LENGTH:
+    texts: list[list[str]] = []
+    for index, part in enumerate([*pairs, rest]):
+        texts += filter(None, [words(part)] if index % 2 else map(_with_forms, part.split()))
+    if words(rest) and len(texts[-1][-1].removesuffix(FORMS)) >= PREFIX_LENGTH:
         texts[-1][-1] += PREFIX
     pieces = (piece for each in texts for piece in _pieces(each))
-    phrases = tuple(dict.fromkeys(_shortened(dict.fromkeys(pieces))))
-    return tuple(phrase for phrase in phrases if not any(_is_part(phrase, other) for other in phrases))
+    phrases = list(dict.fromkeys(_shortened(dict.fromkeys(pieces))))
+    for phrase in [*phrases]:
+        if any(_is_part(phrase, other) for other in phrases):
+            phrases.remove(phrase)
+    return tuple(phrases)
+
+
+def _with_forms(text: str) -> list[str]:
+    """The words of a text without spaces. If it is one that has other forms, it stands for these, too."""
+    found = words(text)
+    return [found[0] + FORMS] if len(found) == 1 and len(forms(found[0])) > 1 else found
 
 
 def _pieces(phrase: Sequence[str]) -> Iterator[Phrase]:
@@ -64,18 +76,36 @@ def _shortened(phrases: Iterable[Phrase]) -> Iterator[Phrase]:
 
 
 def _is_part(phrase: Phrase, other: Phrase) -> bool:
-    return phrase != other and part_of_text(phrase) in f" {' '.join(other)} "
+    """Whether each text that has the other phrase has this one."""
+    if phrase == other:
+        return False
+    texts = [f" {' '.join(each)} " for each in alternatives(other)]
+    return all(_is_in(phrase, text) for text in texts)
+
+
+def alternatives(phrase: Phrase) -> list[Phrase]:
+    """The phrases of which a match has one: they have no `FORMS`."""
+    *first, last = phrase
+    if FORMS not in last:
+        return [phrase]
+    word, _, prefix = last.partition(FORMS)
+    return [(*first, word + prefix), *((*first, form) for form in forms(word)[1:])]
+
+
+def _is_in(phrase: Phrase, text: str) -> bool:
+    """Whether a phrase is in the words of a text, which stand between spaces."""
+    return any(part_of_text(each) in text for each in alternatives(phrase))
 
 
 def part_of_text(phrase: Phrase) -> str:
-    """What the words of a text have, between spaces, if the phrase is in it."""
+    """What the words of a text have, between spaces, if the phrase, which has no `FORMS`, is in it."""
     return f" {' '.join(phrase)} ".removesuffix(f"{PREFIX} ")
 
 
 def matches(phrases: Iterable[Phrase], texts: Iterable[str]) -> bool:
     """Whether each phrase is in one of the texts."""
     folded = [f" {' '.join(words(text))} " for text in texts]
-    return all(any(part_of_text(phrase) in text for text in folded) for phrase in phrases)
+    return all(any(_is_in(phrase, text) for text in folded) for phrase in phrases)
 
 
 def excerpt(phrases: Sequence[Phrase], texts: Sequence[str]) -> str:
@@ -140,12 +170,13 @@ def _densest_part(phrases: Sequence[Phrase], text: str) -> tuple[int, int]:
 
     A part has two steps of the text, about the length of an excerpt, and each step is in two parts.
     """
-    folded_phrases = list(map(part_of_text, phrases))
+    text = with_names(text)
+    wanted = [[part_of_text(each) for each in alternatives(phrase)] for phrase in phrases]
     best, most = (0, len(text)), 0
     steps = list(_steps(text))
     for start, end in zip(steps, [*steps[2:], len(text)], strict=False):
         folded = f" {' '.join(folded_words(text[start:end]))} "
-        phrase_count = sum(phrase in folded for phrase in folded_phrases)
+        phrase_count = sum(any(part in folded for part in parts) for parts in wanted)
         if phrase_count > most:
             best, most = (start, end), phrase_count
         if most == len(phrases):
@@ -199,14 +230,15 @@ def _bounds(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _find_matches(phrases: Sequence[Phrase], text: str, limit: int | None = None) -> Iterator[Match]:
     """The matches of each phrase in a text, the first ones up to a limit. Takes time in proportion to the text."""
-    folded = text.translate(FOLDED)
+    folded = with_names(text).translate(FOLDED)
     spans = [match.span() for match in re.finditer(r"\S+", folded)]
     words = [folded[start : min(end, start + WORD_LENGTH)] for start, end in spans]
     joined = f" {' '.join(words)} "
     starts = list(accumulate((len(word) + 1 for word in words), initial=1))
     origins = _Origins(text)
     for phrase in phrases:
-        for offset in islice(_offsets_of(part_of_text(phrase), joined), limit):
+        parts = map(part_of_text, alternatives(phrase))
+        for offset in islice(chain.from_iterable(_offsets_of(part, joined) for part in parts), limit):
             first = bisect_left(starts, offset + 1)
             last = first + len(phrase) - 1
             yield Match(origins.start(spans[first][0]), origins.end(spans[last][1]), phrase)

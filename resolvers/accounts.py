@@ -1,11 +1,12 @@
 """The account of the viewer: their address, which mails they get, and where they are logged in."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolvers.context import Context
-from store import mailboxes, mails
-from store.errors import Invalid, NotOffered
+from store import bans, mailboxes, mails
+from store.errors import Invalid, NotOffered, Unauthenticated
 from store.mailboxes import KEPT, Email, MailFrequency, UserMailbox
 from store.sessions import ListedSession
 from store.validation import EMAIL_LENGTH
@@ -88,6 +89,7 @@ async def edit_account(
     email: Email = KEPT,
     mail_replies: MailFrequency | None = None,
     current_password: str | None = None,
+    token: str | None = None,
 ) -> OwnAccount:
     actor, address = context.actor(), context.address
     if email is not KEPT and address is not None:
@@ -96,7 +98,9 @@ async def edit_account(
         username = await context.store.site.username(actor)
         await context.store.attempts.count(context.rates.of_mails(address, username))
     authenticated_at = context.identified.authenticated_at if context.identified else 0
-    edited = context.store.mailboxes.edit(actor, email, mail_replies, current_password, address, authenticated_at)
+    edited = context.store.mailboxes.edit(
+        actor, email, mail_replies, current_password, address, authenticated_at, token
+    )
     username = await context.write(edited)
     context.reads.prime_login(username)
     return OwnAccount(username)
@@ -118,6 +122,26 @@ async def request_password_reset(context: Context, username_or_email: str) -> No
     if context.address is not None:
         await context.store.attempts.count(context.rates.of_mails(context.address))
     await context.write(mails.ask_for_reset(context.store.site, username_or_email.strip()))
+
+
+async def request_confirmation(context: Context) -> None:
+    """Four round trips: the session, what is known of the viewer, the limits, and the queue."""
+    store = context.store
+    if not store.site.offers_mail:
+        raise NotOffered("this site sends no mail")
+    login = await context.login()
+    if login is None:
+        raise Unauthenticated
+    bans.refuse_banned(login.bans, store.site.clock())
+    viewer = [OwnAccount(login.username)]
+    (mailbox,), (has_one,) = await asyncio.gather(_mailboxes(viewer, context), has_password(viewer, context))
+    if has_one:
+        raise Invalid("you have a password, which is asked for instead")
+    if mailbox.usable is None:
+        raise Invalid("you have no confirmed address: log in again instead")
+    if context.address is not None:
+        await store.attempts.count(context.rates.of_mails(context.address, login.username))
+    await context.write(mails.ask_for_identity(store.site, login.username))
 
 
 async def _mailboxes(accounts: Sequence[OwnAccount], context: Context) -> list[UserMailbox]:

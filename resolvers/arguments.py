@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 from store import listings, records, validation
+from store.errors import Invalid
 from store.listings import Listing
 from store.ranking import since
 from store.ranking.formulas import PAGE_SIZE, Order
@@ -119,6 +120,13 @@ def group_name(name: str) -> str:
     A name that no group can have becomes `NO_GROUP`, whose listings are empty as those of any unknown group.
     """
     return name.lower() if validation.GROUP.fullmatch(name) else NO_GROUP
+
+
+def checked_link(text: str) -> str:
+    try:
+        return validation.link(text)
+    except Invalid as fault:
+        raise BadInput(fault.message) from fault
 
 
 def maintained_order(site: Site, order: Order | None) -> Order:

@@ -9,10 +9,18 @@ from typing import Protocol, TypeVar
 
 from archive import reads, write_back
 from resolvers import arguments
-from resolvers.arguments import BadInput, PageArguments, articles_by, for_each, maintained_order, paginated
+from resolvers.arguments import (
+    BadInput,
+    PageArguments,
+    articles_by,
+    checked_link,
+    for_each,
+    maintained_order,
+    paginated,
+)
 from resolvers.context import Context
 from resolvers.pagination import Connection, article_connection, name_connection
-from store import listings, records, roles, validation
+from store import listings, records, roles
 from store.articles import Draft, Edited, Posted, Voted, checked_changes, checked_names
 from store.errors import Invalid, NotFound, VotingClosed
 from store.listings import Window
@@ -168,11 +176,7 @@ async def by_link(context: Context, link: str, *, paging: PageArguments) -> Conn
     site = context.store.site
     if not site.rankings.has_links:
         raise BadInput("links are not indexed in this store yet: `upvote reindex` does it")
-    try:
-        valid = validation.link(link)
-    except Invalid as fault:
-        raise BadInput(fault.message) from fault
-    return await article_connection(context, listings.by_link(site, valid), paging)
+    return await article_connection(context, listings.by_link(site, checked_link(link)), paging)
 
 
 @paginated

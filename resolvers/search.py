@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 from database import search as index
+from database import spelling
 from database.database import Database, DatabaseTimeout, DatabaseUnavailable
 from database.search import FIRST_USER, Found, Search
 from database.search import SearchKind as SearchKind
@@ -53,8 +54,10 @@ class SearchEdge(NamedTuple):
 
 
 class SearchConnection(NamedTuple):
-    """A page of matches."""
+    """A page of matches of a query."""
 
+    query: str
+    search: Search
     edges: Sequence[SearchEdge]
     page_info: PageInfo
     total: int
@@ -99,7 +102,8 @@ async def search(
     if context.database is None:
         raise DatabaseUnavailable("there is no search without a database: UPVOTE_DATABASE_URL=none")
     found = await _found(context, context.database, wanted)
-    return await _page(context, wanted, found, MatchWindow(listing, size, paging.last is not None, beyond))
+    window = MatchWindow(listing, size, paging.last is not None, beyond)
+    return SearchConnection(query, wanted, *await _page(context, wanted, found, window), len(found.places))
 
 
 async def _found(context: Context, database: Database, wanted: Search) -> Found:
@@ -116,6 +120,18 @@ async def _found(context: Context, database: Database, wanted: Search) -> Found:
 
 def total_count(connections: Sequence[SearchConnection], context: Context) -> list[int]:
     return [connection.total for connection in connections]
+
+
+async def suggestions(connections: Sequence[SearchConnection], context: Context) -> list[str | None]:
+    """One call of the database for each search that has found nothing."""
+    return [None if each.total else await _suggestion(each, context) for each in connections]
+
+
+async def _suggestion(connection: SearchConnection, context: Context) -> str | None:
+    if context.database is None or not connection.search.phrases:
+        return None
+    deleted = await context.reads.deletions()
+    return await context.database.search(spelling.suggestion, connection.query, connection.search, deleted)
 
 
 async def excerpts(edges: Sequence[SearchEdge], context: Context) -> list[str]:
@@ -160,7 +176,9 @@ class MatchWindow(NamedTuple):
     beyond: Position | None
 
 
-async def _page(context: Context, search: Search, found: Found, window: MatchWindow) -> SearchConnection:
+async def _page(
+    context: Context, search: Search, found: Found, window: MatchWindow
+) -> tuple[Sequence[SearchEdge], PageInfo]:
     total = len(found.places)
     above, below = _bounds(search, found, window)
     rest = iter(range(above)[::-1] if window.upwards else range(below, total))
@@ -173,8 +191,8 @@ async def _page(context: Context, search: Search, found: Found, window: MatchWin
     has_more = len(edges) > window.size or next(rest, None) is not None
     edges = edges[: window.size]
     if window.upwards:
-        return SearchConnection(edges[::-1], _page_info(edges[::-1], has_more, above < total), total)
-    return SearchConnection(edges, _page_info(edges, below > 0, has_more), total)
+        return edges[::-1], _page_info(edges[::-1], has_more, above < total)
+    return edges, _page_info(edges, below > 0, has_more)
 
 
 def _bounds(search: Search, found: Found, window: MatchWindow) -> tuple[int, int]:

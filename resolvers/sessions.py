@@ -76,7 +76,12 @@ async def reset_password(context: Context, token: str, new_password: str, cookie
     return _logged_in(context, opened, cookie)
 
 
-async def delete_user(context: Context, current_password: str | None = None, texts: DeletedTexts | None = None) -> str:
+async def delete_user(
+    context: Context,
+    current_password: str | None = None,
+    texts: DeletedTexts | None = None,
+    token: str | None = None,
+) -> str:
     """The id that is left of the viewer. Beside the round trips of `Users.delete` those of `archive.leaving.begin`."""
     command = context.store.users.delete(
         context.actor(),
@@ -84,6 +89,7 @@ async def delete_user(context: Context, current_password: str | None = None, tex
         removes_texts=texts is DeletedTexts.REMOVE,
         address=context.address,
         authenticated_at=context.identified.authenticated_at if context.identified else 0,
+        token=token,
     )
     leaver = await context.write(command)
     await context.write(leaving.begin(context.store, context.database, leaver))

@@ -62,6 +62,7 @@ class EditAccountInput:
     )
     mail_replies: MailFrequency | None = optional("How often what arrives in the inbox is mailed.")
     current_password: str | None = optional("The current password, where the address changes.")
+    token: str | None = optional("In place of a password: what follows `#` in the link of `requestConfirmation`.")
 
 
 @strawberry.input(description="The token of a link to confirm an address.")
@@ -97,6 +98,13 @@ class RequestPasswordResetPayload(Payload):
         return cls()
 
 
+@strawberry.type(description="A mail to the viewer that was asked for.")
+class RequestConfirmationPayload(Payload):
+    @classmethod
+    def of(cls, nothing: None) -> Self:
+        return cls()
+
+
 @strawberry.type(description="The end of sessions of the viewer.")
 class EndSessionPayload(Payload):
     account: Account | None = nullable("The account; null if the session of this request has ended.")
@@ -126,6 +134,13 @@ class AccountMutations:
         RequestPasswordResetPayload,
         RequestPasswordResetInput,
         "Send a mail with a link to choose a new password, to the confirmed address of a user or to an address.",
+    )
+    request_confirmation: RequestConfirmationPayload | None = mutation(
+        accounts.request_confirmation,
+        RequestConfirmationPayload,
+        None,
+        "Send a mail to the viewer's confirmed address, with a link that stands in for the password of who has none: "
+        "for `deleteUser` and a change of the address. INVALID with a password, or without such an address.",
     )
     end_session: EndSessionPayload | None = mutation(
         accounts.end_session,

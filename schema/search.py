@@ -36,6 +36,9 @@ class SearchConnection:
     nodes: list[SearchResult] = strawberry.field(description="The matches of this page.")
     page_info: PageInfo = strawberry.field(description="The position of this page in the listing.")
     total_count: int = field_of(search.total_count, "The number of matches, at most 10,000.", is_pure=True)
+    suggestion: str | None = field_of(
+        search.suggestions, "Where nothing is found: the nearest query that finds something, if there is one."
+    )
 
 
 @strawberry.type
@@ -43,6 +46,6 @@ class SearchQueries:
     search: SearchConnection | None = root_field(
         search.search,
         "Articles, comments and users that match. All words of the query have to be there, in any case of letters, "
-        "with or without accents; a text in quotation marks as it is. There is no other syntax. A search for nothing "
-        "finds nothing. Not available without a database.",
+        "with or without accents, or other forms of them; a text in quotation marks as it is. There is no other "
+        "syntax. A search for nothing finds nothing. Not available without a database.",
     )

@@ -74,6 +74,7 @@ class ResetPasswordInput:
 @strawberry.input(description="The password of the viewer, and what becomes of their articles and comments.")
 class DeleteUserInput:
     current_password: str | None = optional("The current password.")
+    token: str | None = optional("In place of a password: what follows `#` in the link of `requestConfirmation`.")
     texts: DeletedTexts | None = strawberry.field(
         default=DeletedTexts.KEEP, description="What becomes of the articles and comments."
     )

@@ -61,7 +61,8 @@ from server.limits import document_limits, max_request_bytes, rate_limit, rate_l
 from server.mails import unsubscribing
 from server.mails.running import sending_mails
 from server.observability import health
-from server.observability.logs import Counting, Logs, install_stream
+from server.observability.log_stream import install_stream
+from server.observability.logs import Counting, Logs
 from server.observability.memory import StoreMemory
 from server.observability.metrics import Metrics
 from server.page_titles import PageTitles
@@ -251,8 +252,8 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.cookie = session_cookie(settings, app.state.public_url)
     titles = PageTitles() if settings.fetch_titles == "on" else None
     app.state.contexts = Contexts(write_rates(settings), app.state.rates, Browsers(app.state.cookie), tokens, titles)
-    app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings), open_spans())
     app.state.log = log = install_stream()
+    app.state.observer = observer = CompositeObserver(Metrics(), Logs(settings, log), open_spans())
     log.on_dropped = observer.metrics.log_lines_dropped
     logging.getLogger().addHandler(Counting(observer.metrics.logged))
     limiter.on_change = observer.metrics.connections_of(worker)

@@ -44,6 +44,7 @@ WEIGHTS = Weights(
         ("Group", "about"): 1,
         ("Comment", "descendantCount"): 1,  # counted in the store
         ("SearchEdge", "excerpt"): 2,
+        ("SearchConnection", "suggestion"): SEARCH_POINTS,
         ("Query", "linkTitle"): 100,  # reads a page of another server
     },
     flags={

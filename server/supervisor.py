@@ -170,10 +170,10 @@ def run_worker(number: int, listener: socket.socket, parent: "Connection[object,
     threading.Thread(target=_answer_pings, args=(parent,), name="parent", daemon=True).start()
 
     from server.http_server import serve
-    from server.observability import logs
+    from server.observability import log_stream, logs
     from server.settings import read_settings
 
-    logs.install_stream()
+    log_stream.install_stream()
     try:
         settings = read_settings()
         logs.configure(settings)

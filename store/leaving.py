@@ -15,9 +15,10 @@ from typing import NamedTuple, Self
 
 from store import keys, log, records
 from store.client import Command
-from store.errors import BadCredentials, NotFound
+from store.errors import BadCredentials, BadToken, NotFound
 from store.kinds import Backup, Kind
 from store.log import Entry
+from store.needed_writes import needed
 from store.ranking.formulas import DAY
 from store.scripts.registry import Script
 from store.site import Site
@@ -122,23 +123,33 @@ class Leaver(NamedTuple):
 
 
 async def begin(
-    site: Site, username: str, password_hash: str, *, removes_texts: bool, pseudonym: str | None = None
+    site: Site,
+    username: str,
+    password_hash: str,
+    *,
+    removes_texts: bool,
+    pseudonym: str | None = None,
+    token_digest: str = "",
 ) -> Leaver:
     """
     Mark a user as one who is being deleted, which ends all sessions: from now on nobody acts by this name. With a
-    password hash, only if it is still the stored one. Safe to repeat. Three round trips.
+    password hash, only if it is still the stored one; with the digest of a token, only if that is still good. Safe to
+    repeat. Three round trips.
 
     Raises:
         BadCredentials: the stored hash is another one.
+        BadToken: the token was used, or has ended.
         NotFound: there is no such user.
     """
     p, name, key = site.home_of_user(username), username.lower(), await name_key(site)
     texts = DeletedTexts.REMOVE if removes_texts else DeletedTexts.KEEP
-    given = (name, keys.slot(name), password_hash, pseudonym or keys.pseudonym(name), texts.value, key)
+    given = (name, keys.slot(name), password_hash, pseudonym or keys.pseudonym(name), texts.value, key, token_digest)
     status, *reply = await site.redis.run(site.command(LEAVE, p, *given))
     match status:
         case "changed":
             raise BadCredentials
+        case "bad":
+            raise BadToken
         case "missing":
             raise NotFound(f"there is no user:{name}", "userId")
     leaver = Leaver.parse(reply[0])
@@ -148,13 +159,13 @@ async def begin(
 
 async def refuse(site: Site, leaver: Leaver) -> None:
     """Let no script write for the user, also of requests that have read the session before. One round trip."""
-    await site.redis.pipeline([("SADD", refused(p), leaver.folded) for p in range(site.partitions)])
+    await site.redis.pipeline([needed(("SADD", refused(p), leaver.folded)) for p in range(site.partitions)])
 
 
 async def name_key(site: Site) -> str:
     """The key of the store for digests of names, made when it is first used. One round trip."""
     new = secrets.token_hex(SECRET_BYTES)
-    _, key = await site.redis.pipeline([("SET", namekey(0), new, "NX"), ("GET", namekey(0))])
+    _, key = await site.redis.pipeline([needed(("SET", namekey(0), new, "NX")), ("GET", namekey(0))])
     return str(key)
 
 

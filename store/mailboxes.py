@@ -111,10 +111,11 @@ class Mailboxes:
         password: str | None = None,
         address: str | None = None,
         authenticated_at: int = 0,
+        token: str | None = None,
     ) -> str:
         """
-        Change the address of a user, which needs the password, or a log-in at an issuer just now (`authenticated_at`,
-        in unix milliseconds), and how often replies are mailed. Returns the username.
+        Change the address of a user, which needs the password or what `Users.authenticate_again` takes for it, and how
+        often replies are mailed. Returns the username.
 
         A new address is pending until it is confirmed; None removes both. Mails to the new address and to the one
         before are queued. The address that is pending already needs no password: its mail is sent again. One round
@@ -124,7 +125,7 @@ class Mailboxes:
             Invalid: it is no address, or this site sends no mail.
             Unauthenticated: the session has ended, or there is none.
             Banned: the user is banned from the site, and the address would change.
-            BadCredentials, RateLimited: as `Users.authenticate_again`.
+            BadCredentials, BadToken, RateLimited: as `Users.authenticate_again`.
         """
         if email is KEPT:
             return await self._edit(actor, "keep", "", replies)
@@ -136,8 +137,9 @@ class Mailboxes:
             return await self._edit(actor, "repeat", email, replies)
         if email is None and known.email is None and known.pending is None:
             return await self._edit(actor, "keep", "", replies)
-        _, verified = await self._users.authenticate_again(actor, username, password, address, authenticated_at)
-        return await self._edit(actor, "set" if email else "remove", email or "", replies, verified)
+        again = await self._users.authenticate_again(actor, username, password, address, authenticated_at, token)
+        verified = (again.password_hash, again.token_digest)
+        return await self._edit(actor, "set" if email else "remove", email or "", replies, *verified)
 
     async def confirm(self, token: str) -> str:
         """
@@ -189,17 +191,25 @@ class Mailboxes:
         return sorted(name for part in found for name in part)
 
     async def _edit(
-        self, actor: Actor, change: str, email: str, replies: MailFrequency | None = None, password_hash: str = ""
+        self,
+        actor: Actor,
+        change: str,
+        email: str,
+        replies: MailFrequency | None = None,
+        password_hash: str = "",
+        token_digest: str = "",
     ) -> str:
         p = actor_slot(actor) % self._site.partitions
         new = (secrets.token_hex(KEY_BYTES), secrets.token_hex(4))
-        given = (change, email, password_hash, replies.value if replies else "", *new)
+        given = (change, email, password_hash, replies.value if replies else "", *new, token_digest)
         status, *name = await self._site.run(EDIT_MAILBOX, p, actor, *given)
         match status:
             case "unauthenticated":
                 raise Unauthenticated
             case "changed":
                 raise BadCredentials
+            case "bad":
+                raise BadToken
         return str(name[0])
 
 

@@ -24,7 +24,7 @@ QUEUE_MAIL = Script("queue_mail")
 TAKE_MAIL = Script("take_mail")
 
 NOTICES = ("change", "removal")
-WHATS = ("confirm", "reset", "replies", *NOTICES)
+WHATS = ("confirm", "reset", "identity", "replies", *NOTICES)
 # a notification, as `records.notification_member` writes it, or the address of a notice
 NOTED = re.compile(rf"[0-9]{{16}} [a-z]+ [a-z]+|{EMAIL.pattern}")
 SUBJECT = Text("NAME", rf"(?:{keys.USERNAME.pattern}|{ADDRESS_DIGEST.pattern})", keys.slot, is_folded=True)
@@ -36,7 +36,7 @@ mailing = Kind(
     (),
     "mails that wait, as SUBJECT:WHAT, by when they are due; the subject is a username or the SHA-1 of an address",
     lifetime="while there are any",
-    written_by="register, editAccount, requestPasswordReset, all commands that notify",
+    written_by="register, editAccount, requestPasswordReset, requestConfirmation, all commands that notify",
     backup=Backup.MOVED,
     record="mailing",
     check=Check.MAIL,
@@ -90,6 +90,12 @@ async def ask_for_reset(site: Site, username_or_email: str) -> None:
     subject = username_or_email.lower() if is_name else digest(username_or_email)
     beginning = QUEUE_MAIL.beginning(home(site, subject))
     await site.redis.run((*beginning, subject, "reset", site.clock()))
+
+
+async def ask_for_identity(site: Site, username: str) -> None:
+    """Queue the mail with a link that stands in for the password of a user who has none. One round trip."""
+    beginning = QUEUE_MAIL.beginning(site.home_of_user(username))
+    await site.redis.run((*beginning, username.lower(), "identity", site.clock()))
 
 
 def home(site: Site, subject: str) -> int:

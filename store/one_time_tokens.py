@@ -1,6 +1,7 @@
 """
 Tokens that are good once and for a time, which a user gets by mail or from the operator: to reset a password, to
-confirm an address. The store holds only the SHA-256 of a token, in the partition of its user, which the token names.
+confirm an address, to stand in for the password of who has none. The store holds only the SHA-256 of a token, in the
+partition of its user, which the token names.
 
 `issue` gives one to a user. It is used up by the script of the command that it is for: the script requires
 `one_time_tokens.lua`, and calls `use_token` with the digest, the purpose and a random text of the call. A token stays
@@ -53,9 +54,10 @@ class Purpose(Enum):
 
     RESET = "reset"  # a new password
     CONFIRM = "confirm"  # an address, which is the detail
+    IDENTITY = "identity"  # to leave, or to change the address, without a password
 
 
-LIFETIMES = {Purpose.RESET: 60 * 60, Purpose.CONFIRM: 24 * 60 * 60}  # seconds
+LIFETIMES = {Purpose.RESET: 60 * 60, Purpose.CONFIRM: 24 * 60 * 60, Purpose.IDENTITY: 60 * 60}  # seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Commands on users: register, log in, change or reset a password, edit a profile, leave."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from store import bans, invitations, keys, leaving, one_time_tokens, profiles, roles, validation, verdicts
 from store.client import Command
@@ -29,6 +30,17 @@ FAILURES_OF_NAME_AND_ADDRESS = 10
 FAILURES_OF_ADDRESS = 50
 FAILURES_OF_NAME = 100
 RECENT = 5 * 60  # seconds for which a log-in at an issuer counts as the password
+
+
+class Again(NamedTuple):
+    """
+    A user who has shown once more who they are, by the name as stored; and what the script has to find as it was: the
+    password hash, and the digest of a token that it uses up, each "" if it was not given.
+    """
+
+    username: str
+    password_hash: str = ""
+    token_digest: str = ""
 
 
 class Users:
@@ -173,22 +185,22 @@ class Users:
         removes_texts: bool,
         address: str | None = None,
         authenticated_at: int = 0,
+        token: str | None = None,
     ) -> Leaver:
         """
-        Begin to delete a user: see `leaving.begin`. `authenticated_at` is when the user has logged in at an issuer
-        (unix milliseconds). Five round trips; with an address, whose failures are counted, seven, and for an admin four
-        more.
+        Begin to delete a user: see `leaving.begin`. What shows that it is the user is said in `authenticate_again`.
+        Five round trips; with an address, whose failures are counted, seven, and for an admin four more.
 
         Raises:
             Unauthenticated: the session has ended.
             Invalid: the user is the last admin.
-            BadCredentials, RateLimited: as `log_in`; also if there is no password and the log-in is not recent.
+            BadCredentials, BadToken, RateLimited: as `authenticate_again`.
         """
         authority = await roles.read_authority(self._site, actor)
-        again = self.authenticate_again(actor, authority.username, current, address, authenticated_at)
-        username, known = await again
+        again = self.authenticate_again(actor, authority.username, current, address, authenticated_at, token)
+        username, known, digest = await again
         async with roles.keeping_an_admin(self._site, username, Role.ADMIN, authority, "currentPassword"):
-            return await leaving.begin(self._site, username, known, removes_texts=removes_texts)
+            return await leaving.begin(self._site, username, known, removes_texts=removes_texts, token_digest=digest)
 
     async def create(self, username: str, field: str | None = None) -> bool:
         """
@@ -209,18 +221,30 @@ class Users:
         return Read(("HEXISTS", keys.user(self._site.home_of_user(username), username), "password"), bool)
 
     async def authenticate_again(
-        self, actor: Actor, username: str, password: str | None, address: str | None, authenticated_at: int
-    ) -> tuple[str, str]:
+        self,
+        actor: Actor,
+        username: str,
+        password: str | None,
+        address: str | None,
+        authenticated_at: int,
+        token: str | None,
+    ) -> Again:
         """
-        The stored name of an actor, and the password hash, if the password is right; "" if the actor gives none and has
-        logged in at an issuer just now.
+        Check that an actor is the user, by the password, by the token of a link by mail, or by a log-in at an issuer
+        just now, which was at `authenticated_at` (unix milliseconds).
 
         Raises:
             BadCredentials, RateLimited: as `log_in`; also if there is no password and the log-in is not recent.
+            BadToken: the token was used, has ended, or is not that of this user.
         """
+        if token is not None:
+            known = await one_time_tokens.read(self._site, token, Purpose.IDENTITY)
+            if known.username.lower() != username.lower():
+                raise BadToken
+            return Again(known.username, token_digest=one_time_tokens.parsed(token).digest)
         if password is None and await self._is_recent(actor, username, authenticated_at):
-            return username, ""
-        return await self.authenticate(username, password or "", address)
+            return Again(username)
+        return Again(*await self.authenticate(username, password or "", address))
 
     async def _is_recent(self, actor: Actor, username: str, authenticated_at: int) -> bool:
         """

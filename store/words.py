@@ -1,5 +1,6 @@
 """Words of texts without case and accents, in any script: search indexes hold them, and rules compare them."""
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -18,10 +19,13 @@ UNSPACED = [  # scripts without spaces between words, and Korean, whose particle
     *(range(0xFF66, 0xFFA0), range(0x1B000, 0x1B170), range(0x20000, 0x32000)),
 ]
 
+NAMES = re.compile(r"(?<=[^\W_])(?:\+\+|#)(?![\w+#])|(?<![\w.])\.(?=net(?!\w))", re.IGNORECASE)
+LETTERS = str.maketrans({"+": "\u1429", "#": "\u2d4c", ".": "\ua4f8"})  # that look like these symbols
+
 
 def words(text: str) -> list[str]:
     """
-    The words of a text: runs of letters and digits, without case and accents.
+    The words of a text: runs of letters and digits, without case and accents; also `c++`, `c#` and `.net`.
 
     Of scripts that put no spaces between words each character is a word, and so is a symbol such as an emoji.
     """
@@ -30,7 +34,12 @@ def words(text: str) -> list[str]:
 
 def folded_words(text: str) -> list[str]:
     """The words of a text that is composed."""
-    return [word[:WORD_LENGTH] for word in text.translate(FOLDED).split()]
+    return [word[:WORD_LENGTH] for word in with_names(text).translate(FOLDED).split()]
+
+
+def with_names(text: str) -> str:
+    """A text of the same length whose symbols are letters where they belong to a name such as `c++`."""
+    return NAMES.sub(lambda name: name[0].translate(LETTERS), text)
 
 
 def composed(text: str) -> str:
@@ -41,7 +50,7 @@ class FoldedCharacters(dict[int, str]):
     """
     What each character becomes: a letter without case and accents, a space, nothing, or a word between spaces.
 
-    Each character is folded alone, so that the words of a part of a text are those of the text.
+    Each character is folded alone, so that the words of a part of a text `with_names` are those of the text.
     """
 
     def __missing__(self, code: int) -> str:

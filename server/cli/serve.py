@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from server.cli import session
 from server.managed_valkey.server import ORPHAN_SECONDS
-from server.observability.logs import install_stream
+from server.observability.log_stream import install_stream
 from server.settings import Settings, read_settings
 
 

@@ -91,6 +91,8 @@ class Letters:
         match waiting.what:
             case "confirm":
                 return self._confirmation(recipient)
+            case "identity":
+                return self._identity(recipient)
             case "replies":
                 return await self._replies(recipient, list(waiting.noted))
             case _:
@@ -144,6 +146,13 @@ class Letters:
             {"username": recipient.name},
             tokens={recipient.name: (Purpose.CONFIRM, pending)},
         )
+
+    def _identity(self, recipient: Recipient) -> Letter | None:
+        to, name = recipient.mailbox.usable, recipient.name
+        if to is None:
+            return None
+        subject = f"Confirm that it is you at {self._site_name}"
+        return Letter(to, [name], "identity", subject, {"username": name}, tokens={name: (Purpose.IDENTITY, "")})
 
     def _notice(self, recipient: Recipient, waiting: WaitingMail) -> Letter | None:
         to = next(iter(waiting.noted), None)

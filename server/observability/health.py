@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute, Route
 
 from database.database import Database, DatabaseUnavailable
 from database.webhooks import states
-from server.observability.logs import LogStream
+from server.observability.log_stream import LogStream
 from server.observability.metrics import DatabaseGauges, MailGauges, Metrics, WebhookGauges
 from store import mails
 from store.errors import StoreUnavailable
@@ -27,8 +27,9 @@ async def healthz(request: Request) -> Response:
 async def readyz(request: Request) -> Response:
     """
     Refused writes do not make a server unready, and neither does a database that answers no more. One that has not
-    answered yet does: what needs it would be refused.
+    answered yet does: what needs it would be refused. Whether the log can be written is known once it was.
     """
+    request.app.state.log.flush()
     try:
         await request.app.state.store.site.redis.ping()
     except StoreUnavailable:

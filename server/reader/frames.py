@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from server.reader.rendering import render_template
 
-LINKS = {"./": "Articles", "groups": "Groups", "feed": "Feed", "post": "Post"}  # of the header, by their addresses
+LINKS = {"./": "All", "groups": "Groups", "feed": "Feed", "post": "Post"}  # of the header, by their addresses
 
 
 def render_page(request: Request, template: str, **values: Any) -> str:

@@ -1,16 +1,20 @@
+import csv
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Connection, delete, insert, update
+from sqlalchemy import Connection, delete, insert, text, update
 
-from database import search
+from database import search, spelling
+from database.database import Database
 from database.engines import Engines
 from database.search import FIRST_USER, Search, SearchKind, SearchOrder, SearchPart
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENTS, USERS
 from database.words import matches, parse
 
+DATA = Path(__file__).parents[1] / "data"
 ARTICLE = {"poster": "Alice", "content": None, "posted_ms": 0, "up": 1, "down": 0, "imported_votes": 0}
 COMMENT = {"article": 1024, "depth": 0, "poster": "bob", "posted_ms": 0, "up": 1, "down": 0, "imported_votes": 0}
 WORDS = ["Redis", "redis in action", "lists", "node.js", "Café", "日本語", "日", "서울에서", "👍", "in", "and", "a'b"]
@@ -86,6 +90,52 @@ async def test_last_word_is_a_prefix(run):  # S1
         assert await run(found, query) == [], query
     assert await run(found, "sql man") == []
     assert await run(found, '"see the" postgr') == [3072]
+
+
+async def test_words_find_their_other_forms(run):  # S1
+    await run(write, 1024, "Votes counted", content="in studies of new databases")
+    await run(comment, 2048, "Voting is studied")
+
+    for query in (
+        "vote count study",
+        "voted counting",
+        "counts studied database",
+        "database new",
+        "voting counted vote",
+    ):
+        assert await run(found, query) == [1024], query
+    assert sorted(await run(found, "studying votes")) == [1024, 2048]
+    for query in ('"vote counted"', "voter counted", "news databases", "organ votes", '"study" votes'):
+        assert await run(found, query) == [], query
+
+
+async def test_names_with_symbols_are_words(run):  # S1
+    await run(write, 1024, "Learning C++")
+    await run(write, 2048, "C and C# on .NET")
+
+    assert await run(found, "c++") == await run(found, "learn c++") == await run(found, '"learning C++"') == [1024]
+    assert await run(found, "c#") == await run(found, "c") == await run(found, ".net") == [2048]
+    assert await run(found, "net") == await run(found, "c++ c#") == []
+
+
+async def test_spelling_of_what_is_not_there_is_proposed(run):  # S1
+    await run(write, 1024, "Redis in Action", content="Lists of databases")
+    await run(write, 2048, "Reads and writes")
+    await run(comment, 3072, "zookeeper")
+    await run(register, "alice")
+
+    def proposed(connection, query, **search_for):
+        return spelling.suggestion(connection, query, Search(parse(query), **search_for), frozenset())
+
+    for query, expected in (
+        ("redsi lists", "redis lists"), ("Redis  lsits", "Redis  lists"), ("edis", None), ("erdis", "redis"),
+        ("alcie", "alice"),
+        ("redsi lsits databasse", "redis lists databases"), ("zookeper", None), ("redis", None), ('"redsi"', None),
+        ("xq", None), ("redsi writes", None), ("redsi 2024", None), ("", None), ("p/alicf", None), ("show redsi", None),
+    ):  # fmt: skip
+        assert await run(proposed, query) == expected, query
+    assert await run(proposed, "redsi", group="show") == "redis"
+    assert await run(proposed, "redsi", group="other") is None
 
 
 async def test_texts_without_spaces_are_found_by_their_parts(run):
@@ -327,3 +377,67 @@ def test_both_databases_find_what_matches(engines, texts, queries):
 def printable(text: str) -> str:
     """What may be stored: no article has other characters."""
     return "".join(each for each in text if each != "\x00" and not 0xD800 <= ord(each) < 0xE000)
+
+
+async def test_upgrade_indexes_names_with_symbols_anew(each_database, run, database_url):
+    await run(write, 1024, "Learning C++")
+    await run(comment, 2048, "It compiles to .Net")
+    await run(write_as_before_names)
+
+    assert await run(found, "c++") == await run(found, ".net") == []
+    later = Database(database_url)
+    await later.open()
+
+    assert await later.run(found, "c++") == [1024]
+    assert await later.run(found, ".net") == [2048]
+    assert await later.run(spelling.suggestion, "laerning", Search(parse("laerning")), frozenset()) == "learning"
+    await later.close()
+
+
+def write_as_before_names(connection: Connection) -> None:
+    """Index texts as version 15 of the database did, and say that it is at that version."""
+    old = [("search_index", search.Document(1024, ["learning", "c"], [], ["g/show"]))]
+    old += [("search_comments", search.Document(2048, [], ["it", "compiles", "to", "net"], []))]
+    dialect = search.DIALECTS[connection.dialect.name]
+    for table, document in old:
+        connection.exec_driver_sql(
+            dialect.remove.format(table=table, among=dialect.among), (dialect.keys([document.id]),)
+        )
+        connection.exec_driver_sql(dialect.put.format(table=table), dialect.row(document))
+    connection.execute(text("UPDATE alembic_version SET version_num = 'v0015_rings'"))
+    if connection.dialect.name == "sqlite":
+        connection.execute(text("DROP TABLE search_vocabulary"))
+
+
+async def test_newer_ones_of_equal_relevance_come_first_and_much_better_ones_still_before_them(run):
+    year = 365 * 86_400_000 * 2 * 1024
+    await run(write, year, "Redis")
+    await run(write, 3 * year, "Redis")
+    await run(write, 5 * year, "Lists", content=f"{'of many other words ' * 20} redis")
+    await run(comment, 5 * year + 1024, "redis")
+
+    assert await run(found, "redis", kinds=frozenset({SearchKind.ARTICLE})) == [3 * year, year, 5 * year]
+
+
+async def test_known_searches_find_their_stories_first(run):  # S1
+    """Of real titles, among which are all that share two words with a query."""
+    titles = (DATA / "story-titles.txt").read_text().splitlines()
+    await run(write_titles, titles)
+
+    with (DATA / "known-searches.csv").open() as rows:
+        known = list(csv.DictReader(rows))
+    missed = []
+    for each in known:
+        first = [titles[number // 1024 - 1] for number in (await run(found, each["query"]))[:3]]
+        missed += [] if each["title"] in first else [(each["query"], first)]
+    assert len(known) == 50
+    assert missed == []
+
+
+def write_titles(connection: Connection, titles: Sequence[str]) -> None:
+    numbers = [1024 * place for place in range(1, len(titles) + 1)]
+    constants = ARTICLE | {"archived": False}
+    connection.execute(
+        insert(ARTICLES), [constants | {"number": n, "title": t} for n, t in zip(numbers, titles, strict=True)]
+    )
+    search.index(connection, numbers)

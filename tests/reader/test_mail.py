@@ -1,17 +1,21 @@
 """The address of a member, forgotten passwords and confirmations, on a site that sends mail to a real mail server."""
 
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
 from playwright.async_api import Page, expect
 
 from tests.reader.conftest import DESKTOP, PHONE, opened, until
-from tests.reader.site import PASSWORD, Site, serving_sample
+from tests.reader.site import PASSWORD, Member, Site, serving_sample
+from tests.server.issuers import issuing
 from tests.server.mailing import MailServer, mail_server
 from tests.servers import free_port
 
 ADDRESS = "mira@up.example"
+EXCHANGE = "mutation($text: String!) { logInWithToken(input: {token: $text}) { token userErrors { message } } }"
+CONFIRM = "mutation($text: String!) { confirmEmail(input: {token: $text}) { userErrors { message } } }"
 LINK = re.compile(r"http://127\.0\.0\.1:\d+(/\S+)")
 
 
@@ -25,7 +29,10 @@ def smtp() -> Iterator[MailServer]:
 def site(tmp_path_factory: pytest.TempPathFactory, smtp: MailServer) -> Iterator[Site]:
     port = free_port()
     mail = {"smtp_url": smtp.url, "mail_from": "Up <up@up.example>", "public_url": f"http://127.0.0.1:{port}"}
-    with serving_sample(tmp_path_factory.mktemp("mailing"), port=port, **mail) as site:
+    folder = tmp_path_factory.mktemp("mailing")
+    secret = {"algorithms": ["HS256"], "jwks_file": None, "secrets": {"one": issuing.SECRET}}
+    table = {name: value for name, value in (issuing.TABLE | secret).items() if value is not None}
+    with serving_sample(folder, port=port, issuers=issuing.written(folder, table), **mail) as site:
         yield site
 
 
@@ -86,6 +93,34 @@ async def test_address_is_changed_confirmed_and_removed(visit, site, smtp):
     assert (site.ask("{ account { email } }", member))["account"]["email"] is None
 
 
+async def test_who_has_no_password_leaves_by_a_link_in_a_mail(visit, site, smtp, axe):  # U6
+    tokens = issuing.Tokens(key=issuing.SHARED, algorithm="HS256", now=time.time())
+    token = tokens.token(name="ada", header={"kid": "one"})
+    ada = Member("ada", site.ask(EXCHANGE, text=token)["logInWithToken"]["token"])
+    page = await visit(ada, reduced_motion="reduce")
+    await opened(page, "/settings")
+    await expect(page.locator("input[type=password]")).to_have_count(0)
+    leaving = page.get_by_role("region", name="Delete the account")
+    await expect(leaving.get_by_role("button", name="Send me a link")).to_have_count(0)  # where would it go
+    await section(page).get_by_label("Address", exact=True).fill(ADDRESS)
+    await section(page).get_by_role("button", name="Change the address").press("Enter")
+    site.ask(CONFIRM, ada, text=(await link_to(smtp, ADDRESS, "confirm")).partition("#")[2])
+    await page.reload()
+
+    await leaving.get_by_role("button", name="Send me a link by mail instead").press("Enter")
+    await expect(page.get_by_text("A mail is on its way")).to_be_visible()
+    link = await link_to(smtp, ADDRESS, "settings")
+    await page.goto("about:blank")
+    await opened(page, link)
+    await expect(leaving).to_contain_text("The link in your mail has confirmed that it is you.")
+    assert await axe(page) == []
+    await leaving.get_by_role("button", name="Delete the account").press("Enter")
+    async with page.expect_request(lambda request: "DeleteUser" in (request.post_data or "")) as sent:
+        await page.get_by_role("button", name="Delete my account").press("Enter")
+    assert link.partition("#")[2] in ((await sent.value).post_data or "")
+    await expect(page.get_by_text("Your account is deleted.")).to_be_visible()
+
+
 async def test_used_link_says_so(visit):
     page = await visit()
     await opened(page, f"/confirm#{'x' * 46}")
@@ -131,3 +166,37 @@ async def test_settings_with_mail_are_accessible(visit, site, axe):
             found += await axe(page)
 
     assert found == []
+
+
+PAGES = {
+    "/forgot": "Send me a link",
+    f"/reset#{'x' * 46}": "Set the password",
+    f"/confirm#{'x' * 46}": "Confirm the address",
+    "/confirm": None,
+    "/reset": None,
+}
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+async def test_pages_of_links_are_accessible_and_work_by_the_keyboard(visit, axe, viewport):
+    page = await visit(viewport=viewport, reduced_motion="reduce")
+    for path, button in PAGES.items():
+        await page.goto("about:blank")
+        await opened(page, path)
+        for theme in ("light", "dark"):
+            await page.emulate_media(color_scheme=theme)
+            assert (path, await axe(page)) == (path, [])
+        if button:
+            await tab_to(page, button)
+            await page.keyboard.press("Enter")
+            await expect(page.locator("main .refusal:not(:empty), [role=status]:not(:empty)").first).to_be_visible()
+            assert (path, await axe(page)) == (path, [])
+
+
+async def tab_to(page: Page, button: str) -> None:
+    """Move the focus to a button by the Tab key only."""
+    for _ in range(30):
+        await page.keyboard.press("Tab")
+        if await page.evaluate("document.activeElement.textContent") == button:
+            return
+    pytest.fail(f"the Tab key does not reach {button!r}")

@@ -77,6 +77,7 @@ REFUSED = {
 }
 WITHOUT_SESSION = {  # they ask for no session, with the code of another refusal
     "confirmEmail": ('{token: "x"}', "BAD_TOKEN"),
+    "requestConfirmation": (None, "NOT_OFFERED"),
     "requestPasswordReset": ('{usernameOrEmail: "vera"}', "NOT_OFFERED"),
     "resetPassword": ('{token: "x", newPassword: "battery staple"}', "BAD_TOKEN"),
     "logInWithToken": ('{token: "x"}', "BAD_TOKEN"),

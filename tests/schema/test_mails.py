@@ -1,12 +1,15 @@
 """Addresses and mails of the viewer over the real endpoint. What is mailed is in tests/server/test_mails.py."""
 
+import asyncio
+
 import pytest
 
 from resolvers.context import Context
 from resolvers.rate_limits import WriteRates
 from schema.schema import SCHEMA
-from store import mails, one_time_tokens
+from store import bans, mails, one_time_tokens
 from store.one_time_tokens import Purpose
+from store.roles import OPERATOR
 from store.store import Store
 
 ACCOUNT = "{ account { email pendingEmail isEmailRefused mailReplies } }"
@@ -17,6 +20,8 @@ FORGOT = """mutation($who: String!) { requestPasswordReset(input: {usernameOrEma
   userErrors { code field } } }"""
 REGISTER = """mutation($email: String) { register(input: {username: "walt", password: "correct horse", email: $email}) {
   token userErrors { code field } } }"""
+LINK = "mutation { requestConfirmation { userErrors { code field } } }"
+LEAVE = "mutation($input: DeleteUserInput!) { deleteUser(input: $input) { deletedUserId userErrors { code field } } }"
 PASSWORD = "correct horse"
 NEW = "vera@example.com"
 
@@ -28,7 +33,7 @@ async def store(redis_url, partitions, clock):
     await store.close()
 
 
-async def edited(ask, token, **input):
+async def edited(ask, token, /, **input):
     return (await ask(EDIT, token, input=input))["data"]["editAccount"]
 
 
@@ -101,6 +106,74 @@ async def test_asking_for_a_reset_is_the_same_whoever_is_asked_for(store, ask, t
     assert answers[0]["data"]["requestPasswordReset"] == {"userErrors": []}
     long = (await ask(FORGOT, who="a" * 255))["data"]["requestPasswordReset"]
     assert long["userErrors"] == [{"code": "INVALID", "field": ["input", "usernameOrEmail"]}]
+
+
+@pytest.fixture
+async def ada(store):
+    """The token of a session of a user without a password, whose address is confirmed, an hour after the log-in."""
+    await store.users.create("ada")
+    token = (await store.sessions.open("ada")).token
+    await store.mailboxes.set_first("ada", NEW)
+    issued = await one_time_tokens.issue(store.site, "ada", Purpose.CONFIRM, NEW)
+    await store.mailboxes.confirm(issued.text)
+    store.site.clock.advance(3600)
+    return token
+
+
+async def asked_for_link(ask, token):
+    return (await ask(LINK, token))["data"]["requestConfirmation"]["userErrors"]
+
+
+async def test_link_stands_in_for_the_password_of_who_has_none(store, ask, ada, token):
+    other = "other@example.com"
+    assert (await edited(ask, ada, email=other))["userErrors"] == [{"code": "BAD_CREDENTIALS", "field": None}]
+    assert await asked_for_link(ask, ada) == await asked_for_link(ask, ada) == []
+    assert [(each.subject, each.what) for each in await mails.due(store.site, 9)] == [("ada", "identity")]
+    mine = await one_time_tokens.issue(store.site, "ada", Purpose.IDENTITY)
+    wrong = await one_time_tokens.issue(store.site, "ada", Purpose.RESET)
+    hers = await one_time_tokens.issue(store.site, "vera", Purpose.IDENTITY)
+
+    for text in ("", "x" * 46, wrong.text, hers.text):
+        for document in (EDIT, LEAVE):
+            input = {"token": text} | ({"email": other} if document == EDIT else {})
+            (refused,) = (await ask(document, ada, input=input))["data"].values()
+            assert refused["userErrors"] == [{"code": "BAD_TOKEN", "field": ["input", "token"]}]
+    assert (await store.mailboxes.get("ada")).pending is None
+    assert (await edited(ask, ada, email=other, token=mine.text))["account"]["pendingEmail"] == other
+    (used,) = (await ask(LEAVE, ada, input={"token": mine.text}))["data"].values()
+    assert used["userErrors"][0]["code"] == "BAD_TOKEN"
+    again = await one_time_tokens.issue(store.site, "ada", Purpose.IDENTITY)
+    store.site.clock.advance(3601)
+    (late,) = (await ask(LEAVE, ada, input={"token": again.text}))["data"].values()
+    assert late["userErrors"][0]["code"] == "BAD_TOKEN"
+    good = await one_time_tokens.issue(store.site, "ada", Purpose.IDENTITY)
+    (left,) = (await ask(LEAVE, ada, input={"token": good.text}))["data"].values()
+    assert left["userErrors"] == [] and left["deletedUserId"].startswith("user:~")
+
+
+async def test_link_is_used_once_also_at_once(store, ask, ada):
+    issued = await one_time_tokens.issue(store.site, "ada", Purpose.IDENTITY)
+    given = [{"email": f"ada{number}@example.com", "token": issued.text} for number in range(10)]
+
+    answers = await asyncio.gather(*(edited(ask, ada, **each) for each in given))
+
+    assert sorted(str([each["code"] for each in answer["userErrors"]]) for answer in answers) == (
+        ["['BAD_TOKEN']"] * 9 + ["[]"]
+    )
+
+
+async def test_link_is_for_who_has_no_password_and_an_address(store, ask, ada, token):
+    assert await asked_for_link(ask, None) == [{"code": "UNAUTHENTICATED", "field": None}]
+    assert await asked_for_link(ask, token) == [{"code": "INVALID", "field": None}]  # with a password
+    await store.users.create("eve")
+    eve = (await store.sessions.open("eve")).token
+    await store.mailboxes.set_first("eve", NEW)  # it is not confirmed
+    assert await asked_for_link(ask, eve) == [{"code": "INVALID", "field": None}]
+    await mails.note_unusable(store.site, "ada", NEW)
+    assert await asked_for_link(ask, ada) == [{"code": "INVALID", "field": None}]
+    await bans.ban(store.site, OPERATOR, "ada", None, None, "spam")
+    assert await asked_for_link(ask, (await store.sessions.open("ada")).token) == [{"code": "BANNED", "field": None}]
+    assert "identity" not in [each.what for each in await mails.due(store.site, 9)]
 
 
 async def test_address_of_a_new_user_waits_too(store, ask):

@@ -7,7 +7,7 @@ import ssl
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -54,8 +54,14 @@ class Live:
 
     def logged(self, **fields: Any) -> list[dict[str, Any]]:
         """The lines of the log that have these fields."""
-        lines = [json.loads(line) for line in self.errors.read_text().splitlines()]
+        lines = [json.loads(line) for line in self.written().splitlines()]
         return [line for line in lines if fields.items() <= line.items()]
+
+    def written(self) -> str:
+        """The log. `/readyz` writes the lines that are gathered."""
+        with suppress(httpx.TransportError):
+            httpx.get(f"{self.url}/readyz", timeout=PATIENCE, verify=NO_CERTIFICATES)
+        return self.errors.read_text()
 
     def metrics(self) -> dict[str, float]:
         """What a scrape shows, by names and labels."""

@@ -24,7 +24,7 @@ URL = "https://up.example"
 FROM = ("Upvote", "noreply@up.example")
 UNLIMITED = None
 TIME_LIMIT = 2.0  # seconds for each step of the server
-LINK = re.compile(re.escape(URL) + r"/(confirm|reset|unsubscribe)[#/](\S+)")
+LINK = re.compile(re.escape(URL) + r"/(confirm|reset|settings|unsubscribe)[#/](\S+)")
 
 Answer = Callable[[str], str | None]
 

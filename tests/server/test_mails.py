@@ -118,6 +118,23 @@ async def test_old_address_stays_and_is_told_until_the_new_one_is_confirmed(stor
     assert await store.mailboxes.with_address(mailboxes.digest(ADDRESS)) == []
 
 
+async def test_link_that_stands_in_for_a_password_goes_to_the_confirmed_address_only(store, smtp, post):
+    await store.users.create("Ada")
+    token = (await store.sessions.open("Ada")).token
+    await confirm(store, smtp, post, "Ada", ADDRESS)
+    await store.mailboxes.set_first("Ada", "new@example.com")
+    await post.turn()
+    smtp.taken()
+    await mails.ask_for_identity(store.site, "Ada")
+    await post.turn()
+
+    (mail,) = smtp.taken()
+    assert (mail.to, mail.links.keys()) == (ADDRESS, {"settings"})
+    (link,) = mail.links["settings"]
+    assert f"/settings#{link}" in mail.html and "Ada" in mail.text
+    assert (await store.users.delete(session(token), None, removes_texts=False, token=link)).name == "Ada"
+
+
 async def test_reset_lists_all_accounts_of_an_address(store, smtp, post, alice):  # U5
     for name in ("bob", "carol"):
         await store.users.register(name, PASSWORD)

@@ -109,6 +109,16 @@ async def test_titles_are_looked_up_only_where_the_site_says_so(redis_url, site,
         assert site.asked == []
 
 
+@pytest.mark.parametrize("is_on", ["on", "off"])
+async def test_what_is_no_link_is_refused(redis_url, is_on):
+    async with in_process.serving(redis_url, fetch_titles=is_on) as http:
+        body = {"query": TITLE, "variables": {"link": "ftp://example.com/a"}}
+        answer = (await http.post("/graphql", json=body, headers=await logged_in(http))).json()
+
+        assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
+        assert "http" in answer["errors"][0]["message"]
+
+
 async def test_user_asks_twenty_times_an_hour(redis_url, site, reachable):
     async with in_process.serving(redis_url, fetch_titles="on", rate_limits="on") as http:
         headers = await logged_in(http)

@@ -4,18 +4,21 @@ report it.
 """
 
 import fcntl
+import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import httpx
 import pytest
 
-from server.observability.logs import LogStream
+from server.observability.log_stream import LogStream
 from tests.server.commands import ROOT, environment
 from tests.server.conftest import POST, REGISTER, serving
 from tests.servers import free_port, until
@@ -24,7 +27,7 @@ PAGE = "{ articles { nodes { title votes } } }"
 DROPPED = "upvote_log_lines_dropped_total"
 FAILING = """
 import logging, sys, threading, warnings
-from server.observability.logs import install_stream
+from server.observability.log_stream import install_stream
 
 stream = install_stream()
 print("printed", file=sys.stderr)
@@ -38,11 +41,35 @@ assert stream.dropped > 3, stream.dropped
 """
 CLOSED = """
 import os, sys
-from server.observability.logs import install_stream
+from server.observability.log_stream import install_stream
 
 install_stream()
 print("a line", file=sys.stderr)
 print(os.readlink("/proc/self/fd/2"))
+"""
+FLOOD = """
+import sys
+from server.observability import logs
+from server.observability.log_stream import install_stream
+from server.settings import Settings
+
+stream = install_stream()
+logs.configure(Settings(log_format="json"))
+for number in range(20_000):
+    stream.add(b'{"event": "line", "number": %d, "filling": "%b"}\\n' % (number, b"x" * 80))
+print("written", flush=True)
+stream.drain(60)
+"""
+NUMBERED = """
+import sys
+from server.observability.log_stream import install_stream
+
+stream = install_stream()
+for number in range(3_000):
+    stream.add(b"%b %d %b\\n" % (sys.argv[1].encode(), number, sys.argv[1].encode() * (number % 500)))
+    if number % 100 == 0:
+        print(sys.argv[1], number, sys.argv[1] * 300, file=sys.stderr)
+stream.drain(60)
 """
 
 
@@ -196,6 +223,90 @@ def test_lines_keep_their_order_while_the_reader_is_slow():
     assert stream.dropped == 0
 
 
+def test_gathered_lines_are_written_together():
+    with pipe() as (reader, writer):
+        stream = LogStream(writer)
+        for number in range(3):
+            stream.add(b"line %d\n" % number)
+
+        assert os.read(reader, 100) == b"line 0\nline 1\nline 2\n"
+
+
+def test_line_that_is_written_at_once_follows_those_gathered_before():
+    with pipe() as (reader, writer):
+        stream = LogStream(writer)
+        stream.add(b"gathered\n")
+        stream.write("at once\n")
+        stream.add(b"gathered later\n")
+        os.set_blocking(reader, False)
+
+        assert os.read(reader, 100) == b"gathered\nat once\n"
+
+
+def test_log_says_how_many_lines_were_dropped():
+    program = [sys.executable, "-c", FLOOD]
+    with subprocess.Popen(program, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout and process.stdout.readline() == b"written\n"
+        assert process.stderr
+        lines = [json.loads(line) for line in process.stderr]
+
+    notes = [line["event"] for line in lines if line["event"] != "line"]
+    numbers = [line["number"] for line in lines if line["event"] == "line"]
+    assert numbers == list(range(len(numbers)))
+    assert 0 < len(numbers) < 20_000
+    assert notes == [f"lines of the log dropped since the process started: {20_000 - len(numbers)}"]
+
+
+def test_lines_of_two_processes_do_not_mix():
+    with pipe() as (reader, writer):
+        programs = [[sys.executable, "-c", NUMBERED, name] for name in "ab"]
+        processes = [subprocess.Popen(program, cwd=ROOT, stderr=writer) for program in programs]
+        os.close(writer)
+        lines = read_slowly(reader).decode().splitlines()
+        assert [process.wait() for process in processes] == [0, 0]
+
+    assert all(set(line) <= {line[0], " ", *"0123456789"} for line in lines)
+    for name in "ab":
+        numbers = [int(line.split()[1]) for line in lines if line[0] == name]
+        assert sorted(set(numbers)) == list(range(3_000))
+        assert numbers == sorted(numbers)
+
+
+def read_slowly(end: int) -> bytes:
+    pieces = []
+    while piece := os.read(end, 10_000):
+        pieces.append(piece)
+        time.sleep(0.0005)
+    return b"".join(pieces)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_server_that_stops_loses_no_line(tmp_path, workers):
+    with serving(tmp_path, workers=workers) as live:
+        for number in range(30):
+            live.post({"query": PAGE}, {"x-request-id": f"stopped-{number}"})
+        assert live.stop() == 0
+        ids = {line.get("request_id") for line in live.logged()}
+
+    assert {f"stopped-{number}" for number in range(30)} <= ids
+
+
+def test_killed_server_loses_at_most_the_lines_of_a_second(tmp_path):
+    answered = {}
+    with serving(tmp_path) as live:
+        started = time.monotonic()
+        while time.monotonic() < started + 2.5:
+            live.post({"query": PAGE}, {"x-request-id": f"killed-{len(answered)}"})
+            answered[f"killed-{len(answered)}"] = time.monotonic()
+        killed = time.monotonic()
+        live.stop(signal.SIGKILL)
+        ids = {line.get("request_id") for line in live.logged()}
+
+    old = {name for name, at in answered.items() if at < killed - 1}
+    assert len(old) > 10
+    assert old <= ids
+
+
 def test_pieces_of_a_line_are_written_as_one():
     with pipe() as (reader, writer):
         stream = LogStream(writer)
@@ -232,7 +343,7 @@ def test_line_after_an_incomplete_one_begins_on_a_new_line(tmp_path):
         stream._write_now = real
         stream.write("another\n")
 
-    assert file.read_text() == "a l\nanother\n"
+    assert file.read_text() == "a l\nanother\nlines dropped: 1\n"
     assert stream.dropped == 1
 
 

@@ -536,7 +536,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     },
     **{f"{kind}Connection": CONNECTION for kind in (*LISTED, "Thread", "Queue")},
     **{f"{kind}Edge": EDGE for kind in LISTED},
-    "SearchConnection": CONNECTION | {"nodes": _found_nodes},
+    "SearchConnection": CONNECTION | {"nodes": _found_nodes, "suggestion": lambda request, page: page.suggestion},
     "SearchEdge": EDGE | {"excerpt": lambda request, edge: edge.excerpt},
     "ChangedField": {"name": lambda request, param: param[0], "value": lambda request, param: str(param[1])},
     **dict.fromkeys(("Refusal", "VotingClosed", "RateLimited", "Banned"), ERROR),

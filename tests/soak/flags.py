@@ -8,7 +8,7 @@ from tests.soak import states
 from tests.soak.model import Model, Refused, check, is_id, number_of
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
 from tests.soak.records import Article, Comment, Flag, User, newest, standing
-from tests.soak.rules import FLAGS_THAT_HIDE, VOTES_PER_FLAG
+from tests.soak.rules import FLAGS_THAT_HIDE, LEAST_FLAGGER_KARMA, VOTES_PER_FLAG
 
 LONGEST_NOTE = 5_000  # characters
 
@@ -72,7 +72,9 @@ def flag(
         model.reached.count("flags withdrawn")
     else:
         at = before.at if before else model.now
-        counts = not any(model.bans_of(user))
+        has_karma = model.karma(user) >= LEAST_FLAGGER_KARMA
+        model.reached.count("flags of those with too little karma", not has_karma)
+        counts = has_karma and not any(model.bans_of(user))
         subject.flags[user] = Flag(at, reason, note or None, frozenset(_article(subject).groups), counts=counts)
         model.reached.count("flags replaced" if before else "flags")
     model.version += 1

@@ -31,6 +31,11 @@ def request_password_reset(request: Request, given: Mapping[str, Any], hint: Any
     raise Refused("NOT_OFFERED")
 
 
+def request_confirmation(request: Request, given: Mapping[str, Any], hint: Any) -> dict[str, Any]:
+    request.model.reached.count("links for the settings that are not offered")
+    raise Refused("NOT_OFFERED")
+
+
 def _none(request: Request, user: User) -> None:
     return None
 
@@ -42,6 +47,7 @@ def _false(request: Request, user: User) -> bool:
 MUTATIONS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "editAccount": edit_account,
     "requestPasswordReset": request_password_reset,
+    "requestConfirmation": request_confirmation,
 }
 ACCOUNT_FIELDS: Mapping[str, Callable[..., Any]] = {
     "email": _none,

@@ -68,6 +68,7 @@ class Page:
     has_next: Any
     total: Any
     ends: Sequence[Edge] = ()  # the edges whose cursors are in pageInfo
+    suggestion: Any = None  # of a search
 
 
 class ListingEntry(NamedTuple):

@@ -8,6 +8,7 @@ HOLD, REFUSE = "hold", "refuse"
 WORDS = {REFUSE: "pills for sale", HOLD: "casino"}
 DOMAINS = {REFUSE: "refused.example", HOLD: "held.example"}
 LEAST_KARMA = 1  # of those who vote down
+LEAST_FLAGGER_KARMA = 0  # of those whose flags count
 FLAGS_THAT_HIDE = 2
 VOTES_PER_FLAG = 2
 FILE = f"""
@@ -26,7 +27,7 @@ least_karma = {LEAST_KARMA}
 hide_at = {FLAGS_THAT_HIDE}
 votes_per_flag = {VOTES_PER_FLAG}
 least_age_days = 0
-least_karma = 0
+least_karma = {LEAST_FLAGGER_KARMA}
 least_voters = 0
 last_flags = 0
 """

@@ -10,7 +10,10 @@ import unicodedata
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
+
+from snowballstemmer import stemmer
 
 from tests.soak.model import GROUP, USERNAME, BadInput, Mirror, Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
@@ -69,14 +72,18 @@ ANY_FLAG = Between(0, 1)
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Equal to each passage of a text in which all that is marked are words of the query, and something is."""
+    """
+    Equal to each passage of a text in which all that is marked are words of the query, and something is; also to `name`,
+    that of a user who is found by the display name alone.
+    """
 
     texts: tuple[str, ...]
     words: frozenset[str]
+    name: str | None = None
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, str):
-            return False
+        if not isinstance(other, str) or other == self.name:
+            return isinstance(other, str)
         passage = re.sub("[\ue000\ue001]", "", other).strip("…")
         marked = re.findall("\ue000(.*?)\ue001", other)
         is_there = any(passage in " ".join(text.split()) for text in self.texts)
@@ -84,6 +91,22 @@ class Excerpt:
 
     def _is_wanted(self, word: str) -> bool:
         return any(_fits(word, wanted) for wanted in self.words)
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """Equal to null, and to each other query that finds something, also as the database had it before."""
+
+    model: Model
+    wanted: "Search"
+
+    def __eq__(self, other: object) -> bool:
+        if other is None:
+            return True
+        proposed = self.wanted._replace(phrases=phrases(str(other)))
+        before = [each for each in self.model.indexed.values() if is_match(each, proposed)]
+        self.model.reached.count("spellings proposed")
+        return proposed != self.wanted and bool(before or matches(self.model, proposed))
 
 
 class SearchEdge(NamedTuple):
@@ -126,15 +149,26 @@ def words(text: str) -> list[str]:
 
 
 def phrases(query: str) -> tuple[Phrase, ...]:
-    """The texts in quotation marks, and the others between spaces, as words."""
+    """The texts in quotation marks, and the others between spaces. A word alone stands for its forms: `vote~`."""
     parts = query.split('"')
     if len(parts) % 2 == 0:  # the last quotation mark opens nothing
         parts[-2:] = [" ".join(parts[-2:])]
-    texts = [text for place, part in enumerate(parts) for text in ([part] if place % 2 else part.split())]
-    found = [phrase for phrase in map(words, texts) if phrase]
-    if words(parts[-1]) and len(found[-1][-1]) >= SHORTEST_PREFIX:
+    texts = [text for place, part in enumerate(parts) for text in ([words(part)] if place % 2 else _apart(part))]
+    found = [phrase for phrase in texts if phrase]
+    if words(parts[-1]) and len(found[-1][-1].removesuffix("~")) >= SHORTEST_PREFIX:
         found[-1][-1] += "*"  # the last word, if it is not in quotation marks, is a prefix
     return tuple(dict.fromkeys(map(tuple, found)))
+
+
+def _apart(text: str) -> list[Phrase]:
+    found = map(words, text.split())
+    return [[f"{each[0]}~"] if len(each) == 1 else each for each in found]
+
+
+def written(phrases: Sequence[Phrase]) -> str:
+    """A query for phrases."""
+    texts = [".".join(phrase) if phrase[-1][-1] in "~*" else f'"{" ".join(phrase)}"' for phrase in phrases]
+    return " ".join(text.rstrip("~*") for text in texts)
 
 
 def snapshot(model: Model) -> dict[Match, Match]:
@@ -178,6 +212,12 @@ def texts(subject: Match) -> tuple[str, ...]:
 
 
 def page(model: Model, wanted: Search, paging: PageArguments) -> Page:
+    result = _page(model, wanted, paging)
+    result.suggestion = Suggestion(model, wanted) if result.total == 0 else None
+    return result
+
+
+def _page(model: Model, wanted: Search, paging: PageArguments) -> Page:
     paging.check()
     position = paging.position(wanted.listing)
     found = matches(model, wanted)
@@ -242,7 +282,8 @@ def _key(model: Model, subject: Match, order: str) -> tuple[Any, ...]:
 
 
 def _excerpt(subject: Match, wanted: Search) -> Excerpt:
-    return Excerpt(texts(subject), frozenset(word for phrase in wanted.phrases for word in phrase))
+    name = subject.name if isinstance(subject, User) else None
+    return Excerpt(texts(subject), frozenset(word for phrase in wanted.phrases for word in phrase), name)
 
 
 def _has(text: Sequence[str], phrase: Phrase) -> bool:
@@ -251,4 +292,23 @@ def _has(text: Sequence[str], phrase: Phrase) -> bool:
 
 
 def _fits(word: str, wanted: str) -> bool:
-    return word.startswith(wanted[:-1]) if wanted.endswith("*") else word == wanted
+    plain = wanted.rstrip("~*")
+    if wanted.endswith("*") and word.startswith(plain):
+        return True
+    return word == plain or ("~" in wanted and _are_forms(word, plain))
+
+
+@lru_cache(10_000)
+def _are_forms(word: str, other: str) -> bool:
+    """Whether two English words differ in -s, -ed and -ing only."""
+    if not all(len(each) > 2 and each.isascii() and each.isalpha() for each in (word, other)):
+        return False
+    stem = stemmer("english").stemWord
+    return bool(_bases(word) & _bases(other)) and stem(word) == stem(other)
+
+
+def _bases(word: str) -> set[str]:
+    cut = [word.removesuffix(ending) for ending in ("s", "es", "ed", "ing") if word.endswith(ending)]
+    doubled = [each[:-1] for each in cut if each[-2:-1] == each[-1:]]
+    with_y = [f"{word[:-3]}y"] if word.endswith(("ies", "ied")) else []
+    return {word, *cut, *(f"{each}e" for each in cut), *doubled, *with_y}

@@ -167,13 +167,14 @@ class ValueGenerator:
         """Mostly that of a search that was sent before, so that its cursors can be used, or some words of a text."""
         listings = [each for each in self.known.kinds["search"] if _is_of_search(each, slot.about)]
         if listings and self.random.random() < 0.6:
-            return " ".join(f'"{" ".join(phrase)}"' for phrase in self.random.choice(listings)[1])
+            return searches.written(self.random.choice(listings)[1])
         kinds = [[*each.values()] for each in (self.model.articles, self.model.comments, self.model.users) if each]
         newest = self.random.choice(kinds)[-self.random.choice((3, 40)) :]
         words = searches.words(" ".join(searches.texts(self.random.choice(newest))))
         start = self.random.randrange(len(words) or 1)
         some = " ".join(words[start : start + self.random.choice((1, 1, 2, 3))])
-        return self.random.choice((*(some,) * 9, some.upper(), f'"{some}"', *QUERIES))
+        misspelled = some.replace("e", "ea", 1) if "e" in some else f"{some}x"
+        return self.random.choice((*(some,) * 9, misspelled, some.upper(), f'"{some}"', *QUERIES))
 
     def _username(self, slot: Slot, values: dict[str, Any]) -> str:
         if self._chance():

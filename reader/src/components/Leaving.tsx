@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { useMutation } from "urql";
 import { useLocation } from "wouter";
-import { ofCurrentPassword, ofRecentLogIn } from "../current-password";
 import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment } from "../gql";
 import type { DeletedTexts, DeleteUserInput } from "../gql/graphql";
 import { endSession } from "../session";
 import { say } from "../status";
 import { Confirm } from "./Confirm";
-import { Choice, Field, Form } from "./Form";
+import { Choice, Form } from "./Form";
+import { ofProof, proofIn, ProofField, type Proof } from "./Proof";
 
 const DELETE_USER = graphql(`
   mutation DeleteUser($input: DeleteUserInput!) {
@@ -27,13 +27,13 @@ const TEXTS: readonly { value: DeletedTexts; text: string }[] = [
 ];
 
 /** The way out: deletes the account of the viewer, after a question. */
-export function Leaving({ hasPassword }: { hasPassword: boolean }) {
+export function Leaving({ proof }: { proof: Proof }) {
   const [asked, setAsked] = useState<DeleteUserInput | null>(null);
-  const { leave, refusals, fault } = useLeaving(hasPassword ? ofCurrentPassword : ofRecentLogIn);
+  const { leave, refusals, fault } = useLeaving(proof);
 
   async function ask(form: FormData) {
     const texts = TEXTS.find(({ value }) => value === form.get("texts"))?.value ?? "KEEP";
-    setAsked({ texts, ...(hasPassword && { currentPassword: String(form.get("currentPassword")) }) });
+    setAsked({ texts, ...proofIn(form, proof) });
   }
 
   return (
@@ -45,15 +45,7 @@ export function Leaving({ hasPassword }: { hasPassword: boolean }) {
       </p>
       <Form label="Delete the account" submit="Delete the account" action={ask} refusals={refusals} fault={fault}>
         <Choice name="texts" label="My articles and comments" options={TEXTS} />
-        {hasPassword && (
-          <Field
-            name="currentPassword"
-            label="Password, to delete the account"
-            type="password"
-            autoComplete="current-password"
-            required
-          />
-        )}
+        <ProofField proof={proof} label="Password, to delete the account" />
       </Form>
       {asked && (
         <Confirm
@@ -72,7 +64,7 @@ export function Leaving({ hasPassword }: { hasPassword: boolean }) {
 }
 
 /** Deletes the account, and ends the session of all tabs. */
-function useLeaving(ofForm: (refusal: Refusal) => Refusal) {
+function useLeaving(proof: Proof) {
   const [, deleteUser] = useMutation(DELETE_USER);
   const [, navigate] = useLocation();
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
@@ -81,7 +73,7 @@ function useLeaving(ofForm: (refusal: Refusal) => Refusal) {
   async function leave(input: DeleteUserInput) {
     const { data, error } = await deleteUser({ input });
     setFault(error ? explain(error) : null);
-    setRefusals((readFragment(REFUSED, data?.deleteUser?.userErrors) ?? []).map(ofForm));
+    setRefusals((readFragment(REFUSED, data?.deleteUser?.userErrors) ?? []).map(ofProof(proof)));
     if (!data?.deleteUser?.deletedUserId) return;
     endSession();
     navigate("/", { replace: true });

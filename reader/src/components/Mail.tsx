@@ -1,11 +1,11 @@
 import { useState } from "react";
 import { useMutation } from "urql";
-import { ofCurrentPassword, ofRecentLogIn } from "../current-password";
 import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { EditAccountInput, MailFrequency, MailFragment } from "../gql/graphql";
 import { say } from "../status";
 import { Choice, Field, Form } from "./Form";
+import { ofProof, proofIn, ProofField, type Proof } from "./Proof";
 
 const MAIL = graphql(`
   fragment Mail on Account {
@@ -39,20 +39,20 @@ const FREQUENCIES: readonly { value: MailFrequency; text: string }[] = [
 
 interface MailProps {
   account: FragmentType<typeof MAIL>;
-  /** Whether the viewer has a password, which a change of the address needs then. */
-  hasPassword: boolean;
+  /** What a change of the address needs. */
+  proof: Proof;
   /** Reads the account again. */
   renew: () => void;
 }
 
 /** The address of the viewer, and how often replies are mailed to it; nothing where the site sends no mail. */
-export function Mail({ account, hasPassword, renew }: MailProps) {
+export function Mail({ account, proof, renew }: MailProps) {
   const mail = readFragment(MAIL, account);
   if (!mail.isMailOffered) return null;
   return (
     <section aria-labelledby="mail">
       <h2 id="mail">Mail</h2>
-      <Address mail={mail} hasPassword={hasPassword} renew={renew} />
+      <Address mail={mail} proof={proof} renew={renew} />
       <Replies mail={mail} renew={renew} />
     </section>
   );
@@ -63,22 +63,21 @@ interface PartProps {
   renew: () => void;
 }
 
-function Address({ mail, hasPassword, renew }: PartProps & { hasPassword: boolean }) {
+function Address({ mail, proof, renew }: PartProps & { proof: Proof }) {
   const { email, pendingEmail, isEmailRefused } = mail;
-  const { send, refusals, fault } = useEdit(renew, hasPassword ? ofCurrentPassword : ofRecentLogIn);
+  const { send, refusals, fault } = useEdit(renew, ofProof(proof));
   const [edits, setEdits] = useState(0); // a new form after each change, so that no password stays in it
 
   async function change(form: FormData) {
     const address = String(form.get("email")).trim() || null;
     const done = address ? `A mail to ${address} has a link to confirm it.` : "Your address is removed.";
-    const password = hasPassword ? { currentPassword: String(form.get("currentPassword")) } : {};
-    if (await send({ email: address, ...password }, done)) setEdits((count) => count + 1);
+    if (await send({ email: address, ...proofIn(form, proof) }, done)) setEdits((count) => count + 1);
   }
 
   return (
     <>
       {email && <p>Mails go to {email}.</p>}
-      {!email && !pendingEmail && hasPassword && (
+      {!email && !pendingEmail && proof.hasPassword && (
         <p>With an address you can choose a new password when you have forgotten yours.</p>
       )}
       {pendingEmail && (
@@ -106,14 +105,7 @@ function Address({ mail, hasPassword, renew }: PartProps & { hasPassword: boolea
           autoComplete="email"
           defaultValue={pendingEmail ?? email ?? ""}
         />
-        {hasPassword && (
-          <Field
-            name="currentPassword"
-            label="Password, to change the address"
-            type="password"
-            autoComplete="current-password"
-          />
-        )}
+        <ProofField proof={proof} label="Password, to change the address" />
       </Form>
     </>
   );

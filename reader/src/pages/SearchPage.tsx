@@ -13,6 +13,7 @@ import { Pager } from "../components/Pager";
 import { Tabs } from "../components/Tabs";
 import { Time } from "../components/Time";
 import { cursorPages, useCursors } from "../cursors";
+import { FollowButton } from "../follows";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment, type DocumentType, type FragmentType } from "../gql";
 import type { SearchKind, SearchOrder } from "../gql/graphql";
@@ -36,6 +37,11 @@ const MATCH = graphql(`
         username
         karma
         joinedAt
+        viewerIsFollowing
+        viewerIsBlocking
+        followers(first: 1) {
+          totalCount
+        }
       }
     }
   }
@@ -56,6 +62,7 @@ const SEARCH = graphql(`
     search(query: $query, kinds: $kinds, order: $order, first: $first, after: $after, last: $last, before: $before)
       @include(if: $isAsked) {
       totalCount
+      suggestion
       edges {
         cursor
         ...Match
@@ -168,13 +175,23 @@ function Unavailable({ retry }: { retry: () => void }) {
 
 type FoundData = NonNullable<DocumentType<typeof SEARCH>["search"]>;
 
-function Found({ found: { totalCount, edges, pageInfo }, request }: { found: FoundData; request: SearchRequest }) {
+function Found({ found, request }: { found: FoundData; request: SearchRequest }) {
+  const { totalCount, suggestion, edges, pageInfo } = found;
   const nodes = edges.map(nodeOf);
   useArticleChanges(nodes.filter(({ __typename }) => __typename === "Article"));
   return (
     <>
       <p className="found" role="status">
         {totalCount === 0 ? "Nothing has all of these words." : countOf(totalCount)}
+        {suggestion !== null && (
+          <>
+            {" Did you mean "}
+            <Link href={pathOf({ ...request, q: suggestion })}>
+              <bdi>{suggestion}</bdi>
+            </Link>
+            ?
+          </>
+        )}
       </p>
       <LiveList items={edges} idOf={(edge) => nodeOf(edge).id} one="match" className="items">
         {(edge) => <Match match={edge} />}
@@ -202,18 +219,17 @@ function Match({ match: masked }: { match: FragmentType<typeof MATCH> }) {
     case "Comment":
       return <CommentLine comment={node} excerpt={shown} />;
     case "User":
-      return <Person username={node.username} shown={shown} karma={node.karma} joinedAt={node.joinedAt} />;
+      return <Person user={node} shown={shown} />;
   }
 }
 
 interface PersonProps {
-  username: string;
+  user: Extract<DocumentType<typeof MATCH>["node"], { __typename: "User" }>;
   shown: ReactNode;
-  karma: number;
-  joinedAt: string;
 }
 
-function Person({ username, shown, karma, joinedAt }: PersonProps) {
+function Person({ user, shown }: PersonProps) {
+  const { username, karma, joinedAt } = user;
   return (
     <article className="person" data-item="" tabIndex={-1} aria-label={`User ${username}`}>
       <Link href={userPath(username)} className="user" aria-keyshortcuts="o">
@@ -222,6 +238,7 @@ function Person({ username, shown, karma, joinedAt }: PersonProps) {
       <span className="details">
         {karma} karma, joined <Time at={joinedAt} />
       </span>
+      {!user.viewerIsBlocking && <FollowButton user={user} />}
     </article>
   );
 }

@@ -7,12 +7,13 @@ import { Leaving } from "../components/Leaving";
 import { LogInFirst } from "../components/LogInFirst";
 import { Mail } from "../components/Mail";
 import { Page } from "../components/Page";
+import { ofProof, type Proof } from "../components/Proof";
 import { ProfileForm } from "../components/ProfileForm";
 import { Sessions } from "../components/Sessions";
 import { explain, REFUSED, type Refusal } from "../errors";
-import { ofCurrentPassword } from "../current-password";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment } from "../gql";
+import type { SettingsPageQuery } from "../gql/graphql";
 import { useSession, type Session } from "../session";
 import { say } from "../status";
 
@@ -26,6 +27,9 @@ const SETTINGS_PAGE = graphql(`
     account {
       id
       hasPassword
+      email
+      isEmailRefused
+      isMailOffered
       ...Mail
       ...Sessions
     }
@@ -45,14 +49,18 @@ const CHANGE_PASSWORD = graphql(`
   }
 `);
 
+type SettingsAccount = NonNullable<SettingsPageQuery["account"]>;
+
 /**
  * Where a viewer edits the profile, changes the password and the address, chooses which mails come, sees and ends the
  * sessions elsewhere, takes the data along, and leaves.
  */
 export default function SettingsPage() {
   const session = useSession();
+  const [token] = useState(() => window.location.hash.slice(1));
   const [{ data }, renew] = usePageQuery(SETTINGS_PAGE, {});
   const account = data?.account;
+  const proof = account ? proofOf(account, token) : null;
   const again = () => renew({ requestPolicy: "network-only" });
   if (!session)
     return (
@@ -63,20 +71,26 @@ export default function SettingsPage() {
   return (
     <Page title="Settings">
       {data?.viewer && <ProfileForm key={session.username} user={data.viewer} />}
-      {account?.hasPassword && <ChangePassword session={session} />}
-      {account && (
+      {account && proof && (
         <>
-          <Mail account={account} hasPassword={account.hasPassword} renew={again} />
+          {proof.hasPassword && <ChangePassword session={session} proof={proof} />}
+          <Mail account={account} proof={proof} renew={again} />
           <Sessions account={account} renew={again} />
           <Export session={session} />
-          <Leaving hasPassword={account.hasPassword} />
+          <Leaving proof={proof} />
         </>
       )}
     </Page>
   );
 }
 
-function ChangePassword({ session }: { session: Session }) {
+/** A link by mail leads here with a token, which only the button of a form uses up. */
+function proofOf(account: SettingsAccount, token: string): Proof {
+  const hasAddress = account.isMailOffered && account.email !== null && !account.isEmailRefused;
+  return { hasPassword: account.hasPassword, token: token || null, hasAddress };
+}
+
+function ChangePassword({ session, proof }: { session: Session; proof: Proof }) {
   const [, change] = useMutation(CHANGE_PASSWORD);
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const [fault, setFault] = useState<string | null>(null);
@@ -89,7 +103,7 @@ function ChangePassword({ session }: { session: Session }) {
     };
     const { data, error } = await change({ input });
     setFault(error ? explain(error) : null);
-    setRefusals((readFragment(REFUSED, data?.changePassword?.userErrors) ?? []).map(ofCurrentPassword));
+    setRefusals((readFragment(REFUSED, data?.changePassword?.userErrors) ?? []).map(ofProof(proof)));
     if (!data?.changePassword?.user) return;
     section.current?.querySelector("form")?.reset();
     say("Your password is changed. Your other sessions have ended.");

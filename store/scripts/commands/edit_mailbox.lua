@@ -4,8 +4,9 @@
 -- ARGV  1-6 see prelude.lua   7 what becomes of the address: keep, set, repeat (as it is), or remove   8 the address
 --       9 the password hash that was verified, or ""   10 never, at_once, daily or weekly, or "" if that stays
 --       11 the key of links, if there is none yet   12 a random text of this edit
+--       13 digest of the token that stands in for the password, or ""
 -- Reply {"edited", username} | {"unauthenticated"} | {"changed"} if the stored hash is no longer the verified one, or
---       the address is another one
+--       the address is another one | {"bad"} if the token is used or has ended
 local change, address, often = ARGV[7], ARGV[8], ARGV[10]
 local name
 if change == "keep" then name = reader() else name = actor() end
@@ -17,6 +18,7 @@ if ARGV[9] ~= "" and redis.call("HGET", KEY.user .. subject, "password") ~= ARGV
 if redis.call("HGET", box, "edit") == ARGV[12] then return {"edited", name} end -- it is sent again: its reply was lost
 local email, pending = unpack(redis.call("HMGET", box, "email", "pending"))
 if change == "repeat" and address ~= email and address ~= pending then return {"changed"} end
+if ARGV[13] ~= "" and not use_token(ARGV[13], "identity", ARGV[12], ARGV[3]) then return {"bad"} end
 redis.call("HSET", box, "edit", ARGV[12])
 redis.call("HSETNX", box, "key", ARGV[11])
 
@@ -43,7 +45,7 @@ elseif change == "remove" then
     queue_notice("removal")
   end
   redis.call("HDEL", box, "email", "pending", "unusable")
-  for _, what in ipairs({"confirm", "reset", "replies"}) do drop_mail(subject, what) end
+  for _, what in ipairs({"confirm", "reset", "identity", "replies"}) do drop_mail(subject, what) end
   end_tokens(subject)
 end
 

@@ -4,14 +4,16 @@
 -- flags: allow-oom
 -- ARGV  1-6 see prelude.lua   7 username in lower case   8 slot of the user   9 the password hash that was verified, or ""
 --       10 pseudonym   11 keep or remove: what becomes of the texts   12 the key of the store for digests of names
+--       13 digest of the token that stands in for the password, or ""
 -- Reply {"left", what `leaving` has}, also if this was begun before | {"changed"} if the stored hash is no longer the
---       verified one | {"missing"}
+--       verified one | {"missing"} | {"bad"} if the token is used or has ended
 require_open()
 local subject, account = ARGV[7], KEY.user .. ARGV[7]
 local name, password, roles, known = unpack(redis.call("HMGET", account, "name", "password", "roles", "left"))
 if known then return {"left", known} end
 if not name then return {"missing"} end
 if ARGV[9] ~= "" and password ~= ARGV[9] then return {"changed"} end
+if ARGV[13] ~= "" and not use_token(ARGV[13], "identity", ARGV[10], ARGV[3]) then return {"bad"} end
 
 -- Removes the entries of the log with what the user has written about themselves, and says so in the log.
 local function forget_profile(written, pseudonym)
@@ -39,7 +41,7 @@ end_sessions(subject)
 local email = redis.call("HGET", KEY.mailbox .. subject, "email")
 if email then unlist_address(subject, email) end
 redis.call("DEL", KEY.mailbox .. subject)
-for _, what in ipairs({"confirm", "reset", "replies", "change", "removal"}) do drop_mail(subject, what) end
+for _, what in ipairs({"confirm", "reset", "identity", "replies", "change", "removal"}) do drop_mail(subject, what) end
 end_tokens(subject)
 redis.call("SET", KEY.namekey, ARGV[12], "NX")
 redis.call("HSET", KEY.departed, name_digest(redis.call("GET", KEY.namekey), subject), ARGV[10])

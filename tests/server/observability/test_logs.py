@@ -1,6 +1,7 @@
 """What the server writes to standard error: one JSON line for each operation and for whatever goes wrong."""
 
 import socket
+from re import fullmatch
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,6 +14,7 @@ TRACE = "0af7651916cd43dd8448eb211c80319c"
 NAMED = "query Named { articles { nodes { title } } }"
 BREAK = "query Break { articles { nodes { title } } }"
 TIMES = ("duration_ms", "timestamp")
+PAUSE_MILLISECONDS = 1_200
 
 
 def without_times(line):
@@ -39,6 +41,39 @@ def test_operation_is_one_line_with_its_cost(live):
         "errors": [],
         "trace_id": TRACE,
     }
+
+
+def test_fields_of_a_line_are_in_the_order_of_the_documentation(live):
+    live.post({"query": NAMED}, {"x-request-id": "logs-7"})
+
+    [line] = live.logged(request_id="logs-7")
+
+    cost = ["duration_ms", "answers", "round_trips", "commands", "errors"]
+    assert list(line) == ["request_id", "operation", "kind", "document", *cost, "event", "level", "timestamp"]
+    assert fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z", line["timestamp"])
+
+
+def test_lines_of_failed_operations_are_written_at_once(live):
+    live.post({"query": NAMED}, {"x-request-id": "logs-8"})
+    live.post({"query": "{ article(id: 1) { id } }"}, {"x-request-id": "logs-9"})
+
+    written = live.errors.read_text()
+
+    assert written.index('"logs-8"') < written.index('"logs-9"')
+
+
+def test_lines_of_refusals_are_written_at_once(live):
+    live.post({"query": "{ nothing }"}, {"x-request-id": "logs-10"})
+
+    assert '"logs-10"' in live.errors.read_text()
+
+
+def test_lines_of_slow_operations_are_written_at_once(tmp_path, redis_url, redis):
+    with serving(tmp_path, redis_url=redis_url) as live:
+        redis.execute_command("CLIENT PAUSE", PAUSE_MILLISECONDS)
+        live.post({"query": NAMED}, {"x-request-id": "logs-11"})
+
+        assert '"logs-11"' in live.errors.read_text()
 
 
 def test_errors_are_named_by_their_codes(live):
@@ -72,7 +107,7 @@ def test_tokens_variables_and_literals_are_in_no_line(tmp_path, log_format):
         live.ask(literal, "secret-token")
         live.ask("{ secretField }", token)
         live.post({"query": literal, "variables": {"secret-variable": 1}}, {"x-request-id": "secret id"})
-        written = live.errors.read_text()
+        written = live.written()
 
     assert len(written.splitlines()) == 5
     assert token not in written
@@ -139,7 +174,7 @@ def test_errors_of_nested_fields_are_one_line(tmp_path):
             answer = live.post({"query": NESTED}, {"x-request-id": "logs-6"}).json()
             assert {error["extensions"]["code"] for error in answer["errors"]} == {"BAD_USER_INPUT"}
         lines = live.logged(request_id="logs-6")
-        written = live.errors.read_text()
+        written = live.written()
 
     assert [(line["event"], line["level"]) for line in lines] == [("operation", "info")] * 10
     assert len(written.splitlines()) == 14

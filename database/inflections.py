@@ -1,0 +1,55 @@
+"""Forms of English words: a word of a query also finds those that differ from it in -s, -ed or -ing only."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from snowballstemmer import stemmer
+
+SHORTEST = 3  # letters of a word that has other forms
+KEPT = 10_000  # words whose forms are kept
+VOWELS = frozenset("aeiouy")
+SIBILANTS = ("s", "x", "z", "ch", "sh", "o")  # -es follows them
+UNDOUBLED = VOWELS | {"w", "x"}  # last letters that are not doubled before -ed and -ing
+
+
+@lru_cache(KEPT)
+def forms(word: str) -> tuple[str, ...]:
+    """
+    The word first, and then its other forms: they have the same stem by Snowball's English stemmer (Porter2), which
+    tells `news` from `new`. A word that is short, or not made of the letters a to z, has no other forms.
+    """
+    if len(word) < SHORTEST or not (word.isascii() and word.isalpha()):
+        return (word,)
+    english = stemmer("english")  # it has a state, and words are read in several threads
+    stem = english.stemWord(word)
+    made = {form for base in _bases(word) for form in _inflected(base) if len(form) >= SHORTEST}
+    return word, *sorted(form for form in made - {word} if english.stemWord(form) == stem)
+
+
+def _bases(word: str) -> Iterator[str]:
+    """What a word may be without -s, -ed and -ing, itself among them."""
+    yield word
+    for ending in ("s", "es", "ed", "ing"):
+        if word.endswith(ending):
+            base = word.removesuffix(ending)
+            yield base
+            if ending != "s":
+                yield f"{base}e"
+            if base[-2:-1] == base[-1:] and ending in ("ed", "ing"):
+                yield base[:-1]
+    if word.endswith(("ies", "ied")):
+        yield f"{word[:-3]}y"
+
+
+def _inflected(base: str) -> Iterator[str]:
+    """The forms of a verb or a noun."""
+    yield base
+    yield f"{base}es" if base.endswith(SIBILANTS) else f"{base}s"
+    if base.endswith("e"):
+        yield from (f"{base}d", f"{base[:-1]}ing")
+    else:
+        yield from (f"{base}ed", f"{base}ing")
+    if base.endswith("y"):
+        yield from (f"{base[:-1]}ies", f"{base[:-1]}ied")
+    elif base[-2:-1] in VOWELS and base[-1:] not in UNDOUBLED:
+        yield from (f"{base}{base[-1]}ed", f"{base}{base[-1]}ing")

@@ -1,0 +1,70 @@
+"""What a search that finds nothing may have meant: the nearest words of those that articles and names have."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extract
+
+from database import search as index
+from database.search import Search
+from database.words import parse
+from store.words import words
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+SHORTEST = 3  # letters of a word that may be spelled wrongly
+LONG = 5  # letters of a word in which two edits are looked for
+MAX_WORDS = 200_000  # that a word is compared with
+NEWEST = 5_000  # articles and users whose words are read on PostgreSQL, where no list of all words is kept
+WORD = re.compile(r"\S+")
+VOCABULARY = {  # the words of the first or the second letter of a word, and how many articles and users have each
+    "sqlite": f"""SELECT term, doc FROM search_vocabulary WHERE term >= ? AND term < ?
+        AND length(term) BETWEEN ? AND ? LIMIT {MAX_WORDS}""",
+    "postgresql": f"""SELECT word, ndoc FROM ts_stat('SELECT vector FROM search_index ORDER BY id DESC LIMIT {NEWEST}')
+        WHERE word >= %s COLLATE "C" AND word < %s COLLATE "C" AND length(word) BETWEEN %s AND %s LIMIT {MAX_WORDS}""",
+}
+
+
+def suggestion(connection: "Connection", query: str, search: Search, deleted: frozenset[int]) -> str | None:
+    """
+    The query with each word that nothing has replaced by the nearest one that there is, if that finds something.
+
+    A word in quotation marks, a short one and one of digits is left as it is. Costs a range of the vocabulary for each
+    other word, and a search.
+    """
+    proposed = WORD.sub(lambda word: _corrected(connection, word[0]), query)
+    if '"' in query or proposed == query:
+        return None
+    found = index.find(connection, replace(search, phrases=parse(proposed)), deleted)
+    return proposed if found.places else None
+
+
+def _corrected(connection: "Connection", text: str) -> str:
+    """A word of a query, or the nearest of those that there are if nothing has it."""
+    found = words(text)
+    if len(found) != 1 or len(word := found[0]) < SHORTEST or not word.isalpha():
+        return text
+    allowed = 2 if len(word) >= LONG else 1
+    known = dict(_vocabulary(connection, word, allowed))
+    if _is_known(connection, word):
+        return text
+    near = extract(word, known.keys(), scorer=OSA.distance, score_cutoff=allowed, limit=None)
+    return min(near, key=lambda each: (each[1], -known[each[0]]), default=(text,))[0]
+
+
+def _is_known(connection: "Connection", word: str) -> bool:
+    """Whether anything has the word, another form of it, or one that begins with it."""
+    return bool(index.find(connection, Search(parse(word))).places)
+
+
+def _vocabulary(connection: "Connection", word: str, allowed: int) -> Iterator[tuple[str, int]]:
+    """The words that an edit or two may lead to, if it does not change both of the first two letters."""
+    statement = VOCABULARY[connection.dialect.name]
+    for letter in dict.fromkeys(word[:2]):
+        bounds = (letter, chr(ord(letter) + 1), len(word) - allowed, len(word) + allowed)
+        with connection.exec_driver_sql(statement, bounds) as result:
+            yield from result.cursor.fetchall()
