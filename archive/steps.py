@@ -9,6 +9,7 @@ from store import keys, leases, log
 from store.flags import FLAGS
 from store.held_edits import HELD_EDIT
 from store.leases import Lease
+from store.needed_writes import needed
 from store.ranking.config import ARCHIVE_FIELD
 from store.ranking.formulas import Order
 from store.records import Article, article, pairs
@@ -38,7 +39,7 @@ class Archivable(NamedTuple):
 
 async def begin(site: Site, identity: str) -> None:
     """Say in the settings of the store that it has an archive, and notify all processes. Two round trips."""
-    await site.redis.run(("HSETNX", keys.store(), ARCHIVE_FIELD, identity))
+    await site.redis.run(needed(("HSETNX", keys.store(), ARCHIVE_FIELD, identity)))
     await site.redis.run(log.ranked(site, 0))
 
 
@@ -117,7 +118,8 @@ async def remove(site: Site, p: int, articles: Sequence[Archivable], token: str)
 
 async def forget_greatest(site: Site, listing: str) -> None:
     """Let no archived place of a listing be known to be low, so that its pages ask the database. One round trip."""
-    await site.redis.pipeline([("HSET", keys.archived(p), f"top:{listing}", repr(inf)) for p in range(site.partitions)])
+    commands = [("HSET", keys.archived(p), f"top:{listing}", repr(inf)) for p in range(site.partitions)]
+    await site.redis.pipeline([needed(command) for command in commands])
 
 
 async def set_greatest(site: Site, listing: str, value: float, serials: Sequence[str]) -> bool:

@@ -31,6 +31,7 @@ BATCH = 500  # rows that are indexed at once
 TITLE_WEIGHT = 10  # of a word in a title or a name; that of a word in content is 1
 MAX_POSITION = 16_383  # that a `tsvector` can hold
 SEPARATOR = "/"  # no word has it
+AGE = 4 * 365 * 86_400_000 * 2 * SLOTS  # four years, in numbers: see `records.sequence_of`
 
 
 class SearchKind(Enum):
@@ -136,6 +137,8 @@ def find(connection: "Connection", search: Search, deleted: frozenset[int] = fro
     has_comments = SearchKind.COMMENT in search.kinds
     of_comments = _find(connection, search, COMMENT_INDEX, IDS, deleted) if has_comments else []
     places = of_comments + (_find(connection, search, INDEX, search.ids, deleted) if search.ids else [])
+    if search.order is SearchOrder.RELEVANCE:
+        places = _aged(places)
     places.sort(reverse=True)
     del places[MAX_FOUND:]
     comments = frozenset(number for _, number in of_comments)
@@ -247,6 +250,15 @@ class Postgresql:
 
 
 DIALECTS: dict[str, Sqlite | Postgresql] = {"sqlite": Sqlite(), "postgresql": Postgresql()}
+
+
+def _aged(places: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
+    """
+    Places by relevance, with the value of each article and comment divided by 1 + its age in units of four years. The
+    age is how much older it is than the newest one, by its number, which has its time. Users have no age.
+    """
+    newest = max((id for _, id in places if id < FIRST_USER), default=0)
+    return [(value if id >= FIRST_USER else value / (1 + (newest - id) / AGE), id) for value, id in places]
 
 
 def _dialect(connection: "Connection") -> Sqlite | Postgresql:

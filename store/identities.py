@@ -22,6 +22,7 @@ from store.client import Command
 from store.client.connection import encoded
 from store.errors import Invalid, NotFound, TokenRefused
 from store.kinds import Backup, Kind, Text
+from store.needed_writes import needed
 from store.queries import Read
 from store.reserved_names import ReservedNames
 from store.scripts.registry import Script
@@ -267,7 +268,7 @@ async def refuse(site: Site, username: str) -> None:
 async def refuse_subjects(site: Site, digests: Sequence[str]) -> None:
     """Let these subjects be nobody's for ever. One round trip."""
     commands: list[Command] = [
-        ("SET", identity(slot_of_digest(each) % site.partitions, each), GONE) for each in digests
+        needed(("SET", identity(slot_of_digest(each) % site.partitions, each), GONE)) for each in digests
     ]
     await site.redis.pipeline(commands)
 

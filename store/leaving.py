@@ -18,6 +18,7 @@ from store.client import Command
 from store.errors import BadCredentials, BadToken, NotFound
 from store.kinds import Backup, Kind
 from store.log import Entry
+from store.needed_writes import needed
 from store.ranking.formulas import DAY
 from store.scripts.registry import Script
 from store.site import Site
@@ -158,13 +159,13 @@ async def begin(
 
 async def refuse(site: Site, leaver: Leaver) -> None:
     """Let no script write for the user, also of requests that have read the session before. One round trip."""
-    await site.redis.pipeline([("SADD", refused(p), leaver.folded) for p in range(site.partitions)])
+    await site.redis.pipeline([needed(("SADD", refused(p), leaver.folded)) for p in range(site.partitions)])
 
 
 async def name_key(site: Site) -> str:
     """The key of the store for digests of names, made when it is first used. One round trip."""
     new = secrets.token_hex(SECRET_BYTES)
-    _, key = await site.redis.pipeline([("SET", namekey(0), new, "NX"), ("GET", namekey(0))])
+    _, key = await site.redis.pipeline([needed(("SET", namekey(0), new, "NX")), ("GET", namekey(0))])
     return str(key)
 
 

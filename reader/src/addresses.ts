@@ -38,6 +38,9 @@ export const LOGIN_URL = meta("upvote-login-url");
 export const frontDoor = (issuer: string, end: string): string =>
   new URL(`log-in/${issuer}?${new URLSearchParams({ next: end })}`, BASE).href;
 
+/** The whole address at which somebody registers who is invited. The invitation stands in the fragment, which no log has. */
+export const invitationLink = (invitation: string): string => new URL(`register#${invitation}`, BASE).href;
+
 export const ENDPOINT = new URL("graphql", BASE);
 export const EXPORT = new URL("export", BASE);
 

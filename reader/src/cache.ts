@@ -8,6 +8,7 @@ import { gql, type Exchange } from "urql";
 import type {
   DeleteArticleMutation,
   DeleteCommentMutation,
+  FollowGroupInput,
   FollowUserInput,
   RankingSubscription,
   RankingSubscriptionVariables as Ranking,
@@ -19,6 +20,7 @@ export const WORTH: Record<VoteValue, number> = { UP: 1, NONE: 0, DOWN: -1 };
 
 const WITHOUT_ID = [
   ...["ArticleConnection", "CommentConnection", "GroupConnection", "NotificationConnection", "SearchConnection"],
+  "HomeArticleConnection",
   ...["ThreadConnection", "UserConnection", "ArticleEdge", "CommentEdge", "GroupEdge", "NotificationEdge"],
   ...["SearchEdge", "ThreadEdge", "UserEdge", "PageInfo", "RankingChange", "RankingMove", "RateLimit", "Session"],
   "Account",
@@ -47,6 +49,8 @@ export function cache(): Exchange {
       voteOnComment: expectedVoteOnComment,
       followUser: expectedFollow(true),
       unfollowUser: expectedFollow(false),
+      followGroup: expectedGroupFollow(true),
+      unfollowGroup: expectedGroupFollow(false),
     },
     resolvers: { Query: { node: (_, { id }) => known(String(id)) } },
     updates: {
@@ -57,6 +61,7 @@ export function cache(): Exchange {
           empty(cache, deleteComment?.deletedCommentId),
         followUser: forgetFollowers,
         unfollowUser: forgetFollowers,
+        blockUser: forgetFollowers,
       },
       Subscription: {
         notification: (_, __, cache) => addUnseen(cache),
@@ -98,6 +103,19 @@ function expectedFollow(viewerIsFollowing: boolean): OptimisticMutationResolver<
     const totalCount = before + (viewerIsFollowing ? 1 : -1);
     const user = { __typename: "User", id, viewerIsFollowing, followers: { __typename: "UserConnection", totalCount } };
     return { __typename: "FollowUserPayload", changed: true, user, userErrors: [] };
+  };
+}
+
+function expectedGroupFollow(viewerIsFollowing: boolean): OptimisticMutationResolver<{ input: FollowGroupInput }> {
+  return ({ input }, cache) => {
+    const group = { __typename: "Group", id: `group:${input.group}` };
+    const followerCount = Number(cache.resolve(group, "followerCount")) + (viewerIsFollowing ? 1 : -1);
+    return {
+      __typename: "FollowGroupPayload",
+      changed: true,
+      group: { ...group, viewerIsFollowing, followerCount },
+      userErrors: [],
+    };
   };
 }
 

@@ -33,16 +33,7 @@ export function useArticleChanges(articles: readonly { id: string }[], renew?: (
   const ids = articles.map(({ id }) => id).sort();
   const isEmpty = ids.length === 0;
   const catchUp = useRenewal(MISSED_CHANGES, { ids });
-  const renewal = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(renewal.current), []);
-
-  function onData() {
-    if (!renew || renewal.current !== undefined) return;
-    renewal.current = setTimeout(() => {
-      renewal.current = undefined;
-      renew();
-    }, RENEWAL_PAUSE);
-  }
+  const onData = useOnceASecond(() => renew?.());
 
   function onGap() {
     if (renew) renew();
@@ -50,6 +41,20 @@ export function useArticleChanges(articles: readonly { id: string }[], renew?: (
   }
 
   useLive(ARTICLES_CHANGED, isEmpty ? null : { ids }, { onData, onGap });
+}
+
+/** A function that calls `task` once for all its calls of a second. */
+export function useOnceASecond(task: () => unknown): () => void {
+  const latest = useRef(task);
+  useEffect(() => void (latest.current = task));
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return () => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      latest.current();
+    }, RENEWAL_PAUSE);
+  };
 }
 
 /** Asks for what is shown again: the cache changes what is different. */

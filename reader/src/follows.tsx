@@ -1,11 +1,9 @@
-import { useState } from "react";
 import { useClient } from "urql";
-import { useLocation } from "wouter";
+import { Toggle } from "./components/Toggle";
 import { reasonOf } from "./errors";
 import { graphql, readFragment } from "./gql";
-import { logInPath } from "./log-in";
 import { useSession } from "./session";
-import { say, sayProblem } from "./status";
+import { sayProblem } from "./status";
 
 const FOLLOWED = graphql(`
   fragment Followed on FollowUserPayload {
@@ -40,48 +38,78 @@ const UNFOLLOW = graphql(`
   }
 `);
 
+const FOLLOWED_GROUP = graphql(`
+  fragment FollowedGroup on FollowGroupPayload {
+    changed
+    group {
+      id
+      viewerIsFollowing
+      followerCount
+    }
+    userErrors {
+      code
+      message
+    }
+  }
+`);
+
+const FOLLOW_GROUP = graphql(`
+  mutation FollowGroup($input: FollowGroupInput!) {
+    followed: followGroup(input: $input) {
+      ...FollowedGroup
+    }
+  }
+`);
+
+const UNFOLLOW_GROUP = graphql(`
+  mutation UnfollowGroup($input: FollowGroupInput!) {
+    followed: unfollowGroup(input: $input) {
+      ...FollowedGroup
+    }
+  }
+`);
+
 interface FollowButtonProps {
   user: { id: string; username: string; viewerIsFollowing: boolean };
 }
 
 /** Follows a user or stops it: shown at once, and taken back if the server refuses it or cannot be reached. */
 export function FollowButton({ user: { id, username, viewerIsFollowing } }: FollowButtonProps) {
+  const client = useClient();
   const session = useSession();
-  const [, navigate] = useLocation();
-  const toggle = useToggle(id, username);
-  const [isSending, setSending] = useState(false);
   if (session?.username.toLowerCase() === username.toLowerCase()) return null;
 
-  async function press() {
-    if (session === null) {
-      navigate(logInPath());
-      say(`Log in to follow ${username}.`);
-    } else if (!isSending) {
-      setSending(true);
-      await toggle(viewerIsFollowing);
-      setSending(false);
-    }
+  async function change() {
+    const { data, error } = await client.mutation(viewerIsFollowing ? UNFOLLOW : FOLLOW, { input: { userId: id } });
+    tell(username, viewerIsFollowing, reasonOf(error, readFragment(FOLLOWED, data?.followed)?.userErrors));
   }
 
-  const text = viewerIsFollowing ? "Following" : "Follow";
-  return (
-    <button
-      type="button"
-      className={viewerIsFollowing ? "follow" : "follow primary"}
-      aria-pressed={viewerIsFollowing}
-      aria-label={`${text} ${username}`}
-      onClick={() => void press()}
-    >
-      {text}
-    </button>
-  );
+  return <FollowToggle name={username} isFollowing={viewerIsFollowing} change={change} />;
 }
 
-function useToggle(userId: string, username: string): (isFollowing: boolean) => Promise<void> {
+interface FollowGroupButtonProps {
+  group: { name: string; viewerIsFollowing: boolean };
+}
+
+/** The same for a group, whose articles come to the viewer's home. */
+export function FollowGroupButton({ group: { name, viewerIsFollowing } }: FollowGroupButtonProps) {
   const client = useClient();
-  return async (isFollowing) => {
-    const { data, error } = await client.mutation(isFollowing ? UNFOLLOW : FOLLOW, { input: { userId } });
-    const reason = reasonOf(error, readFragment(FOLLOWED, data?.followed)?.userErrors);
-    if (reason) sayProblem(`${isFollowing ? "You still follow" : "You do not follow"} ${username}. ${reason}`);
-  };
+
+  async function change() {
+    const mutation = viewerIsFollowing ? UNFOLLOW_GROUP : FOLLOW_GROUP;
+    const { data, error } = await client.mutation(mutation, { input: { group: name } });
+    tell(name, viewerIsFollowing, reasonOf(error, readFragment(FOLLOWED_GROUP, data?.followed)?.userErrors));
+  }
+
+  return <FollowToggle name={name} isFollowing={viewerIsFollowing} change={change} />;
+}
+
+function FollowToggle(props: { name: string; isFollowing: boolean; change: () => Promise<void> }) {
+  const { isFollowing, ...rest } = props;
+  const className = isFollowing ? "follow" : "follow primary";
+  return <Toggle isOn={isFollowing} on="Following" off="Follow" className={className} {...rest} />;
+}
+
+function tell(name: string, isFollowing: boolean, reason: string | null): void {
+  if (reason) sayProblem(`${isFollowing ? "You still follow" : "You do not follow"} ${name}. ${reason}`);
 }

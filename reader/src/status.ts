@@ -4,13 +4,15 @@ import { Observable } from "./observable";
 export interface Message {
   text: string;
   isProblem: boolean;
+  /** What takes back what was done. */
+  undo?: (() => void) | undefined;
 }
 
 export const message = new Observable<Message | null>(null);
 
 /** Shows a text in the status line, which screen readers read out. */
-export function say(text: string): void {
-  message.set({ text, isProblem: false });
+export function say(text: string, undo?: () => void): void {
+  message.set({ text, isProblem: false, undo });
 }
 
 /** The same for what did not work. It stays until it is dismissed or replaced. */

@@ -20,6 +20,7 @@ from store.store import Store
 from tests.conftest import Clock, registered
 from tests.store.held import set_comment_state
 from tests.store.reading import contents, numbers, post, verified
+from tests.support.memory import full
 
 pytestmark = pytest.mark.routed
 VISIBLE, PENDING, REMOVED, _ = ContentState
@@ -364,3 +365,13 @@ async def _until(condition: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(20):
         while not await condition():  # noqa: ASYNC110  # no event tells it
             await asyncio.sleep(0.05)
+
+
+@pytest.mark.one_server
+async def test_texts_of_the_banned_are_removed_from_a_full_store(spammer, redis):  # M2, D6
+    await spammer.ban()
+    with full(redis):
+        await spammer.settle()
+        assert set((await spammer.states()).values()) == {"removed"}
+
+    assert await findings(spammer.store) == []

@@ -25,7 +25,7 @@ from store import annulments, article_moderation, bans, flags, keys, log, revert
 from store import leaving as leavers
 from store.articles import VOTE, Draft
 from store.comments import VOTE_ON_COMMENT
-from store.errors import NotFound, Refusal, Unauthenticated, UsernameTaken
+from store.errors import NotFound, Refusal, StoreUnavailable, Unauthenticated, UsernameTaken
 from store.flags import FlagReason
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
@@ -40,6 +40,7 @@ from tests.archive.worlds import POLICY, WINDOW, World
 from tests.conftest import Clock, client
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.store.reading import verified
+from tests.support.memory import full
 
 pytestmark = [pytest.mark.one_server, on_both]
 
@@ -442,3 +443,31 @@ async def test_restored_backup_deletes_again(site: Site, redis_url: str, clock: 
         with pytest.raises(UsernameTaken):
             await restored.users.register("ZELDA", PASSWORD)
         await restored.close()
+
+
+async def test_user_leaves_a_full_store(site: Site) -> None:  # U6, D6
+    await mirrored(site.store, site.database)
+    with full(site.redis):
+        answer = await site.delete("KEEP")
+        await site.settle()
+
+    assert answer["userErrors"] == [] and answer["deletedUserId"].startswith("user:~")
+    await assert_gone(site)
+    assert naming(await site.shown(answer["deletedUserId"])) == []
+
+
+async def test_archived_texts_of_who_leaves_a_full_store_go_once_there_is_room(site: Site) -> None:  # U6, D6
+    await mirrored(site.store, site.database)
+    with full(site.redis):
+        answer = await site.delete("REMOVE")
+        with pytest.raises(StoreUnavailable, match="out of memory"):  # an archived article comes back to be deleted
+            await site.settle()
+        stored = [f"article:{number}" for number in site.articles if number not in site.old]
+        nodes = (await site.ask("query($ids: [ID!]!) { nodes(ids: $ids) { id } }", None, {"ids": stored}))["data"][
+            "nodes"
+        ]
+    await site.settle()
+
+    assert answer["userErrors"] == []
+    assert nodes[0] is None and None not in nodes[1:]  # the first is the only one of the user
+    await assert_gone(site)

@@ -34,7 +34,8 @@ from tests.archive.worlds import MUTATIONS, PEOPLE, POLICY, WINDOW, Pair, World
 from tests.conftest import client
 from tests.store.discussions import commented
 from tests.store.held import set_comment_state
-from tests.store.reading import contents, verified
+from tests.store.reading import contents, everything, verified
+from tests.support.memory import full
 
 pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
 
@@ -500,3 +501,26 @@ async def test_an_article_with_a_state_or_a_lock_stays_in_redis(calm: Pair) -> N
     await calm.mutate("approve", "carol", subjectId=f"article:{numbers[0]}")
     await calm.archive_all()
     assert calm.archived == {numbers[0]}
+
+
+async def test_articles_leave_a_full_store(calm: Pair, redis: "Redis") -> None:  # D6
+    numbers = {await posted(calm) for _ in range(3)}
+    with full(redis):
+        await calm.archive_all()
+
+    assert calm.archived == numbers
+
+
+async def test_archived_article_does_not_come_back_to_a_full_store(calm: Pair, redis: "Redis") -> None:  # D2, D6
+    number = await posted(calm)
+    await calm.archive_all()
+    given = {"input": {"articleId": f"article:{number}", "title": "another"}}
+    edit = "mutation($input: EditArticleInput!) { editArticle(input: $input) { userErrors { code } } }"
+    before = everything(redis)
+    with full(redis):
+        refused = await calm.archiving.ask(edit, "alice", given)
+
+    assert refused["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+    assert "out of memory" in refused["errors"][0]["message"]
+    assert everything(redis) == before
+    assert (await calm.archiving.ask(edit, "alice", given))["errors"] is None

@@ -32,6 +32,7 @@ from tests.database.histories import rows_of
 from tests.store.discussions import comments
 from tests.store.reading import article as stored_article
 from tests.store.reading import contents, everything, post, verified
+from tests.support.memory import full
 
 SECRET = "zyzzyva"
 REMOVED = ContentState.REMOVED
@@ -240,3 +241,13 @@ async def test_command_purges_archived_articles_and_names_backups(
 def settings_of(redis_url: str, db: int, database_url: str = "none") -> Settings:
     url, policy = f"{redis_url}?db={db}", {"good_votes": POLICY.good_votes, "voting_window": WINDOW}
     return Settings(redis_url=url, database_url=database_url, **policy)
+
+
+@pytest.mark.one_server
+async def test_full_store_purges_texts(store, subjects, redis):  # D6
+    with full(redis):
+        done = [await purge(store, number) for number in subjects]
+        assert [each.changed for each in done] == [True] * 3
+        assert texts_in(redis) == []
+
+    assert await findings(store) == []

@@ -1,4 +1,6 @@
+import csv
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +14,7 @@ from database.search import FIRST_USER, Search, SearchKind, SearchOrder, SearchP
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENTS, USERS
 from database.words import matches, parse
 
+DATA = Path(__file__).parents[1] / "data"
 ARTICLE = {"poster": "Alice", "content": None, "posted_ms": 0, "up": 1, "down": 0, "imported_votes": 0}
 COMMENT = {"article": 1024, "depth": 0, "poster": "bob", "posted_ms": 0, "up": 1, "down": 0, "imported_votes": 0}
 WORDS = ["Redis", "redis in action", "lists", "node.js", "Café", "日本語", "日", "서울에서", "👍", "in", "and", "a'b"]
@@ -404,3 +407,37 @@ def write_as_before_names(connection: Connection) -> None:
     connection.execute(text("UPDATE alembic_version SET version_num = 'v0015_rings'"))
     if connection.dialect.name == "sqlite":
         connection.execute(text("DROP TABLE search_vocabulary"))
+
+
+async def test_newer_ones_of_equal_relevance_come_first_and_much_better_ones_still_before_them(run):
+    year = 365 * 86_400_000 * 2 * 1024
+    await run(write, year, "Redis")
+    await run(write, 3 * year, "Redis")
+    await run(write, 5 * year, "Lists", content=f"{'of many other words ' * 20} redis")
+    await run(comment, 5 * year + 1024, "redis")
+
+    assert await run(found, "redis", kinds=frozenset({SearchKind.ARTICLE})) == [3 * year, year, 5 * year]
+
+
+async def test_known_searches_find_their_stories_first(run):  # S1
+    """Of real titles, among which are all that share two words with a query."""
+    titles = (DATA / "story-titles.txt").read_text().splitlines()
+    await run(write_titles, titles)
+
+    with (DATA / "known-searches.csv").open() as rows:
+        known = list(csv.DictReader(rows))
+    missed = []
+    for each in known:
+        first = [titles[number // 1024 - 1] for number in (await run(found, each["query"]))[:3]]
+        missed += [] if each["title"] in first else [(each["query"], first)]
+    assert len(known) == 50
+    assert missed == []
+
+
+def write_titles(connection: Connection, titles: Sequence[str]) -> None:
+    numbers = [1024 * place for place in range(1, len(titles) + 1)]
+    constants = ARTICLE | {"archived": False}
+    connection.execute(
+        insert(ARTICLES), [constants | {"number": n, "title": t} for n, t in zip(numbers, titles, strict=True)]
+    )
+    search.index(connection, numbers)

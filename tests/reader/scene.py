@@ -48,10 +48,13 @@ PUBLIC = {
 }
 # Pages of a member; others are told to log in.
 PRIVATE = {
+    "home": "/home",
     "feed": "/feed",
     "inbox": "/inbox",
     "held": "/held",
     "saved": "/saved",
+    "hidden": "/hidden",
+    "blocked": "/blocked",
     "post": "/post",
     "settings": "/settings",
 }

@@ -16,7 +16,8 @@ PARTS = """() => [...document.querySelectorAll('header .site, header nav a, main
   .map((each) => {
     const { x, y, width, height } = each.getBoundingClientRect();
     const box = [x, y + scrollY, width, height].map(Math.round).join(' ');
-    return `${each.tagName} ${each.href ?? ''} ${each.children.length ? '' : each.textContent} ${box}`;
+    const href = each.matches('.site') ? '' : each.href ?? ''; // the name of the site leads members home
+    return `${each.tagName} ${href} ${each.children.length ? '' : each.textContent} ${box}`;
   })"""
 PRELOAD = r"reader/.*\.js csp"  # Chromium does not preload scripts where they are off
 

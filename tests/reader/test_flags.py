@@ -119,6 +119,7 @@ async def test_menu_is_for_those_who_may(visit, page, site):
 
     async def items(page: Page, title: str) -> list[str]:
         await more(page, title).click()
+        await expect(page.locator(".menu")).to_be_visible()  # it is loaded when it is asked for
         found = await line(page, title).locator(".menu li").all_inner_texts()
         await page.get_by_role("heading", level=1).click()
         await expect(page.locator(".menu")).to_have_count(0)
@@ -126,16 +127,16 @@ async def test_menu_is_for_those_who_may(visit, page, site):
 
     own, theirs = await visit(writer), await visit(moderator)
     await opened(own, path)
-    assert await items(own, "With a menu") == ["Save", "What moderators did"]
+    assert await items(own, "With a menu") == ["Save", "Hide", "What moderators did"]
     await opened(theirs, path)
-    assert await items(theirs, "With a menu") == ["Flag…", "Save", "What moderators did", "Moderate"]
-    assert await items(theirs, "Elsewhere") == ["Flag…", "Save", "What moderators did"]
+    assert await items(theirs, "With a menu") == ["Flag…", "Save", "Hide", "What moderators did", "Moderate"]
+    assert await items(theirs, "Elsewhere") == ["Flag…", "Save", "Hide", "What moderators did"]
     await more(theirs, "With a menu").click()
     await expect(theirs.get_by_role("link", name="Moderate")).to_have_attribute(
         "href", re.compile(f"/moderation/{article}$")
     )
     await opened(page, path)
-    assert await items(page, "With a menu") == ["Flag…", "Save", "What moderators did"]
+    assert await items(page, "With a menu") == ["Flag…", "Save", "Hide", "What moderators did"]
 
 
 async def test_visitor_who_flags_is_asked_to_log_in_and_comes_back(page, site):

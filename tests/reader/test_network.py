@@ -267,7 +267,7 @@ async def test_page_whose_file_failed_comes_with_the_network(page, faults):
 async def test_list_that_failed_comes_with_the_network(page, faults):
     await opened(page, "/groups")
     await page.context.set_offline(True)
-    await page.get_by_role("link", name="Articles").click()
+    await page.get_by_role("link", name="All", exact=True).click()
     await expect(page.get_by_role("alert")).to_contain_text("You are offline.")
 
     await page.context.set_offline(False)

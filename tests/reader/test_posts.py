@@ -249,3 +249,54 @@ def article_count(site: Site, member: Member) -> int:
 async def fill(page: Page, **fields: str) -> None:
     for label, value in fields.items():
         await page.get_by_label(label).fill(value)
+
+
+async def test_link_that_was_posted_before_is_told_while_it_is_typed(visit, site, axe):
+    link = "https://example.com/typed/twice"
+    before = site.post(site.member(), "Known before it was typed", link=link)
+    site.comment(site.member(), before, "One.")
+    page = await visit(site.member())
+    await opened(page, "/post")
+
+    await page.get_by_label("Link").press_sequentially(f"{link}?utm_source=x")
+
+    note = page.get_by_role("status").filter(has_text="1 comment")
+    await expect(note).to_contain_text("Known before it was typed")
+    assert await axe(page) == []
+    await page.get_by_label("Link").fill("https://example.com/typed/never")
+    await expect(note).to_have_count(0)
+
+
+async def test_title_of_the_page_behind_a_link_is_proposed_where_none_is_written(visit, site):
+    """The answer about the page is made here, as the server asks only pages of the public Internet."""
+
+    async def answer(route):
+        is_about_title = "linkTitle" in (route.request.post_data or "")
+        await (route.fulfill(json={"data": {"linkTitle": "<b>A page</b>"}}) if is_about_title else route.fallback())
+
+    page = await visit(site.member())
+    await page.route("**/graphql", answer)
+    await opened(page, "/post")
+    await page.get_by_label("Link").fill("https://example.com/with/a/title")
+    await page.get_by_role("button", name="Take this title").click()
+
+    await expect(page.get_by_label("Title")).to_have_value("<b>A page</b>")
+    await expect(page.get_by_text("The page calls itself")).to_have_count(0)
+
+
+async def test_groups_are_completed_and_texts_previewed(visit, site, axe):
+    site.post(site.member(), "In two groups", groups=["completing", "compilers"])
+    page = await visit(site.member())
+    await opened(page, "/post")
+    groups = page.get_by_label("Groups", exact=True)
+
+    await groups.press_sequentially("Other, comp")
+    names = page.get_by_role("group", name="Completions").get_by_role("button")
+    await expect(names).to_have_text(["compilers", "completing"])
+    await names.nth(1).click()
+    await expect(groups).to_have_value("other, completing ")
+    await expect(names).to_have_count(0)
+    await page.get_by_label("Text").fill("It is *here*.")
+    await page.get_by_text("Preview").click()
+    await expect(page.locator("details.preview em")).to_have_text("here")
+    assert await axe(page) == []

@@ -12,11 +12,23 @@ from tests.reader.site import PASSWORD, Site, serving_sample
 from tests.server.conftest import serving
 
 EDIT = "mutation($input: EditProfileInput!) { editProfile(input: $input) { userErrors { message } } }"
-RESET = """mutation($token: String!) { resetPassword(input: {token: $token, newPassword: "battery staple"}) {
-  token userErrors { message } } }"""
-INVITE = "mutation { createInvitation { invitation userErrors { message } } }"
 HOST = "pictures.example"
 PIXEL = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><rect width='9' height='9'/></svg>"
+
+FOREIGN = [
+    "http://elsewhere.example/a.svg",
+    f"http://www.{HOST}/a.svg",
+    f"http://{HOST}.elsewhere.example/a.svg",
+    f"http://{HOST}:81/a.svg",
+    f"http://elsewhere.example/{HOST}/a.svg",
+    f"http://{HOST}@elsewhere.example/a.svg",
+]
+LOADS = """url => new Promise((done) => {
+  const image = new Image();
+  image.onload = () => done(true);
+  image.onerror = () => done(false);
+  image.src = url;
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +85,27 @@ async def test_picture_is_shown_from_an_allowed_host_and_else_drawn(browser, sit
     await page.close()
 
 
+async def test_policy_of_the_page_lets_pictures_of_the_named_hosts_load_and_no_others(browser, site):
+    """Also those that a page would ask for by mistake: it is the browser that refuses."""
+    asked: list[str] = []
+
+    async def picture(route: Route) -> None:
+        asked.append(route.request.url)
+        await route.fulfill(body=PIXEL, content_type="image/svg+xml")
+
+    page = await browser.new_page(base_url=site.url)
+    await page.context.route(re.compile(r"\.example[:/]"), picture)
+    for path in ("/", "/settings", "/no-such-page"):
+        response = await page.goto(path)
+        (sources,) = re.findall("img-src ([^;]*)", response.headers["content-security-policy"])
+        assert sources == f"'self' data: {HOST}"
+        loaded = [url for url in (f"http://{HOST}/a.svg", *FOREIGN) if await page.evaluate(LOADS, url)]
+        assert loaded == [f"http://{HOST}/a.svg"]
+
+    assert set(asked) == {f"http://{HOST}/a.svg"}
+    await page.close()
+
+
 async def test_link_of_the_first_administrator_sets_a_password(visit, site, axe):  # U5
     token = urlsplit(site.live.printed[0].split()[1]).fragment
     page = await visit(reduced_motion="reduce")
@@ -96,18 +129,37 @@ async def test_link_of_the_first_administrator_sets_a_password(visit, site, axe)
     await expect(again.get_by_text("Something is missing in this link")).to_be_visible()
 
 
-async def test_who_is_invited_registers(browser, tmp_path):
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+async def test_who_is_invited_by_an_admin_registers(browser, axe, tmp_path, viewport):
     with serving(tmp_path, registration="invited", admin="boss") as live:
-        token = urlsplit(live.printed[0].split()[1]).fragment
-        boss = live.ask(RESET.replace("($token: String!)", "").replace("$token", f'"{token}"'))["data"]["resetPassword"]
-        created = live.ask(INVITE, boss["token"])["data"]["createInvitation"]
-        page = await browser.new_page(base_url=live.url)
-        await page.goto("/register")
-        await expect(page.get_by_text("Only who is invited can register")).to_be_visible()
-        await page.goto("about:blank")
-        await page.goto(f"/register#{created['invitation']}")
-        await page.get_by_label("Name").fill("carol")
-        await page.get_by_label("Password").fill(PASSWORD)
-        await page.get_by_label("Password").press("Enter")
-        await expect(page.get_by_text("You are logged in as carol.")).to_be_visible()
-        await page.close()
+        options = {"base_url": f"{live.url}/", "viewport": viewport, "reduced_motion": "reduce"}
+        boss, guest, late = [await (await browser.new_context(**options)).new_page() for _ in range(3)]
+        await opened(guest, "/register")
+        await expect(guest.get_by_text("Only who is invited can register")).to_be_visible()
+
+        await opened(boss, f"/reset#{urlsplit(live.printed[0].split()[1]).fragment}")
+        await boss.get_by_label("New password").fill(PASSWORD)
+        await boss.get_by_label("New password").press("Enter")
+        await expect(boss.get_by_text("You are logged in as boss.")).to_be_visible()
+        await opened(boss, "/moderation/roles")
+        await boss.get_by_role("button", name="Make a link").press("Enter")
+        shown = boss.get_by_label("Link of the invitation")
+        await expect(shown).to_have_accessible_description(re.compile("It is shown only now, and good until"))
+        assert await axe(boss) == []
+        assert await boss.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        link = await shown.input_value()
+        assert link.startswith(f"{live.url}/register#")
+
+        await guest.goto("about:blank")
+        for page, name in ((guest, "carol"), (late, "dave")):
+            await page.goto(link)
+            await page.get_by_label("Name").fill(name)
+            await page.get_by_label("Password").fill(PASSWORD)
+            await page.get_by_label("Password").press("Enter")
+        await expect(guest.get_by_text("You are logged in as carol.")).to_be_visible()
+        await expect(late.get_by_role("alert")).to_contain_text("This link was used")
+        await opened(guest, "/moderation/roles")
+        await expect(guest.get_by_role("heading", name="The whole site")).to_be_visible()
+        await expect(guest.get_by_role("button", name="Make a link")).to_have_count(0)
+        for page in (boss, guest, late):
+            await page.context.close()

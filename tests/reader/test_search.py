@@ -46,6 +46,17 @@ async def test_excerpts_of_contents_stand_below_the_title(page, site):
     await expect(found.locator(".excerpt mark")).to_have_text("quetzalbird")
 
 
+async def test_nearest_spelling_is_proposed_where_nothing_is_found(page, site):
+    site.post(site.member("writer"), "The narwhalbird")
+    site.wait_until_found("narwhalbird", 1)
+    await opened(page, "/search?q=narhwalbird&kind=ARTICLE")
+
+    await expect(page.get_by_role("status").filter(has_text="Nothing has")).to_contain_text("Did you mean narwhalbird?")
+    await page.get_by_role("link", name="narwhalbird", exact=True).click()
+    await expect(page.get_by_role("article", name="The narwhalbird")).to_be_visible()
+    await expect(page).to_have_url(re.compile(r"/search\?q=narwhalbird&kind=ARTICLE$"))
+
+
 async def test_kinds_and_orders_are_kept_in_the_address(page, site):
     member = site.member("walrusfan")
     older = site.post(member, "The walrusfan journal")

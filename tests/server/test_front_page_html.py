@@ -58,7 +58,7 @@ async def test_page_has_its_articles_with_ranks_votes_and_links(http, store, ali
     ]
     assert second.h2.a["href"] == second.select(".details > a")[1]["href"]
     assert all(button.has_attr("disabled") for button in page.select("button"))
-    assert [link.text for link in page.select("[aria-current]")] == ["Articles", "Votes"]
+    assert [link.text for link in page.select("[aria-current]")] == ["All", "Votes"]
     assert page.select_one("header .site").text == "Votes & Co"
 
 

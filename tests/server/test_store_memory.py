@@ -1,7 +1,9 @@
 """The memory of the store is told before it is full, and a full store can be read."""
 
 import logging
+from io import BytesIO
 from math import inf
+from zipfile import ZipFile
 
 import httpx
 import pytest
@@ -16,6 +18,9 @@ NOW = 1_000 * HOUR
 LONG = "x" * 30_000
 POST = """mutation($content: String!) {
   post(input: {title: "a title", content: $content, groups: ["show"]}) { article { id } userErrors { code } } }"""
+COMMENT = """mutation($id: ID!) { comment(input: {articleId: $id, content: "a comment"}) { userErrors { code } } }"""
+THREAD = """query($id: ID!) { article(id: $id) {
+  thread(order: BEST, pinned: true, first: 5) { nodes { content } pageInfo { hasNextPage } } } }"""
 DELETE = """mutation($id: ID!) { deleteArticle(input: {articleId: $id}) { userErrors { code } } }"""
 READS = """{ viewer { username } articles(first: 5, pinned: true) { nodes { title viewerVote } } }"""
 
@@ -24,11 +29,12 @@ def codes(answer):
     return [error["extensions"]["code"] for error in answer.get("errors", ())]
 
 
-def test_full_store_is_read_and_gets_free_by_deletions(tmp_path):
+def test_full_store_is_read_and_gets_free_by_deletions(tmp_path):  # D6
     server = Server(tmp_path / "valkey")
     with running(server), serving(tmp_path / "data", redis_url=server.url, rate_limits="off") as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]
         first = [live.ask(POST, token, content=f"{n} {LONG}")["data"]["post"]["article"]["id"] for n in range(30)]
+        assert live.ask(COMMENT, token, id=first[0])["data"]["comment"]["userErrors"] == []
         with server.client() as client:
             limit = client.info("memory")["used_memory"] + 1_000_000
             client.config_set("maxmemory", limit)
@@ -39,6 +45,12 @@ def test_full_store_is_read_and_gets_free_by_deletions(tmp_path):
         read = live.ask(READS, token)
         ready = httpx.get(f"{live.url}/readyz").json()
         metrics = live.metrics()
+        with server.client() as client:
+            client.config_set("maxmemory", limit // 2)
+            thread = live.ask(THREAD, token, id=first[0])
+            exported = httpx.post(f"{live.url}/export", headers={"Authorization": f"Bearer {token}"})
+            pins = list(client.scan_iter("pins:*"))
+            client.config_set("maxmemory", limit)
         deleted = [live.ask(DELETE, token, id=id) for id in first]
         again = live.ask(POST, token, content="short")
         with server.client() as client:
@@ -46,6 +58,11 @@ def test_full_store_is_read_and_gets_free_by_deletions(tmp_path):
 
     assert 3 < written < 100
     assert (codes(refused), "out of memory" in refused["errors"][0]["message"]) == (["UNAVAILABLE"], True)
+    assert codes(thread) == []
+    assert [node["content"] for node in thread["data"]["article"]["thread"]["nodes"]] == ["a comment"]
+    with ZipFile(BytesIO(exported.content)) as archive:
+        assert archive.read("articles.jsonl").count(b"\n") == 30 + written
+    assert pins == []
     assert codes(read) == [] and len(read["data"]["articles"]["nodes"]) == 5
     assert (ready["status"], ready["writes"]) == ("ok", "refused")
     assert ready["memory"]["limit"] == metrics["upvote_store_memory_limit_bytes"] == limit

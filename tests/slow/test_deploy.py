@@ -3,6 +3,7 @@ The files of deploy/ besides those of proxies: linters read them, and as much of
 run is run: the image by buildah and systemd-nspawn, the unit by systemd.
 """
 
+import os
 import re
 import shlex
 import subprocess
@@ -30,6 +31,7 @@ ROOT = Path(__file__).parents[2]
 DEPLOY, PAGE = ROOT / "deploy", ROOT / "docs" / "deploy.md"
 CONTAINERFILE, COMPOSE, UNIT = DEPLOY / "Containerfile", DEPLOY / "compose.yaml", DEPLOY / "upvote.service"
 USER_ID = "10001"
+VARIABLES = {"POSTGRES_PASSWORD": "secret", "UPVOTE_DOMAIN": "news.example", "UPVOTE_ADMIN": "founder"}
 VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*)|:\?[^}]*)\}")
 WITHOUT_CAPABILITIES = r"CapPrm:\t0+\nCapEff:\t0+\nCapBnd:\t0+\n"
 BOOT = ("systemd.unit=basic.target", "systemd.firstboot=off")
@@ -48,9 +50,7 @@ def image(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config)
 @pytest.fixture(scope="module")
 def compose() -> dict[str, Any]:
     """The compose file, with the variables that deploy/.env has at least."""
-    text = VARIABLE.sub(
-        lambda found: {"POSTGRES_PASSWORD": "secret"}.get(found[1], found[2] or ""), COMPOSE.read_text()
-    )
+    text = VARIABLE.sub(lambda found: VARIABLES.get(found[1], found[2] or ""), COMPOSE.read_text())
     return yaml.safe_load(text)
 
 
@@ -68,7 +68,7 @@ def test_linter_finds_only_the_added_fault_in_the_containerfile(added):
 
 @pytest.mark.parametrize("added", ["", "    healthchek: {}\n"])
 def test_compose_file_follows_the_specification(tmp_path, added):
-    image = "    image: upvote\n"
+    image = "    image: caddy:2\n"
     (tmp_path / "compose.yaml").write_text(COMPOSE.read_text().replace(image, image + added))
     flags = ("--builtin-schema", "vendor.compose-spec", str(tmp_path / "compose.yaml"))
     done = subprocess.run([sys.executable, "-m", "check_jsonschema", *flags], capture_output=True, text=True)
@@ -76,31 +76,62 @@ def test_compose_file_follows_the_specification(tmp_path, added):
     assert (done.returncode == 0) is not bool(added), done.stdout
 
 
-def test_only_the_server_is_reachable_and_no_password_is_in_the_file(compose):
+def test_only_proxy_and_server_are_reachable_and_no_password_is_in_the_file(compose):
     services, networks = compose["services"], compose["networks"]
     published = {name: service.get("ports", []) for name, service in services.items()}
     inner = {name for name, network in networks.items() if network.get("internal")}
 
-    assert published == {"server": ["127.0.0.1:8000:8000"], "store": [], "database": []}
+    assert published == {
+        "proxy": ["80:80", "443:443"], "server": ["127.0.0.1:8000:8000"], "backups": [], "store": [], "database": []
+    }  # fmt: skip
     assert [services[name]["networks"] for name in ("store", "database")] == [["store"], ["database"]]
     assert inner == {"store", "database"}
     assert set(services["server"]["networks"]) == set(networks)
-    assert COMPOSE.read_text().count("${POSTGRES_PASSWORD:?") == 2
+    assert all(f"${{{name}:?" in COMPOSE.read_text() for name in VARIABLES)
     assert "secret" not in COMPOSE.read_text()
-    proxy = services["server"]["environment"]["UPVOTE_TRUSTED_PROXIES"]
-    assert proxy == networks["front"]["ipam"]["config"][0]["gateway"]
+    proxies = services["server"]["environment"]["UPVOTE_TRUSTED_PROXIES"].split(",")
+    gateway = networks["front"]["ipam"]["config"][0]["gateway"]
+    assert proxies == [gateway, services["proxy"]["networks"]["front"]["ipv4_address"]]
+
+
+def test_proxy_of_the_compose_file_serves_the_domain_from_the_server(compose):
+    """The Caddyfile that it mounts, with the variables that it has."""
+    proxy = compose["services"]["proxy"]
+    assert "./Caddyfile:/etc/caddy/Caddyfile:ro" in proxy["volumes"]
+    adapt = (programs.program("caddy"), "adapt", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile"))
+    done = subprocess.run(adapt, capture_output=True, text=True, env=os.environ | proxy["environment"], check=True)
+
+    assert '"host":["news.example"]' in done.stdout
+    assert '"upstreams":[{"dial":"server:8000"}]' in done.stdout
+
+
+def test_backups_are_made_each_day_by_the_command_of_the_image(compose, tmp_path):
+    """The command of the service with a program that notes what it is asked, and one that ends the loop."""
+    service = compose["services"]["backups"]
+    for name, script in (("upvote", 'echo "$@" >> "$NOTES"'), ("sleep", 'echo "sleep $@" >> "$NOTES"; exit 9')):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    (command,) = service["command"]
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "NOTES": str(tmp_path / "notes")}
+    subprocess.run([*service["entrypoint"], "set -e; " + command.replace("$$", "$")], env=environment)
+
+    backup, pause = (tmp_path / "notes").read_text().splitlines()
+    assert re.fullmatch(r"backup /data/[A-Z][a-z]+day\.backup", backup)
+    assert pause == "sleep 86400"
+    assert service["environment"] == compose["services"]["server"]["environment"]
 
 
 def test_services_start_in_order_and_keep_their_data(compose):
     services = compose["services"]
-    mounted = {volume.partition(":")[0] for service in services.values() for volume in service["volumes"]}
+    volumes = [volume for service in services.values() for volume in service["volumes"]]
+    mounted = {volume.partition(":")[0] for volume in volumes if not volume.startswith(".")}
 
     assert mounted == compose["volumes"].keys()
     assert services["server"]["depends_on"] == {
         name: {"condition": "service_healthy"} for name in ("store", "database")
     }
     assert all("healthcheck" in services[name] for name in ("store", "database"))
-    assert [service["restart"] for service in services.values()] == ["unless-stopped"] * 3
+    assert [service["restart"] for service in services.values()] == ["unless-stopped"] * 5
     assert all(service["logging"]["options"].keys() == {"max-size", "max-file"} for service in services.values())
     assert seconds(services["server"]["stop_grace_period"]) > SHUTDOWN_SECONDS + STOP_SECONDS
 
@@ -110,7 +141,7 @@ def test_documented_restore_empties_the_store_and_the_database_and_keeps_the_bac
     removed = {name.partition("_")[2] for name in restore[1].removeprefix("docker volume rm ").split()}
 
     assert restore[1].count(f" {compose['name']}_") == len(removed)
-    assert compose["volumes"].keys() - removed == {"backups"}
+    assert compose["volumes"].keys() - removed == {"backups", "certificates"}
     assert "backups:/data" in compose["services"]["server"]["volumes"]
 
 

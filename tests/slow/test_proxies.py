@@ -393,7 +393,7 @@ def nginx(text: str, folder: Path, ports: tuple[int, int], chain: Path, key: Pat
 def caddy(text: str, folder: Path, ports: tuple[int, int], chain: Path, key: Path) -> tuple[list[str], str]:
     """The command of Caddy and the configuration, with a certificate instead of one from Let's Encrypt."""
     text = text.replace("{\n\tservers", f"{{\n\tadmin off\n\thttp_port {ports[1]}\n\tservers", 1)
-    text = text.replace("example.com {", f"127.0.0.1:{ports[0]} {{\n\ttls {chain} {key}", 1)
+    text = text.replace("{$UPVOTE_DOMAIN:example.com} {", f"127.0.0.1:{ports[0]} {{\n\ttls {chain} {key}", 1)
     return [programs.program("caddy"), "run", "--adapter", "caddyfile", "--config", str(folder / "config")], text
 
 

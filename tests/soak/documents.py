@@ -51,6 +51,7 @@ MUTATIONS = {  # by name, how often relative to the others
     "logIn": 1,
     "register": 0.3,
     "changePassword": 0.2,
+    "resetPassword": 0.2,
     "removeContent": 8,
     "approveContent": 3,
     "lockArticle": 2,
@@ -76,7 +77,7 @@ MODERATION = {  # by name, how often relative to each other where only these are
 }
 ACTING = (*MODERATION, "annulVotes")  # whose payload has an action
 OF_COMMENTS = ("thread", "comments", "replies")  # whose cursors belong to one article or comment
-HASHING = ("register", "logIn", "changePassword", "editAccount")  # once in a document at most
+HASHING = ("register", "logIn", "changePassword", "resetPassword", "editAccount")  # once in a document at most
 NOT_IN_PAYLOADS = ("search",)  # what a write has changed is found a little later
 BANNED = "rule params { name value } ... on Banned { until group { name } } }"
 QUEUED = "since heldBy flagReasons flags { reason note at by { username } } "
@@ -143,7 +144,7 @@ class DocumentGenerator:
         """A mutation whose payload does not depend on the order in which it and others are executed."""
         changes = ("vote", "voteOnComment", "followUser", "unfollowUser")
         fields = {"post": "article { id }", "comment": "comment { id }"} | dict.fromkeys(changes, "changed")
-        fields |= {"deleteUser": "deletedUserId", "register": "token"}
+        fields |= {"deleteUser": "deletedUserId", "register": "token", "resetPassword": "token"}
         fields |= dict.fromkeys(ACTING, "action { id } changed")
         selected = f"{{ {fields.get(name, '__typename')} userErrors {{ code field }} }}"
         return self._document("mutation", f"m0: {name}{self._input(name, 'm0')} {selected}", (("m0", name),))
@@ -180,6 +181,7 @@ class DocumentGenerator:
 
     def _payload(self, name: str) -> str:
         shown = {"post": "article { id }", "comment": "comment { id }", "register": "token", "logIn": "token"}
+        shown["resetPassword"] = "token"
         shown |= dict.fromkeys(ACTING, "action { id } changed")
         needed = shown.get(name, "")
         fields = SCHEMA.mutation_type.fields[name].type.fields  # type: ignore[union-attr]

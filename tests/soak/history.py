@@ -54,6 +54,7 @@ class Step:
       steps are run then
     - export: a user takes their data along
     - purge: a text is purged by a command of the shell, beside reads
+    - reset: a user gets a link by a command of the shell, and mostly chooses a password by it
     - import, admin: stories are imported, or a user becomes an admin, by a command of the shell
     - restart, kill: of the server; drop: its Redis connections break; expire: all sessions end
     - fault, healed: what happens to the database or the mirror, and its end
@@ -68,6 +69,7 @@ class Step:
     fault: str = ""
     admin: str = ""
     purged: Ref | None = None
+    link: Ref | None = None
 
 
 def refs_in(value: Any) -> Iterable[Ref]:

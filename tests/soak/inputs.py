@@ -45,6 +45,12 @@ class VariableGenerator(ModeratorInputs):
     def _input_requestpasswordreset(self) -> dict[str, Any]:
         return {"usernameOrEmail": self.random.choice(("alice", "nobody", "alice@example.com", ""))}
 
+    def _input_resetpassword(self) -> dict[str, Any]:
+        """Mostly by a link that was used, or that has ended."""
+        links = list(self.model.links.values())[-6:]
+        known = self.random.choice(links).ref if links and not self._chance(0.1) else "nonsense"
+        return {"token": known, "newPassword": self._password()}
+
     def _input_vote(self) -> dict[str, Any]:
         values = ["UP", "UP", "UP", "DOWN", "DOWN", "NONE"]
         given = {"articleId": self._articleId(SLOT, {}), "value": self.random.choice(values)}

@@ -36,6 +36,7 @@ def delete_user(model: Model, token: str | None, given: Mapping[str, Any], pseud
 def _forget(model: Model, user: User) -> None:
     """All that goes in any case. No mark of an inbox or a feed is kept of who has left."""
     model.sessions = {token: other for token, other in model.sessions.items() if other is not user}
+    model.end_links(user)
     user.following.clear()
     user.groups.clear()
     user.profile.clear()

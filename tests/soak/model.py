@@ -76,6 +76,7 @@ class Model:
         self.orphans: set[int] = set()  # numbers of the comments of deleted articles
         self.moves: Counter[int] = Counter()  # votes on comments that have changed one, by partition
         self.sessions: dict[str, User] = {}  # by token
+        self.links: dict[str, Any] = {}  # to choose a password, by token: see `resets`
         self._hidden_tokens = 0
         self.pins: dict[tuple[Any, ...], Any] = {}  # by listing and instant
         self.mirror = Mirror.UP
@@ -231,9 +232,14 @@ class Model:
         if user.password != current:
             raise Refused("BAD_CREDENTIALS")
         user.password = new
+        self.end_links(user)
         self.sessions = {key: other for key, other in self.sessions.items() if other is not user or key == token}
         self.reached.count("passwords changed")
         return user
+
+    def end_links(self, user: User) -> None:
+        for link in self.links.values():
+            link.is_good = link.is_good and link.user is not user
 
     def end_sessions(self) -> None:
         """End all sessions, as after their lifetime without use."""

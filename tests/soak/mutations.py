@@ -17,6 +17,7 @@ from tests.soak import (
     mails,
     moderation,
     profiles,
+    resets,
     reverts,
     saved,
 )
@@ -50,6 +51,13 @@ def _register(request: Request, given: Any, token: str | None) -> dict[str, Any]
 def _log_in(request: Request, given: Any, token: str | None) -> dict[str, Any]:
     token = token or request.model.hidden_token()
     user = request.model.log_in(given["username"], given["password"], token)
+    request.token, request.is_junk = token, False
+    return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
+
+
+def _reset_password(request: Request, given: Any, token: str | None) -> dict[str, Any]:
+    token = token or request.model.hidden_token()
+    user = resets.reset_password(request.model, given, token)
     request.token, request.is_junk = token, False
     return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
 
@@ -195,6 +203,7 @@ def _unflag(request: Request, given: Any, hint: Any) -> dict[str, Any]:
 COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "register": _register,
     "logIn": _log_in,
+    "resetPassword": _reset_password,
     "logOut": _log_out,
     "changePassword": _change_password,
     "deleteUser": _delete_user,

@@ -14,6 +14,7 @@ from tests.soak.variables import KnownValues
 
 POSTED = {"post": "article", "comment": "comment"}  # what a mutation posts
 NEW = POSTED | dict.fromkeys(ACTING, "action")  # what a mutation makes that has a number
+OPENING = ("register", "logIn", "resetPassword")  # sessions
 MOST_HIDDEN = 9  # actions of one operation
 
 
@@ -58,9 +59,9 @@ class Notes:
         variables = resolved(operation.variables, self.texts)
         actor = self.users.get(token or "")
         opened = [
-            (variables[input_variable(key)]["username"].lower(), (data.get(key) or {}).get("token"))
+            (self._opener(variables[input_variable(key)]), (data.get(key) or {}).get("token"))
             for key, name in operation.mutations
-            if name in ("register", "logIn")  # what follows is done by this user
+            if name in OPENING  # what follows is done by this user
         ]
         return [(actor, token), *opened] if actor else opened
 
@@ -86,7 +87,7 @@ class Notes:
             if name in NEW:
                 ref = Ref(operation.number, (key, NEW[name], "id"))
                 hints[key] = self._numbered(operation, ref, payload.get(NEW[name]))
-            elif name in ("register", "logIn") and payload.get("token"):
+            elif name in OPENING and payload.get("token"):
                 hints[key] = payload["token"]
                 self._note_session(operation, key, payload["token"])
             elif name == "deleteUser":
@@ -139,8 +140,15 @@ class Notes:
         ref = Ref(operation.number, (key, "token"))
         self.texts[ref] = token
         given = resolved(operation.variables, self.texts)[input_variable(key)]
-        self.users[token] = given["username"].lower()
-        self.known.sessions[given["username"].lower()].append((token, ref))
+        self.users[token] = self._opener(given)
+        self.known.sessions[self._opener(given)].append((token, ref))
+
+    def _opener(self, given: dict[str, Any]) -> str:
+        """The name of the user whose session a mutation opens, in lower case; "" of a link that nobody has."""
+        if "username" in given:
+            return str(given["username"]).lower()
+        link = self._model.links.get(given["token"])
+        return link.user.lower if link else ""
 
     def note_cursor(
         self, operation: Operation, path: tuple[str | int, ...], text: str, position: Position

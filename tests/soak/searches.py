@@ -72,14 +72,18 @@ ANY_FLAG = Between(0, 1)
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Equal to each passage of a text in which all that is marked are words of the query, and something is."""
+    """
+    Equal to each passage of a text in which all that is marked are words of the query, and something is; also to `name`,
+    that of a user who is found by the display name alone.
+    """
 
     texts: tuple[str, ...]
     words: frozenset[str]
+    name: str | None = None
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, str):
-            return False
+        if not isinstance(other, str) or other == self.name:
+            return isinstance(other, str)
         passage = re.sub("[\ue000\ue001]", "", other).strip("…")
         marked = re.findall("\ue000(.*?)\ue001", other)
         is_there = any(passage in " ".join(text.split()) for text in self.texts)
@@ -278,7 +282,8 @@ def _key(model: Model, subject: Match, order: str) -> tuple[Any, ...]:
 
 
 def _excerpt(subject: Match, wanted: Search) -> Excerpt:
-    return Excerpt(texts(subject), frozenset(word for phrase in wanted.phrases for word in phrase))
+    name = subject.name if isinstance(subject, User) else None
+    return Excerpt(texts(subject), frozenset(word for phrase in wanted.phrases for word in phrase), name)
 
 
 def _has(text: Sequence[str], phrase: Phrase) -> bool:

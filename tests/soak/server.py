@@ -105,6 +105,7 @@ class Server:
         }
         if self.database.url:
             settings["database_url"] = self.database.url
+        settings["public_url"] = "http://up.example"
         named = {f"UPVOTE_{name.upper()}": str(value) for name, value in (settings | self.settings).items()}
         return inherited | named | {"PYTHONPATH": path, "SOAK_CLOCK": str(self.clock.path)}
 
@@ -131,6 +132,10 @@ class Server:
 
     async def grant_admin(self, username: str) -> None:
         await self._command("role", "grant", username, "ADMIN")
+
+    async def reset_link(self, username: str) -> str:
+        """The token of a link by which a user chooses a password."""
+        return (await self._command("password", username)).strip().partition("#")[2]
 
     async def purge(self, id: str) -> bool:
         """Whether the text was not purged before."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from tests.soak import exporting, leaving, listening, moderation, searches, stepwise
+from tests.soak import exporting, leaving, listening, moderation, resets, searches, stepwise
 from tests.soak.comparing import difference
 from tests.soak.history import Ref, Step, resolved
 from tests.soak.model import Mirror, is_id, number_of
@@ -151,6 +151,17 @@ async def _make_admin(run: HistoryRun, step: Step) -> None:
     run.notes.note_new(Ref(0, (step.admin,)), "action", number)
 
 
+async def _reset(run: HistoryRun, step: Step) -> None:
+    """Give a user a link by a command of the shell, and send what is done with it."""
+    assert step.link
+    user = run.model.users.get(str(step.link.path[1]))
+    if user is None:  # a shorter history has no such user
+        return
+    token = run.notes.texts[step.link] = await run.server.reset_link(user.name)
+    resets.issue_at_shell(run.model, user, token, step.link)
+    await run.send(step)
+
+
 async def _purge(run: HistoryRun, step: Step) -> None:
     """Purge a text by a command of the shell, beside reads: they see it before, or after."""
     await run.note_archived()
@@ -265,6 +276,7 @@ KINDS: Mapping[str, Callable[[HistoryRun, Step], Awaitable[None]]] = {
     "leave": _leave,
     "export": _export,
     "purge": _purge,
+    "reset": _reset,
     "fault": _fault,
     "healed": _heal,
 }

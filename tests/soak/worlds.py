@@ -16,7 +16,7 @@ from tests.soak.documents import ACTING, HASHING, MODERATION, MUTATIONS, Documen
 from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step
 from tests.soak.inboxes import MOST_MENTIONS
-from tests.soak.inputs import VariableGenerator
+from tests.soak.inputs import PASSWORDS, VariableGenerator
 from tests.soak.leaving import UNTIL_DONE
 from tests.soak.model import Mirror
 from tests.soak.notes import POSTED
@@ -40,6 +40,7 @@ READS, WRITES = 60, 60  # documents that are sent again with other variables
 NEW = 0.04  # share of new documents
 EXPORTS, PURGES = 0.004, 0.003  # share of exports, and of texts that are purged
 TOLD = 0.01  # share of writes beside subscriptions to what is new
+RESETS = 0.005  # share of users who get a link to choose a password
 LEAVING = 0.006  # share of users who leave, or come
 IN_STEPS = 0.02  # share of what moderators do in steps
 LAG = 20_000  # milliseconds that the clock of a world may be behind the real one, by which Redis expires voters
@@ -184,6 +185,8 @@ class World:
             return self._step("subscribed", self._subscribed(about))
         if self.random.random() < EXPORTS:
             return self._step("export", [Operation(0, self._token(self._viewer(0.95)), "", {})])
+        if self.random.random() < RESETS:
+            return self._reset()
         if self.random.random() < PURGES and (purge := self._purge()):
             return purge
         if self.random.random() < TOLD:
@@ -370,6 +373,16 @@ class World:
         step = self._step("leave", [operation])
         self._now += UNTIL_DONE
         return step
+
+    def _reset(self) -> Step:
+        """A user gets a link, and mostly uses it at once."""
+        user, operations = self.random.choice(list(self.run.model.users.values())), []
+        link = Ref(0, ("link", user.lower, self._now))
+        if self.random.random() < 0.6:
+            given = {"token": link, "newPassword": self.random.choice(PASSWORDS)}
+            document = self._generator().plain_mutation("resetPassword")
+            operations.append(self._operation(document, None, {"i_m0": given}))
+        return replace(self._step("reset", operations), link=link)
 
     def _moderator(self) -> User | None:
         """Mostly an admin or a moderator of the site, often one of a group."""

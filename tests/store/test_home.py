@@ -8,7 +8,7 @@ import pytest
 
 from resolvers.dataloader import Reads
 from store import blocked, hidden, home, listings
-from store.home import HomeListing
+from store.home import Choices, HomeListing
 from store.listings import Listing, Window
 from store.maintenance import reindex
 from store.ranking import since
@@ -57,10 +57,15 @@ class Homes:
         for name in self.chance.sample(PEOPLE[1:], others):
             await blocked.block(self.store.site, VIEWER, name)
 
+    async def choices(self) -> Choices:
+        site = self.store.site
+        groups, names = await Reads(self.store, None).load_all([home.groups(site, VIEWER), home.blocked(site, VIEWER)])
+        return Choices(VIEWER, tuple(groups), tuple(names))
+
     async def expected(self, whole: Listing) -> list[Position]:
         """The filter of the listing of the site."""
         reads = Reads(self.store, None)
-        choices = await reads.choices(VIEWER)
+        choices = await self.choices()
         (page,) = await reads.pages([(whole, Window(len(self.articles) + 1))])
         hides = await reads.hidden(VIEWER, list(self.articles))
         return [
@@ -72,7 +77,7 @@ class Homes:
         ]
 
     async def listing(self, order: Order, whole: Listing) -> HomeListing:
-        return home.listing_of(await Reads(self.store, None).choices(VIEWER), order, whole)
+        return home.listing_of(await self.choices(), order, whole)
 
     async def walked(self, listing: HomeListing, size: int, upwards: bool) -> list[Position]:
         """All places by pages of one size, each of which is full and knows what is on both sides."""

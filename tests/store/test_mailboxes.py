@@ -10,6 +10,7 @@ from store.maintenance.records.record import Record
 from store.one_time_tokens import Purpose, issue
 from store.store import Store
 from tests.store.reading import verified
+from tests.support.memory import full
 
 pytestmark = pytest.mark.routed
 
@@ -98,3 +99,12 @@ async def test_frequency_moves_the_mail_that_waits(store, alice, bob, clock):
         due.append([round((each.due - clock.now) / 60_000) for each in await mails.of_user(store.site, "alice")])
 
     assert due == [[5_468], [1_148], [2], []]
+
+
+@pytest.mark.one_server
+async def test_mail_leaves_the_queue_of_a_full_store(mailed, redis):  # D6
+    waiting = await mails.due(mailed.site, 10)
+    with full(redis):
+        assert [await mails.take(mailed.site, mail, list(mail.noted)) for mail in waiting] == [True] * len(waiting)
+
+    assert waiting and await mails.due(mailed.site, 10) == []

@@ -8,10 +8,11 @@ from store import keys, log, moderation, reverts, roles
 from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
 from store.moderation import Moderated
 from store.moderation_records import ModerationKind, Role
-from store.redactions import redact
+from store.redactions import REDACTED, redact
 from store.reverts import read, revert
 from store.roles import OPERATOR
 from tests.store.reading import everything, numbers, profile, verified
+from tests.support.memory import full
 
 pytestmark = pytest.mark.routed
 
@@ -196,3 +197,12 @@ async def test_trimmed_entries_of_actions_are_noted_no_more(store, redis, alice)
     await log.trim(store.site, 0, 0)
 
     assert not [key for key in redis.scan_iter("logged:*")]
+
+
+@pytest.mark.one_server
+async def test_full_store_redacts_what_moderators_wrote(store, alice, redis):  # D6
+    number = (await granted(store, alice)).number
+    with full(redis):
+        assert (await redact(store.site, OPERATOR, number)).changed
+
+    assert (await read(store.site, number)).reason == REDACTED

@@ -2,6 +2,9 @@ import "./thread.css";
 import type { Draft } from "../drafts";
 import type { Refusal } from "../errors";
 import { Field, Form } from "./Form";
+import { GroupNames } from "./GroupNames";
+import { LinkNotes } from "./LinkNotes";
+import { Preview } from "./Preview";
 
 /** What is typed into the form of an article. */
 export interface ArticleText {
@@ -38,13 +41,21 @@ export function ArticleForm({ draft: { value, change }, refusals, ...form }: Art
         inputMode="url"
         hint="An http or https address, a text, or both."
       />
+      <LinkNotes
+        link={value.link}
+        hasTitle={value.title.trim() !== ""}
+        onTitle={(title) => change({ ...value, title })}
+      />
       <Field {...field("content")} label="Text" rows={8} hint={MARKDOWN_HINT} />
+      <Preview text={value.content} />
       <Field
         {...field("groups")}
         label="Groups"
         hint="At most 10 names with blanks between them, such as programming show."
         autoCapitalize="none"
+        autoComplete="off"
       />
+      <GroupNames text={value.groups} onChoose={(groups) => change({ ...value, groups })} />
     </Form>
   );
 }

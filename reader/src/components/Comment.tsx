@@ -42,6 +42,7 @@ export const COMMENT_ROW = graphql(`
     poster {
       id
       username
+      viewerIsBlocking
     }
   }
 `);
@@ -105,7 +106,8 @@ export const Comment = memo(function Comment({ comment: masked, parent, isCollap
         aria-current={current === comment.id || undefined}
       >
         <Heading {...{ comment, isCollapsed, folded }} parent={readFragment(COMMENT_ROW, parent)} />
-        {!isCollapsed && <Body comment={comment} />}
+        {!isCollapsed &&
+          (comment.poster?.viewerIsBlocking ? <Blocked comment={comment} /> : <Body comment={comment} />)}
       </article>
     </li>
   );
@@ -205,6 +207,28 @@ function Hidden({ comment: { id, state, removal, poster } }: { comment: Content 
       </p>
       {isOwn && removal && <Appeal key={removal.id} actionId={removal.id} />}
     </div>
+  );
+}
+
+/** What somebody says whom the viewer blocks: folded until it is asked for. Replies stay, as they are of others. */
+function Blocked({ comment }: { comment: Content }) {
+  const [isShown, setShown] = useState(false);
+  const text = isShown ? "Hide the text" : "Show the text";
+  return (
+    <>
+      <p className="absent">
+        You block <bdi>{comment.poster?.username}</bdi>.{" "}
+        <button
+          type="button"
+          className="action"
+          aria-label={`${text}: ${nameOf(comment)}`}
+          onClick={() => setShown(!isShown)}
+        >
+          {text}
+        </button>
+      </p>
+      {isShown && <Body comment={comment} />}
+    </>
   );
 }
 

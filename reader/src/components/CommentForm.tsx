@@ -7,6 +7,7 @@ import { say } from "../status";
 import { MARKDOWN_HINT } from "./ArticleForm";
 import { EDIT_WAITS } from "./HeldEdit";
 import { Field, Form } from "./Form";
+import { Preview } from "./Preview";
 
 const POST_COMMENT = graphql(`
   mutation PostComment($input: CommentInput!) {
@@ -162,6 +163,7 @@ function TextForm({ label, submit, draft, refusals, fault, action, onCancel }: T
           value={draft.value}
           onChange={(event) => draft.change(event.target.value)}
         />
+        <Preview text={draft.value} />
       </Form>
     </div>
   );

@@ -109,7 +109,7 @@ function Header() {
   const account = useRef<HTMLDivElement>(null);
   return (
     <header>
-      <Link href="/" className="site">
+      <Link href={session ? "/home" : "/"} className="site">
         {LOGO ? (
           <img src={LOGO} alt="" className="logo" />
         ) : (
@@ -255,7 +255,7 @@ function ThemeButton() {
 }
 
 const LINKS = [
-  { path: "/", name: "Articles" },
+  { path: "/", name: "All" },
   { path: "/groups", name: "Groups" },
   { path: "/feed", name: "Feed" },
   { path: "/post", name: "Post" },

@@ -1,15 +1,9 @@
 import "./menu.css";
-import { lazy, Suspense, useEffect, useRef, useState, type FocusEvent, type KeyboardEvent } from "react";
-import { Link, useLocation } from "wouter";
-import { logPath } from "../addresses";
-import { subjectPath } from "../desk/subjects";
+import { lazy, Suspense, useRef, useState, type FocusEvent, type KeyboardEvent } from "react";
 import { file } from "../files";
-import { logInPath } from "../log-in";
-import { moderates, moderatesAnything, useRoles } from "../roles";
-import { useSession } from "../session";
-import { say } from "../status";
-import { SaveItem } from "./SaveItem";
 
+const items = file(() => import("./MenuItems"));
+const MenuItems = lazy(items.load);
 const Flag = lazy(file(() => import("./Flag")).load);
 
 /** What a menu is about. */
@@ -54,13 +48,19 @@ export function LineMenu({ subject }: { subject: MenuSubject }) {
         aria-expanded={isOpen}
         aria-keyshortcuts="m"
         title="More"
+        onPointerEnter={() => void items.load()}
+        onFocus={() => void items.load()}
         onClick={() => setOpen(!isOpen)}
       >
         <svg viewBox="0 0 16 16" aria-hidden="true">
           <path d="M3 8h.01M8 8h.01M13 8h.01" />
         </svg>
       </button>
-      {isOpen && <Items subject={subject} close={close} flag={() => setFlagging(true)} />}
+      {isOpen && (
+        <Suspense>
+          <MenuItems subject={subject} close={close} flag={() => setFlagging(true)} />
+        </Suspense>
+      )}
       {isFlagging && (
         <Suspense>
           <Flag subject={subject} close={() => setFlagging(false)} />
@@ -68,62 +68,4 @@ export function LineMenu({ subject }: { subject: MenuSubject }) {
       )}
     </span>
   );
-}
-
-interface ItemsProps {
-  subject: MenuSubject;
-  close: () => void;
-  flag: () => void;
-}
-
-function Items({ subject: { id, name, poster, groups, isHidden }, close, flag }: ItemsProps) {
-  const list = useRef<HTMLUListElement>(null);
-  const session = useSession();
-  const roles = useRoles();
-  const [, navigate] = useLocation();
-  const mayModerate = groups ? moderates(roles, groups) : moderatesAnything(roles);
-  const mayFlag = !isHidden && poster !== null && session?.username !== poster;
-  useEffect(() => list.current?.querySelector<HTMLElement>("a, button")?.focus(), []);
-  useEffect(() => closeOutside(list.current, close), []);
-
-  function chooseFlag() {
-    close();
-    if (session !== null) return flag();
-    navigate(logInPath());
-    say("Log in to flag.");
-  }
-
-  return (
-    <ul ref={list} className="menu" aria-label={name}>
-      {mayFlag && (
-        <li>
-          <button type="button" onClick={chooseFlag}>
-            Flag…
-          </button>
-        </li>
-      )}
-      {!isHidden && (
-        <li>
-          <SaveItem id={id} name={name} close={close} />
-        </li>
-      )}
-      <li>
-        <Link href={logPath({ subject: id })}>What moderators did</Link>
-      </li>
-      {mayModerate && (
-        <li>
-          <Link href={subjectPath(id)}>Moderate</Link>
-        </li>
-      )}
-    </ul>
-  );
-}
-
-/** Closes a menu when something beside it is pressed. */
-function closeOutside(menu: HTMLElement | null, close: () => void): () => void {
-  const onPointer = ({ target }: PointerEvent) => {
-    if (!(target instanceof Node) || !menu?.parentElement?.contains(target)) close();
-  };
-  document.addEventListener("pointerdown", onPointer);
-  return () => document.removeEventListener("pointerdown", onPointer);
 }

@@ -1,22 +1,10 @@
-import { useClient, useQuery } from "urql";
+import { useClient } from "urql";
 import { useLocation } from "wouter";
 import { reasonOf } from "../errors";
 import { graphql, readFragment } from "../gql";
 import { logInPath } from "../log-in";
 import { useSession } from "../session";
 import { say, sayProblem } from "../status";
-
-const HAS_SAVED = graphql(`
-  query HasSaved($id: ID!) {
-    node(id: $id) {
-      __typename
-      id
-      ... on Votable {
-        viewerHasSaved
-      }
-    }
-  }
-`);
 
 const SAVED = graphql(`
   fragment SavedSubject on SavePayload {
@@ -51,22 +39,16 @@ const UNSAVE = graphql(`
 interface SaveItemProps {
   id: string;
   name: string;
+  isSaved: boolean;
   /** Closes the menu. */
   close: () => void;
 }
 
-/** Saves what a menu is about, or takes it out again. Whether it is saved is read when the menu opens. */
-export function SaveItem({ id, name, close }: SaveItemProps) {
+/** Saves what a menu is about, or takes it out again. */
+export function SaveItem({ id, name, isSaved, close }: SaveItemProps) {
   const client = useClient();
   const session = useSession();
   const [, navigate] = useLocation();
-  const [{ data }] = useQuery({
-    query: HAS_SAVED,
-    variables: { id },
-    pause: session === null,
-    requestPolicy: "cache-and-network",
-  });
-  const isSaved = data?.node && "viewerHasSaved" in data.node && data.node.viewerHasSaved;
 
   async function choose() {
     close();

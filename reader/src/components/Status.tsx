@@ -3,13 +3,14 @@ import { useObservable } from "../observable";
 import { message } from "../status";
 
 const SHOWN = 6_000;
+const SHOWN_TO_UNDO = 15_000;
 
 /** The status line: screen readers read out what it shows. A problem stays until it is dismissed. */
 export function Status() {
   const shown = useObservable(message);
   useEffect(() => {
     if (!shown || shown.isProblem) return;
-    const timer = setTimeout(() => message.set(null), SHOWN);
+    const timer = setTimeout(() => message.set(null), shown.undo ? SHOWN_TO_UNDO : SHOWN);
     return () => clearTimeout(timer);
   }, [shown]);
   return (
@@ -17,6 +18,11 @@ export function Status() {
       {shown && (
         <>
           <span>{shown.text}</span>
+          {shown.undo && (
+            <button type="button" className="undo" onClick={shown.undo}>
+              Undo
+            </button>
+          )}
           <button type="button" onClick={() => message.set(null)} aria-label="Dismiss">
             ×
           </button>

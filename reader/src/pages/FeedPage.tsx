@@ -3,10 +3,10 @@ import { useMutation } from "urql";
 import { useSearch } from "wouter";
 import { useArrivals, type Arrivals } from "../arrivals";
 import { useArticleChanges, useRenewal } from "../changes";
-import { ArticleLine } from "../components/ArticleLine";
 import { LiveList } from "../components/LiveList";
 import { LogInFirst } from "../components/LogInFirst";
 import { isUnseen, MarkSeen, New } from "../components/MarkSeen";
+import { OwnLine } from "../components/OwnLine";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { cursorPages, useCursors } from "../cursors";
@@ -26,6 +26,7 @@ const FEED = graphql(`
           cursor
           node {
             id
+            title
             postedAt
             ...ArticleLine
           }
@@ -148,7 +149,7 @@ function FeedArticles({ feed, isFirst, arrivals }: FeedArticlesProps) {
         {({ node }) => (
           <>
             {isUnseen(node.postedAt, feed.seenThrough) && <New />}
-            <ArticleLine article={node} />
+            <OwnLine article={node} />
           </>
         )}
       </LiveList>

@@ -4,16 +4,17 @@ import { groupPath, logPath, withQuery } from "../addresses";
 import { useRenewal } from "../changes";
 import { Articles } from "../components/Articles";
 import { GroupAbout } from "../components/GroupAbout";
-import { Orders, rankingOf, rankingPath } from "../components/Orders";
+import { rankingOf, rankingPath } from "../components/Orders";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { PAGE_SIZE, RankedArticles } from "../components/RankedArticles";
-import { Tabs } from "../components/Tabs";
+import { isPeriod, RankingLists } from "../components/RankingLists";
 import { counted } from "../counts";
+import { FollowGroupButton } from "../follows";
 import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
-import { PERIODS, useSince } from "../periods";
+import { useSince } from "../periods";
 import { NotFound } from "./NotFound";
 
 const GROUP = graphql(`
@@ -23,6 +24,8 @@ const GROUP = graphql(`
       id
       name
       title
+      viewerIsFollowing
+      followerCount
       ...GroupAbout
       articles(order: $order, since: $since, page: $page, first: $first) {
         totalCount
@@ -41,7 +44,7 @@ export default function GroupPage() {
   const search = useSearch();
   const ranking = rankingOf(search);
   const period = new URLSearchParams(search).get("top");
-  if (!ranking || (period !== null && !PERIODS.some((each) => each.period === period))) return <NotFound />;
+  if (!ranking || (period !== null && !isPeriod(period))) return <NotFound />;
   return <Ranking key={`${name} ${search}`} name={name} period={period} {...ranking} />;
 }
 
@@ -59,19 +62,9 @@ function Ranking({ name, period, order, page }: RankingProps) {
   const [result, retry] = usePageQuery(GROUP, variables);
   const renew = useRenewal(GROUP, variables);
   const path = groupPath(name);
-  const periods = PERIODS.map((each) => ({
-    ...each,
-    path: withQuery(path, { top: each.period }),
-    isCurrent: each.period === period,
-  }));
   return (
     <Page title={result.data?.group?.title ?? result.data?.group?.name ?? name} isReady={!result.fetching}>
-      <div className="lists">
-        <nav aria-label="Orders">
-          <Orders path={path} current={period ? null : order} />
-        </nav>
-        <Tabs label="Top" tabs={periods} />
-      </div>
+      <RankingLists path={path} order={order} period={period} />
       <Content result={result} retry={retry}>
         {({ group }) =>
           group ? (
@@ -101,6 +94,8 @@ function Group({ group, since, period, order, page, renew }: GroupProps) {
       <p className="profile">
         {title && <span className="name">{name}</span>}
         <span>{counted(articles.totalCount, "article")}</span>
+        <span>{counted(group.followerCount, "follower")}</span>
+        <FollowGroupButton group={group} />
         <Link href={withQuery("/post", { group: name })}>Post here</Link>
         <Link href={logPath({ group: name })}>Log of moderation</Link>
         <a href={`${path.slice(1)}/rss.xml`}>RSS</a>

@@ -6,6 +6,7 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { counted } from "../counts";
 import { cursorPages, useCursors } from "../cursors";
+import { FollowGroupButton } from "../follows";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 
@@ -19,6 +20,8 @@ const GROUPS = graphql(`
       nodes {
         id
         name
+        viewerIsFollowing
+        followerCount
         articles(first: 1) {
           totalCount
         }
@@ -47,12 +50,15 @@ export default function GroupsPage() {
                 row={{ "data-item": "", tabIndex: -1 }}
                 empty={<p className="empty">There are no groups yet. Articles are posted in groups by naming them.</p>}
               >
-                {({ name, articles }) => (
+                {(group) => (
                   <>
-                    <Link href={groupPath(name)} className="group" aria-keyshortcuts="o">
-                      <bdi>{name}</bdi>
+                    <Link href={groupPath(group.name)} className="group" aria-keyshortcuts="o">
+                      <bdi>{group.name}</bdi>
                     </Link>
-                    <span>{counted(articles.totalCount, "article")}</span>
+                    <span>
+                      {counted(group.articles.totalCount, "article")}, {counted(group.followerCount, "follower")}
+                    </span>
+                    <FollowGroupButton group={group} />
                   </>
                 )}
               </LiveList>

@@ -1,11 +1,13 @@
 import "./pages.css";
 import { useState } from "react";
 import { useSearch } from "wouter";
+import { HAS_PASSWORDS, REGISTRATION } from "../addresses";
 import { useRenewal } from "../changes";
 import { GroupLink } from "../components/GroupLink";
 import { GroupAbout } from "../components/GroupAbout";
 import { AddGroup } from "../components/AddGroup";
 import { FindGroup } from "../components/FindGroup";
+import { Invite } from "../components/Invite";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { GrantRole, RevokeRole, roleText } from "../components/RoleForms";
@@ -127,6 +129,7 @@ function Places({ data: { siteModerators, group, groups }, name, renew }: Places
           <GrantRole onDone={renew} />
         </section>
       )}
+      {isAdmin && HAS_PASSWORDS && REGISTRATION === "invited" && <Invite />}
       <section className="place" aria-labelledby="groups">
         <h2 id="groups">Groups</h2>
         {isAdmin && <AddGroup onDone={renew} />}

@@ -56,6 +56,7 @@ const SEARCH = graphql(`
     search(query: $query, kinds: $kinds, order: $order, first: $first, after: $after, last: $last, before: $before)
       @include(if: $isAsked) {
       totalCount
+      suggestion
       edges {
         cursor
         ...Match
@@ -168,13 +169,23 @@ function Unavailable({ retry }: { retry: () => void }) {
 
 type FoundData = NonNullable<DocumentType<typeof SEARCH>["search"]>;
 
-function Found({ found: { totalCount, edges, pageInfo }, request }: { found: FoundData; request: SearchRequest }) {
+function Found({ found, request }: { found: FoundData; request: SearchRequest }) {
+  const { totalCount, suggestion, edges, pageInfo } = found;
   const nodes = edges.map(nodeOf);
   useArticleChanges(nodes.filter(({ __typename }) => __typename === "Article"));
   return (
     <>
       <p className="found" role="status">
         {totalCount === 0 ? "Nothing has all of these words." : countOf(totalCount)}
+        {suggestion !== null && (
+          <>
+            {" Did you mean "}
+            <Link href={pathOf({ ...request, q: suggestion })}>
+              <bdi>{suggestion}</bdi>
+            </Link>
+            ?
+          </>
+        )}
       </p>
       <LiveList items={edges} idOf={(edge) => nodeOf(edge).id} one="match" className="items">
         {(edge) => <Match match={edge} />}

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import type { UseQueryState } from "urql";
 import { Link, useParams } from "wouter";
 import { userPath } from "../addresses";
+import { BlockButton } from "../blocks";
 import { Articles } from "../components/Articles";
 import { Avatar } from "../components/Avatar";
 import { CommentLine } from "../components/CommentLine";
@@ -34,6 +35,7 @@ const PROFILE = graphql(`
     isBanned
     bannedUntil
     viewerIsFollowing
+    viewerIsBlocking
     followers(first: 1) {
       totalCount
     }
@@ -84,6 +86,11 @@ const PEOPLE = graphql(`
       id
       username
       karma
+      viewerIsFollowing
+      viewerIsBlocking
+      followers(first: 1) {
+        totalCount
+      }
     }
     pageInfo {
       ...Cursors
@@ -226,11 +233,14 @@ function Profile<User extends FragmentType<typeof PROFILE>>(props: ProfileProps<
                 <p>
                   Joined <Time at={profile.joinedAt} />
                 </p>
-                <FollowButton user={profile} />
+                {!profile.viewerIsBlocking && <FollowButton user={profile} />}
+                <BlockButton user={profile} />
                 {session?.username === profile.username && (
                   <>
                     <Link href="/settings">Settings</Link>
                     <Link href="/saved">Saved</Link>
+                    <Link href="/hidden">Hidden</Link>
+                    <Link href="/blocked">Blocked</Link>
                     <Link href="/held">Held texts</Link>
                   </>
                 )}
@@ -303,12 +313,13 @@ function People({ people, path, empty }: PeopleProps) {
         row={{ "data-item": "", tabIndex: -1 }}
         empty={<p className="empty">{empty}</p>}
       >
-        {({ username, karma }) => (
+        {(user) => (
           <>
-            <Link href={userPath(username)} className="user" aria-keyshortcuts="o">
-              <bdi>{username}</bdi>
+            <Link href={userPath(user.username)} className="user" aria-keyshortcuts="o">
+              <bdi>{user.username}</bdi>
             </Link>{" "}
-            <span>{karma} karma</span>
+            <span>{user.karma} karma</span>
+            {!user.viewerIsBlocking && <FollowButton user={user} />}
           </>
         )}
       </LiveList>

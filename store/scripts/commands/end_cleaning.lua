@@ -1,5 +1,6 @@
 -- Forget that the texts of a ban are to be removed or brought back, as that is done, unless the ban was reverted meanwhile.
 -- requires: prelude
+-- flags: allow-oom
 -- ARGV  1-6 see prelude.lua   7 number of the ban   8 "1" if what was done follows its revert, else ""
 -- Reply {"done"} | {"reverted"}
 require_open()

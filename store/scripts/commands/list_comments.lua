@@ -2,6 +2,7 @@
 -- article itself, which has the field `away`, too, while it is out of inboxes. The caller repeats the script from the
 -- beginning to the end of the tree, until a pass finds none to change: then the article is no longer noted in `removing`.
 -- requires: comment_states
+-- flags: allow-oom
 -- ARGV  1-7 see comments.lua   8 number of the article   9 "-", or the member of the tree after which to go on, after "("
 --       10 how many comments to read   11 "1" if this pass has changed a comment, else ""
 -- Reply {"done"} | {"missing"} if there is no such article

@@ -18,7 +18,7 @@ if moves and made_at > now - shared_for then return {"known", moves, sequence} e
 
 local is_known = moves == last_move -- as nothing has moved since, it is as good as a new one
 if not is_known and ARGV[5] ~= "new" then return {"refused"} end
+redis.call("ZADD", KEYS[2], now, order .. ":" .. last_move) -- first: a full store refuses only the first write of a script
 redis.call("ZREMRANGEBYSCORE", KEYS[2], "-inf", now - lifetime)
-redis.call("ZADD", KEYS[2], now, order .. ":" .. last_move)
 redis.call("PEXPIRE", KEYS[2], lifetime)
 return {is_known and "known" or "pinned", last_move, sequence}

@@ -1,6 +1,7 @@
 -- Replace the reason or the note of an action with another text, if the actor is an admin, and remove the entries of the log
 -- that have the old one. The new entry has all that everybody may read of the action.
 -- requires: actions, roles
+-- flags: allow-oom
 -- ARGV  1-7 see roles.lua   8 number of the action   9 the new text   10 from here on: reason, note
 -- Reply {"changed", number, {field, value, ...}} | {"missing"} | {"refused"}
 local admin, roles = authority()

@@ -1,6 +1,7 @@
 -- Bring some comments of an article into a place where recent comments are listed, or take them out, as its state and its
 -- groups say. The caller repeats the script until none is left.
 -- requires: comments
+-- flags: allow-oom
 -- ARGV  1-7 see comments.lua   8 number of the article   9 `all`, or `group:` and a name
 -- Reply 1 if some are left, else 0
 require_open()

@@ -47,6 +47,17 @@ async def test_token_is_its_user_who_is_made_at_first_sight(http, key, algorithm
     assert posted == {"article": {"poster": {"username": "Alice"}}, "userErrors": []}
 
 
+@pytest.mark.parametrize("registration", ["invited", "closed"])
+async def test_users_of_issuers_come_where_nobody_registers(serve, tmp_path, registration):  # U1
+    register = 'mutation { register(input: {username: "bob", password: "correct horse"}) { userErrors { code } } }'
+    async with serve(issuing.written(tmp_path), registration=registration) as http:
+        refused = (await http.post("/graphql", json={"query": register})).json()["data"]["register"]
+        ada = await viewer_of(http, TOKENS.token(name="Ada"))
+
+    assert refused == {"userErrors": [{"code": "NOT_OFFERED"}]}
+    assert ada == "Ada"
+
+
 async def test_fifty_first_requests_at_once_make_one_user(http, redis):  # U1
     tokens = [TOKENS.token("1", name="Alice", jti=str(number)) for number in range(50)]
 

@@ -19,6 +19,8 @@ OWN = {"origin": "http://up"}
 EXCHANGE = """mutation($token: String!, $cookie: Boolean) { logInWithToken(input: {token: $token, cookie: $cookie}) {
   user { username } token expiresAt userErrors { code message field } } }"""
 DELETE = "mutation($p: String) { deleteUser(input: {currentPassword: $p}) { deletedUserId userErrors { code } } }"
+ADDRESS = """mutation($email: String) { editAccount(input: {email: $email}) {
+  account { pendingEmail } userErrors { code } } }"""
 VIEWER = "{ viewer { username } account { sessions { isCurrent } } session { expiresAt } }"
 TOKENS = Tokens()
 
@@ -130,6 +132,25 @@ async def test_user_leaves_with_a_recent_log_in_at_the_issuer(http):
         response = await http.post("/graphql", json={"query": VIEWER}, headers={"authorization": f"Bearer {token}"})
         assert response.status_code == 401
         assert response.json()["errors"][0]["extensions"] == {"code": "UNAUTHENTICATED", "reason": "gone"}
+
+
+async def test_address_is_changed_with_a_recent_log_in_at_the_issuer(serve, tmp_path):
+    mail = {"smtp_url": "smtp://127.0.0.1:1", "mail_from": "up@up.example", "public_url": "http://up"}
+    async with serve(issuing.written(tmp_path), **mail) as http:
+
+        async def edited(email, **claims):
+            token = TOKENS.token(name="Ada", **claims)
+            return (await sent(http, ADDRESS, token, email=email)).json()["data"]["editAccount"]
+
+        for claims in ({}, {"auth_time": NOW - 301}):
+            refused = await edited("ada@example.com", **claims)
+            assert refused == {"account": None, "userErrors": [{"code": "BAD_CREDENTIALS"}]}
+        done = await edited("ada@example.com", auth_time=NOW - 299)
+        again = await edited("ada@example.com")  # the mail is sent again, which needs nothing
+        removed = await edited(None, auth_time=NOW - 301)
+
+    assert done == again == {"account": {"pendingEmail": "ada@example.com"}, "userErrors": []}
+    assert removed["userErrors"] == [{"code": "BAD_CREDENTIALS"}]
 
 
 async def test_exchanged_session_counts_for_five_minutes(http, clock):

@@ -1,0 +1,34 @@
+import { useClient } from "urql";
+import { useLocation } from "wouter";
+import { setHidden } from "../hiding";
+import { logInPath } from "../log-in";
+import { useSession } from "../session";
+import { say } from "../status";
+
+interface HideItemProps {
+  id: string;
+  title: string;
+  isHidden: boolean;
+  /** Closes the menu. */
+  close: () => void;
+}
+
+/** Hides the article of a menu from the viewer's home and feed, or shows it there again. */
+export function HideItem({ id, title, isHidden, close }: HideItemProps) {
+  const client = useClient();
+  const session = useSession();
+  const [, navigate] = useLocation();
+
+  function choose() {
+    close();
+    if (session !== null) return void setHidden(client, id, title, !isHidden);
+    navigate(logInPath());
+    say("Log in to hide articles.");
+  }
+
+  return (
+    <button type="button" onClick={choose}>
+      {isHidden ? "Do not hide any more" : "Hide"}
+    </button>
+  );
+}

@@ -1,0 +1,75 @@
+import { useEffect, useState } from "react";
+import { useQuery } from "urql";
+import { Link } from "wouter";
+import { articlePath } from "../addresses";
+import { counted } from "../counts";
+import { graphql } from "../gql";
+import { Time } from "./Time";
+
+const POSTED_BEFORE = graphql(`
+  query PostedBefore($link: URL!) {
+    articlesByLink(link: $link, first: 1) {
+      nodes {
+        id
+        title
+        postedAt
+        commentCount
+      }
+    }
+  }
+`);
+
+const LINK_TITLE = graphql(`
+  query LinkTitle($link: URL!) {
+    linkTitle(link: $link)
+  }
+`);
+
+const PAUSE = 500; // milliseconds without a key
+
+interface LinkNotesProps {
+  link: string;
+  /** Whether a title is wanted. */
+  hasTitle: boolean;
+  onTitle: (title: string) => void;
+}
+
+/** What is known of a link while it is typed: that it was posted before, and what its page calls itself. */
+export function LinkNotes({ link, hasTitle, onTitle }: LinkNotesProps) {
+  const typed = useSettled(link.trim());
+  const isLink = /^https?:\/\/./i.test(typed) && URL.canParse(typed);
+  const [before] = useQuery({ query: POSTED_BEFORE, variables: { link: typed }, pause: !isLink });
+  const [title] = useQuery({ query: LINK_TITLE, variables: { link: typed }, pause: !isLink || hasTitle });
+  const posted = isLink ? before.data?.articlesByLink?.nodes[0] : undefined;
+  const suggested = isLink && !hasTitle ? title.data?.linkTitle : null;
+  return (
+    <div className="notes" role="status">
+      {posted && (
+        <p>
+          Posted <Time at={posted.postedAt} />, {counted(posted.commentCount, "comment")}:{" "}
+          <Link href={articlePath(posted.id)}>
+            <bdi>{posted.title}</bdi>
+          </Link>
+        </p>
+      )}
+      {suggested && (
+        <p>
+          The page calls itself <bdi>{suggested}</bdi>.{" "}
+          <button type="button" onClick={() => onTitle(suggested)}>
+            Take this title
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A value once it has not changed for a moment. */
+function useSettled(value: string): string {
+  const [settled, settle] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => settle(value), PAUSE);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}

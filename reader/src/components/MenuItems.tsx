@@ -1,0 +1,98 @@
+import { useEffect, useRef } from "react";
+import { useQuery } from "urql";
+import { Link, useLocation } from "wouter";
+import { logPath } from "../addresses";
+import { subjectPath } from "../desk/subjects";
+import { graphql } from "../gql";
+import { logInPath } from "../log-in";
+import { moderates, moderatesAnything, useRoles } from "../roles";
+import { useSession } from "../session";
+import { say } from "../status";
+import { HideItem } from "./HideItem";
+import type { MenuSubject } from "./LineMenu";
+import { SaveItem } from "./SaveItem";
+
+const KEPT_BY_VIEWER = graphql(`
+  query KeptByViewer($id: ID!) {
+    node(id: $id) {
+      __typename
+      id
+      ... on Votable {
+        viewerHasSaved
+      }
+      ... on Article {
+        viewerHasHidden
+      }
+    }
+  }
+`);
+
+interface MenuItemsProps {
+  subject: MenuSubject;
+  close: () => void;
+  flag: () => void;
+}
+
+/** What a menu offers. Whether the viewer has saved or hidden its subject is read when it opens. */
+export default function MenuItems({ subject: { id, name, poster, groups, isHidden }, close, flag }: MenuItemsProps) {
+  const list = useRef<HTMLUListElement>(null);
+  const session = useSession();
+  const roles = useRoles();
+  const [, navigate] = useLocation();
+  const variables = { id };
+  const pause = session === null;
+  const [{ data }] = useQuery({ query: KEPT_BY_VIEWER, variables, pause, requestPolicy: "cache-and-network" });
+  const node = data?.node;
+  const hasSaved = node && "viewerHasSaved" in node && node.viewerHasSaved;
+  const hasHidden = node && "viewerHasHidden" in node && node.viewerHasHidden;
+  const mayModerate = groups ? moderates(roles, groups) : moderatesAnything(roles);
+  const mayFlag = !isHidden && poster !== null && session?.username !== poster;
+  useEffect(() => list.current?.querySelector<HTMLElement>("a, button")?.focus(), []);
+  useEffect(() => closeOutside(list.current, close), []);
+
+  function chooseFlag() {
+    close();
+    if (session !== null) return flag();
+    navigate(logInPath());
+    say("Log in to flag.");
+  }
+
+  return (
+    <ul ref={list} className="menu" aria-label={name}>
+      {mayFlag && (
+        <li>
+          <button type="button" onClick={chooseFlag}>
+            Flag…
+          </button>
+        </li>
+      )}
+      {!isHidden && (
+        <li>
+          <SaveItem id={id} name={name} isSaved={Boolean(hasSaved)} close={close} />
+        </li>
+      )}
+      {!isHidden && id.startsWith("article:") && (
+        <li>
+          <HideItem id={id} title={name} isHidden={Boolean(hasHidden)} close={close} />
+        </li>
+      )}
+      <li>
+        <Link href={logPath({ subject: id })}>What moderators did</Link>
+      </li>
+      {mayModerate && (
+        <li>
+          <Link href={subjectPath(id)}>Moderate</Link>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** Closes a menu when something beside it is pressed. */
+function closeOutside(menu: HTMLElement | null, close: () => void): () => void {
+  const onPointer = ({ target }: PointerEvent) => {
+    if (!(target instanceof Node) || !menu?.parentElement?.contains(target)) close();
+  };
+  document.addEventListener("pointerdown", onPointer);
+  return () => document.removeEventListener("pointerdown", onPointer);
+}

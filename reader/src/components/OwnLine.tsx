@@ -1,0 +1,39 @@
+import { useLayoutEffect, useRef, type ComponentProps } from "react";
+import { useClient } from "urql";
+import { setHidden, useIsHidden } from "../hiding";
+import { ArticleLine } from "./ArticleLine";
+
+interface OwnLineProps {
+  article: { id: string; title: string } & ComponentProps<typeof ArticleLine>["article"];
+}
+
+/** An article in a list of the viewer's own, which does without what they hide. */
+export function OwnLine({ article }: OwnLineProps) {
+  return useIsHidden(article.id) ? <HiddenLine article={article} /> : <ArticleLine article={article} />;
+}
+
+/** The place of an article that was hidden just now, with the way back. */
+function HiddenLine({ article: { id, title } }: OwnLineProps) {
+  const client = useClient();
+  const line = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) line.current?.querySelector("button")?.focus(); // the menu is gone
+  }, []);
+
+  async function undo() {
+    const row = line.current?.closest("li");
+    await setHidden(client, id, title, false);
+    requestAnimationFrame(() => row?.querySelector<HTMLElement>("[data-item]")?.focus());
+  }
+
+  return (
+    <article ref={line} className="line hidden-line" data-item="" tabIndex={-1} aria-label={`Hidden: ${title}`}>
+      <p dir="auto">
+        Hidden: <bdi>{title}</bdi>
+      </p>
+      <button type="button" aria-label={`Undo: hide ${title}`} onClick={() => void undo()}>
+        Undo
+      </button>
+    </article>
+  );
+}

@@ -1,0 +1,14 @@
+import { useState } from "react";
+import { Markdown } from "./Markdown";
+
+/** A text as it will be shown, while it is written. It is rendered only where it is open. */
+export function Preview({ text }: { text: string }) {
+  const [isOpen, setOpen] = useState(false);
+  if (text.trim() === "") return null;
+  return (
+    <details className="preview" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Preview</summary>
+      {isOpen && <Markdown text={text} />}
+    </details>
+  );
+}

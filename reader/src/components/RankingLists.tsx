@@ -1,0 +1,32 @@
+import { withQuery } from "../addresses";
+import type { ArticleOrder } from "../gql/graphql";
+import { PERIODS } from "../periods";
+import { Orders } from "./Orders";
+import { Tabs } from "./Tabs";
+
+interface RankingListsProps {
+  path: string;
+  order: ArticleOrder;
+  /** The period whose top is shown; null if it is an order. */
+  period: string | null;
+}
+
+/** Links to the orders of a group or of home, and to what has most votes in a period. */
+export function RankingLists({ path, order, period }: RankingListsProps) {
+  const periods = PERIODS.map((each) => ({
+    ...each,
+    path: withQuery(path, { top: each.period }),
+    isCurrent: each.period === period,
+  }));
+  return (
+    <div className="lists">
+      <nav aria-label="Orders">
+        <Orders path={path} current={period ? null : order} />
+      </nav>
+      <Tabs label="Top" tabs={periods} />
+    </div>
+  );
+}
+
+/** Whether there is a list with the most votes of what the parameter `top` names. */
+export const isPeriod = (name: string): boolean => PERIODS.some(({ period }) => period === name);

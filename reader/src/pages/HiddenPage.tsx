@@ -1,0 +1,95 @@
+import "./pages.css";
+import { useClient } from "urql";
+import { ArticleLine } from "../components/ArticleLine";
+import { LiveList } from "../components/LiveList";
+import { LogInFirst } from "../components/LogInFirst";
+import { Content, Page } from "../components/Page";
+import { Pager } from "../components/Pager";
+import { cursorPages, useCursors } from "../cursors";
+import { usePageQuery } from "../frame";
+import { graphql } from "../gql";
+import { setHidden } from "../hiding";
+import { useSession } from "../session";
+
+const HIDDEN = graphql(`
+  query HiddenArticles($first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    home {
+      id
+      hidden(first: $first, after: $after, last: $last, before: $before) {
+        nodes {
+          id
+          title
+          viewerHasHidden
+          ...ArticleLine
+        }
+        pageInfo {
+          ...Cursors
+        }
+      }
+    }
+  }
+`);
+
+/** What the viewer has hidden, the latest hidden first. */
+export default function HiddenPage() {
+  if (useSession() === null) {
+    return (
+      <Page title="Hidden">
+        <LogInFirst reason="What you hide by the menu of a line is listed here, for you alone." />
+      </Page>
+    );
+  }
+  return <Hidden />;
+}
+
+function Hidden() {
+  const [result, retry] = usePageQuery(HIDDEN, useCursors());
+  return (
+    <Page title="Hidden" isReady={!result.fetching}>
+      <p className="filter">These articles are neither in your home nor in your feed. Only you know.</p>
+      <Content result={result} retry={retry}>
+        {({ home }) =>
+          home && (
+            <>
+              <LiveList
+                items={home.hidden.nodes}
+                idOf={({ id }) => id}
+                one="article"
+                className="articles with-button"
+                empty={<p className="empty">Nothing is hidden. The menu of each line has Hide.</p>}
+              >
+                {(article) => (
+                  <>
+                    <ArticleLine article={article} />
+                    <HideButton article={article} />
+                  </>
+                )}
+              </LiveList>
+              <Pager {...cursorPages("/hidden", home.hidden.pageInfo)} />
+            </>
+          )
+        }
+      </Content>
+    </Page>
+  );
+}
+
+interface HideButtonProps {
+  article: { id: string; title: string; viewerHasHidden: boolean };
+}
+
+/** Takes an article out of what is hidden, and hides it again: the list keeps its place until it is left. */
+function HideButton({ article: { id, title, viewerHasHidden } }: HideButtonProps) {
+  const client = useClient();
+  const text = viewerHasHidden ? "Do not hide" : "Hide again";
+  return (
+    <button
+      type="button"
+      aria-label={`${text}: ${title}`}
+      onClick={() => void setHidden(client, id, title, !viewerHasHidden)}
+    >
+      {text}
+    </button>
+  );
+}

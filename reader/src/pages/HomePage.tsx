@@ -1,0 +1,150 @@
+import "./pages.css";
+import { Link, useSearch } from "wouter";
+import { useArticleChanges, useOnceASecond, useRenewal } from "../changes";
+import { OwnLine } from "../components/OwnLine";
+import { LiveList } from "../components/LiveList";
+import { LogInFirst } from "../components/LogInFirst";
+import { rankingOf, rankingTitle } from "../components/Orders";
+import { Content, Page } from "../components/Page";
+import { Pager } from "../components/Pager";
+import { PAGE_SIZE } from "../components/RankedArticles";
+import { isPeriod, RankingLists } from "../components/RankingLists";
+import { counted } from "../counts";
+import { cursorPages, useCursors } from "../cursors";
+import { usePageQuery } from "../frame";
+import { graphql, type DocumentType } from "../gql";
+import type { ArticleOrder } from "../gql/graphql";
+import { useLive } from "../live";
+import { useSince } from "../periods";
+import { useSession } from "../session";
+import { NotFound } from "./NotFound";
+
+const HOME = graphql(`
+  query Home($order: ArticleOrder!, $since: DateTime, $first: Int, $after: String, $last: Int, $before: String) {
+    ...Frame
+    home {
+      id
+      groups(first: 1) {
+        totalCount
+      }
+      articles(order: $order, since: $since, first: $first, after: $after, last: $last, before: $before) {
+        nodes {
+          id
+          title
+          ...ArticleLine
+        }
+        pageInfo {
+          ...Cursors
+        }
+      }
+    }
+  }
+`);
+
+const POSTED = graphql(`
+  subscription PostedForHome {
+    articlePosted {
+      id
+      poster {
+        id
+        viewerIsBlocking
+      }
+      groups {
+        id
+        viewerIsFollowing
+      }
+    }
+  }
+`);
+
+/** The articles of the groups that the viewer follows, in one of the orders, or those with the most votes of a period. */
+export default function HomePage() {
+  const search = useSearch();
+  const session = useSession();
+  const ranking = rankingOf(search);
+  const period = new URLSearchParams(search).get("top");
+  if (!ranking || (period !== null && !isPeriod(period))) return <NotFound />;
+  if (session === null) {
+    return (
+      <Page title="Home">
+        <LogInFirst reason="The articles of the groups that you follow are listed here, without what you hide." />
+      </Page>
+    );
+  }
+  return <Home key={search} period={period} order={ranking.order} />;
+}
+
+interface HomeProps {
+  period: string | null;
+  order: ArticleOrder;
+}
+
+function Home({ period, order }: HomeProps) {
+  const parameters = new URLSearchParams(useSearch());
+  const since = useSince(period, parameters.get("since"));
+  const variables = { order: period ? ("VOTES" as const) : order, since, ...useCursors(PAGE_SIZE) };
+  const [result, retry] = usePageQuery(HOME, variables);
+  const renew = useRenewal(HOME, variables);
+  const isFirst = !parameters.has("after") && !parameters.has("before");
+  const kept = { order: parameters.get("order"), top: period, since };
+  return (
+    <Page
+      title={`Home: ${period ? `top of the ${period}` : rankingTitle(order, 1).toLowerCase()}`}
+      isHeadingShown={false}
+      isReady={!result.fetching}
+    >
+      <RankingLists path="/home" order={order} period={period} />
+      <Content result={result} retry={retry}>
+        {({ home }) =>
+          home && (
+            <>
+              <Chosen count={home.groups.totalCount} />
+              <HomeArticles home={home} renew={isFirst ? renew : null} />
+              <Pager {...cursorPages("/home", home.articles.pageInfo, kept)} />
+            </>
+          )
+        }
+      </Content>
+    </Page>
+  );
+}
+
+/** Of how many groups it is made, and the way to choose others. */
+function Chosen({ count }: { count: number }) {
+  return (
+    <p className="filter">
+      {count === 0 ? "You follow no groups yet, so this is the whole site. " : "The articles of "}
+      <Link href="/groups">{count === 0 ? "Choose groups" : `${counted(count, "group")} that you follow`}</Link>
+    </p>
+  );
+}
+
+interface HomeArticlesProps {
+  home: NonNullable<DocumentType<typeof HOME>["home"]>;
+  /** Reads the first page again; null for others, whose places are those of their cursors. */
+  renew: (() => unknown) | null;
+}
+
+/** Articles as they are now: they are read again after a vote on one of them, and when one is posted that belongs here. */
+function HomeArticles({ home: { groups, articles }, renew }: HomeArticlesProps) {
+  const renewSoon = useOnceASecond(() => renew?.());
+  useArticleChanges(articles.nodes, renew ?? undefined);
+  useLive(POSTED, renew && {}, {
+    onData: ({ articlePosted: { poster, groups: within } }) => {
+      const isFollowed = groups.totalCount === 0 || within.some(({ viewerIsFollowing }) => viewerIsFollowing);
+      if (isFollowed && !poster.viewerIsBlocking) renewSoon();
+    },
+    onGap: () => void renew?.(),
+  });
+  return (
+    <LiveList
+      items={articles.nodes}
+      idOf={({ id }) => id}
+      one="article"
+      className="articles"
+      empty={<p className="empty">There are no articles here yet.</p>}
+    >
+      {(article) => <OwnLine article={article} />}
+    </LiveList>
+  );
+}

@@ -1,0 +1,12 @@
+"""Writes that something which frees memory needs: they are made also while the store is out of memory."""
+
+from store.client import Command
+from store.scripts.registry import Script
+
+NEEDED_WRITE = Script("needed_write")
+
+
+def needed(command: Command) -> Command:
+    """A command that writes one key, its first argument, as one that a full store takes."""
+    name, key, *arguments = command
+    return NEEDED_WRITE.command([str(key)], name, *arguments)

@@ -1,0 +1,45 @@
+"""Links by which users choose a new password, in the model, as docs/accounts.md describes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.soak.history import Ref
+from tests.soak.model import Model, Refused, check
+from tests.soak.records import User
+
+LIFETIME = 60 * 60 * 1000  # milliseconds
+MOST = 10  # links of a user that are good
+
+
+@dataclass(eq=False)
+class Link:
+    """`ref` stands for its token."""
+
+    user: User
+    ends: int
+    ref: Ref
+    is_good: bool = True
+
+
+def issue_at_shell(model: Model, user: User, token: str, ref: Ref) -> None:
+    """By the command `password`. Beyond `MOST` the oldest link ends."""
+    model.links[token] = Link(user, model.now + LIFETIME, ref)
+    good = [each for each in model.links.values() if each.user is user and each.is_good and model.now <= each.ends]
+    for link in good[:-MOST]:
+        link.is_good = False
+
+
+def reset_password(model: Model, given: Mapping[str, Any], token: str) -> User:
+    """Also for who is banned. All sessions of the user end, and all links; `token` is that of the new session."""
+    check(8 <= len(given["newPassword"]) <= 128, "newPassword")
+    link = model.links.get(given["token"])
+    if link is None or not link.is_good or model.now > link.ends:
+        model.reached.count("links that were used, or have ended", link is not None)
+        raise Refused("BAD_TOKEN", "token")
+    model.end_links(link.user)
+    link.user.password = given["newPassword"]
+    model.sessions = {key: other for key, other in model.sessions.items() if other is not link.user}
+    model.sessions[token] = link.user
+    model.reached.count("passwords chosen by a link")
+    return link.user
