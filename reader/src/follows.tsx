@@ -107,7 +107,7 @@ export function FollowGroupButton({ group: { name, viewerIsFollowing } }: Follow
 function FollowToggle(props: { name: string; isFollowing: boolean; change: () => Promise<void> }) {
   const { isFollowing, ...rest } = props;
   const className = isFollowing ? "follow" : "follow primary";
-  return <Toggle isOn={isFollowing} on="Following" off="Follow" className={className} {...rest} />;
+  return <Toggle isOn={isFollowing} on="Following" off="Follow" className={className} shortcut="f" {...rest} />;
 }
 
 function tell(name: string, isFollowing: boolean, reason: string | null): void {

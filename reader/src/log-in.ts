@@ -1,4 +1,5 @@
 import { BASE_PATH, withQuery } from "./addresses";
+import { storage } from "./storage";
 
 /** The address of the page to log in, which leads back to the page that is shown now. */
 export function logInPath(page: "/log-in" | "/register" = "/log-in"): string {
@@ -10,6 +11,19 @@ export function logInPath(page: "/log-in" | "/register" = "/log-in"): string {
 export function nextPath(search: string): string {
   const next = new URLSearchParams(search).get("next") ?? "/";
   return /^\/(?![/\\])/.test(next) ? next : "/";
+}
+
+const NEXT = "upvote-next";
+
+/** Keeps where to go on in this tab: the site's own page to log in does not know it. */
+export const rememberNext = (next: string): void => storage.write(NEXT, next, "sessionStorage");
+
+/** Where to go on after a log-in elsewhere: as the address says, or as was remembered, which is forgotten then. */
+export function nextAfterEntering(search: string): string {
+  const remembered = storage.read(NEXT, "sessionStorage");
+  storage.write(NEXT, null, "sessionStorage");
+  const isSaid = remembered === null || new URLSearchParams(search).has("next");
+  return nextPath(isSaid ? search : String(new URLSearchParams({ next: remembered })));
 }
 
 const isAccountPath = (path: string): boolean => path.startsWith("/log-in") || path.startsWith("/register");

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.reader.conftest import PHONE, opened
 from tests.server.conftest import Live, serving
@@ -44,6 +44,25 @@ async def test_front_door_leads_back_to_where_it_was_asked_for(browser, tmp_path
         await page.reload()
         await expect(page.get_by_role("button", name="Log out", exact=True)).to_be_visible()
         assert "eyJ" not in await page.evaluate("document.cookie + JSON.stringify([localStorage, sessionStorage])")
+        await context.close()
+
+
+async def test_own_page_to_log_in_leads_back_to_where_it_was_asked_for(browser, tmp_path):
+    """It only knows the address that the documentation names, and logs in by the token of an issuer."""
+    async with front_door(tmp_path, login_url="https://own.example/enter", registration="closed") as live:
+        context = await browser.new_context(base_url=f"{live.url}/")
+        page = await context.new_page()
+
+        async def own_page(route: Route) -> None:
+            await route.fulfill(status=302, headers={"Location": f"{live.url}/log-in/site?next=/log-in?entered=1"})
+
+        await context.route("https://own.example/**", own_page)
+        await page.goto("register?next=/groups")
+        await expect(page.get_by_text("Nobody can register on this site.")).to_be_visible()
+        await page.get_by_role("link", name="Log in at own.example").click()
+
+        await expect(page).to_have_url(re.compile("/groups$"))
+        await expect(page.get_by_text("You are logged in as Ada.")).to_be_visible()
         await context.close()
 
 

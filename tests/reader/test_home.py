@@ -95,8 +95,10 @@ async def test_article_is_hidden_by_its_menu_and_comes_back(visit, site, axe):  
     follow_group(site, member, "home-hiding")
     page = await visit(member)
     await opened(page, "/home?order=TIME")
+    below = await line(page, "Kept").bounding_box()
     await hide(page, "Unwanted")
     await expect(line(page, "Hidden: Unwanted")).to_be_visible()
+    assert await line(page, "Kept").bounding_box() == below
     await expect(page.get_by_role("button", name="Undo: hide Unwanted")).to_be_focused()
     assert hidden(site, member) == ["Unwanted"]
     assert await axe(page) == []
@@ -125,6 +127,19 @@ async def test_what_is_hidden_in_a_shared_list_can_be_undone_in_the_status_line(
     await page.get_by_role("button", name="Undo", exact=True).click()
     await expect(page.get_by_text("Not hidden any more: Seen enough.")).to_be_visible()
     assert hidden(site, member) == []
+
+
+async def test_article_is_hidden_from_the_feed(visit, site):  # H2
+    member, star = site.member("reader"), site.member("star")
+    site.follow(member, star)
+    site.post(star, "Not in the feed")
+    page = await visit(member)
+    await opened(page, "/feed")
+    await hide(page, "Not in the feed")
+    await expect(line(page, "Hidden: Not in the feed")).to_be_visible()
+
+    await opened(page, "/feed")
+    await expect(page.get_by_text("There is nothing here yet.")).to_be_visible()
 
 
 async def test_hidden_page_lists_what_is_hidden_and_takes_it_out(visit, page, site, axe):  # H2
@@ -213,11 +228,16 @@ async def test_people_are_followed_in_lists_of_people(visit, site):
     site.follow(other, star)
     page = await visit(member)
     await opened(page, f"/user/{star.username}/followers")
-    await page.locator(".people").get_by_role("button", name=f"Follow {other.username}").click()
+    await page.keyboard.press("j")
+    await page.keyboard.press("f")
 
     await expect(page.get_by_role("button", name=f"Following {other.username}")).to_be_visible()
     query = "query($name: String!) { user(username: $name) { viewerIsFollowing } }"
     await until(lambda: site.ask(query, member, name=other.username)["user"]["viewerIsFollowing"], "the follow")
+    site.wait_until_found(star.username, 1)
+    await opened(page, f"/search?q={star.username}&kind=USER")
+    await page.get_by_role("main").get_by_role("button", name=f"Follow {star.username}").click()
+    await expect(page.get_by_role("button", name=f"Following {star.username}")).to_be_visible()
 
 
 async def test_user_is_blocked_on_their_page_and_unblocked_on_the_page_of_all(visit, page, site, axe):  # H2

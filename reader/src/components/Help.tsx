@@ -11,6 +11,7 @@ const KEYS: [string, string][] = [
   ["d", "vote down, or take the vote back"],
   ["r", "reply to a comment"],
   ["e", "edit your comment or article"],
+  ["f", "follow a group or a user, or stop it"],
   ["m", "open the menu of an article or a comment"],
   ["x", "hide or show a comment with its replies"],
   ["n", "next page"],

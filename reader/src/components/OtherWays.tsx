@@ -1,6 +1,6 @@
 import { useSearch } from "wouter";
 import { FRONT_DOORS, frontDoor, LOGIN_URL, withQuery } from "../addresses";
-import { nextPath } from "../log-in";
+import { nextPath, rememberNext } from "../log-in";
 
 /** Links to log in elsewhere: at issuers, from which the server takes browsers back, and on the site's own page. */
 export function OtherWays() {
@@ -12,7 +12,9 @@ export function OtherWays() {
     <ul className="ways">
       {LOGIN_URL && (
         <li>
-          <a href={LOGIN_URL}>Log in at {new URL(LOGIN_URL).hostname}</a>
+          <a href={LOGIN_URL} onClick={() => rememberNext(next)}>
+            Log in at {new URL(LOGIN_URL).hostname}
+          </a>
         </li>
       )}
       {FRONT_DOORS.map((issuer) => (

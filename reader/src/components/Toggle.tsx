@@ -12,12 +12,14 @@ interface ToggleProps {
   /** Whom or what it is about. */
   name: string;
   className?: string;
+  /** The key that presses it. */
+  shortcut?: string;
   /** Sends the change. */
   change: () => Promise<void>;
 }
 
 /** A button that is on or off for the viewer. It asks to log in if nobody is, and sends one change at a time. */
-export function Toggle({ isOn, on, off, name, className, change }: ToggleProps) {
+export function Toggle({ isOn, on, off, name, className, shortcut, change }: ToggleProps) {
   const session = useSession();
   const [, navigate] = useLocation();
   const [isSending, setSending] = useState(false);
@@ -40,6 +42,7 @@ export function Toggle({ isOn, on, off, name, className, change }: ToggleProps) 
       className={className}
       aria-pressed={isOn}
       aria-label={`${text} ${name}`}
+      aria-keyshortcuts={shortcut}
       onClick={() => void press()}
     >
       {text}

@@ -6,7 +6,7 @@ import { Elsewhere } from "../components/Elsewhere";
 import { Entrance } from "../components/Entrance";
 import { OtherWays } from "../components/OtherWays";
 import { graphql } from "../gql";
-import { nextPath } from "../log-in";
+import { nextAfterEntering } from "../log-in";
 import { beginSession } from "../session";
 import { say } from "../status";
 
@@ -49,7 +49,7 @@ function useEntered(): void {
   useEffect(() => {
     if (!username) return;
     beginSession(username);
-    navigate(nextPath(search), { replace: true });
+    navigate(nextAfterEntering(search), { replace: true });
     say(`You are logged in as ${username}.`);
   }, [username, search, navigate]);
 }

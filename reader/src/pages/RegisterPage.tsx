@@ -2,6 +2,7 @@ import { useState } from "react";
 import { HAS_PASSWORDS, REGISTRATION } from "../addresses";
 import { Elsewhere } from "../components/Elsewhere";
 import { Entrance } from "../components/Entrance";
+import { OtherWays } from "../components/OtherWays";
 import { Page } from "../components/Page";
 import { graphql } from "../gql";
 
@@ -25,6 +26,7 @@ export default function RegisterPage() {
             ? "Nobody can register on this site."
             : "Only who is invited can register on this site: open the link of your invitation."}
         </p>
+        <OtherWays />
       </Page>
     );
   return (
@@ -36,6 +38,8 @@ export default function RegisterPage() {
       passwordHint="At least 8 characters."
       password="new-password"
       other={{ question: "Registered already?", path: "/log-in", name: "Log in" }}
-    />
+    >
+      <OtherWays />
+    </Entrance>
   );
 }

@@ -13,6 +13,7 @@ import { Pager } from "../components/Pager";
 import { Tabs } from "../components/Tabs";
 import { Time } from "../components/Time";
 import { cursorPages, useCursors } from "../cursors";
+import { FollowButton } from "../follows";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment, type DocumentType, type FragmentType } from "../gql";
 import type { SearchKind, SearchOrder } from "../gql/graphql";
@@ -36,6 +37,11 @@ const MATCH = graphql(`
         username
         karma
         joinedAt
+        viewerIsFollowing
+        viewerIsBlocking
+        followers(first: 1) {
+          totalCount
+        }
       }
     }
   }
@@ -213,18 +219,17 @@ function Match({ match: masked }: { match: FragmentType<typeof MATCH> }) {
     case "Comment":
       return <CommentLine comment={node} excerpt={shown} />;
     case "User":
-      return <Person username={node.username} shown={shown} karma={node.karma} joinedAt={node.joinedAt} />;
+      return <Person user={node} shown={shown} />;
   }
 }
 
 interface PersonProps {
-  username: string;
+  user: Extract<DocumentType<typeof MATCH>["node"], { __typename: "User" }>;
   shown: ReactNode;
-  karma: number;
-  joinedAt: string;
 }
 
-function Person({ username, shown, karma, joinedAt }: PersonProps) {
+function Person({ user, shown }: PersonProps) {
+  const { username, karma, joinedAt } = user;
   return (
     <article className="person" data-item="" tabIndex={-1} aria-label={`User ${username}`}>
       <Link href={userPath(username)} className="user" aria-keyshortcuts="o">
@@ -233,6 +238,7 @@ function Person({ username, shown, karma, joinedAt }: PersonProps) {
       <span className="details">
         {karma} karma, joined <Time at={joinedAt} />
       </span>
+      {!user.viewerIsBlocking && <FollowButton user={user} />}
     </article>
   );
 }
