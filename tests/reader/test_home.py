@@ -129,6 +129,19 @@ async def test_what_is_hidden_in_a_shared_list_can_be_undone_in_the_status_line(
     assert hidden(site, member) == []
 
 
+async def test_article_is_hidden_from_the_feed(visit, site):  # H2
+    member, star = site.member("reader"), site.member("star")
+    site.follow(member, star)
+    site.post(star, "Not in the feed")
+    page = await visit(member)
+    await opened(page, "/feed")
+    await hide(page, "Not in the feed")
+    await expect(line(page, "Hidden: Not in the feed")).to_be_visible()
+
+    await opened(page, "/feed")
+    await expect(page.get_by_text("There is nothing here yet.")).to_be_visible()
+
+
 async def test_hidden_page_lists_what_is_hidden_and_takes_it_out(visit, page, site, axe):  # H2
     member, writer = site.member("reader"), site.member("writer")
     site.post(writer, "Once hidden", groups=["home-hidden"])

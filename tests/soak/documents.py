@@ -52,6 +52,7 @@ MUTATIONS = {  # by name, how often relative to the others
     "register": 0.3,
     "changePassword": 0.2,
     "resetPassword": 0.2,
+    "createInvitation": 0.5,
     "removeContent": 8,
     "approveContent": 3,
     "lockArticle": 2,

@@ -90,6 +90,8 @@ class Notes:
             elif name in OPENING and payload.get("token"):
                 hints[key] = payload["token"]
                 self._note_session(operation, key, payload["token"])
+            elif name == "createInvitation":
+                hints[key] = payload.get("invitation")
             elif name == "deleteUser":
                 hints[key] = self._note_pseudonym(Ref(operation.number, (key, "deletedUserId")), payload)
             elif name == "deleteArticle":
