@@ -16,8 +16,9 @@ MIN_RATIOS = (  # query, peer, minimum ratio
     *(("varied", peer, VARIED_SHARE * times) for peer, times in PAGE_RATIOS if peer != "mercurius"),
     *((query, "mercurius", 4.5) for query in VARIED),
     ("vote", "strawberry", 12.0),
+    ("vote", "mercurius", 1.5),
     ("fallback", "strawberry", 3.0),
-    *((query, "mercurius", 1.0) for query in ("group", "article", "nested", "feed", "vote")),
+    *((query, "mercurius", 1.0) for query in ("group", "article", "nested", "feed")),
 )
 MAX_P99 = 3.0  # times p50
 

@@ -267,6 +267,14 @@ class Context:
         login = await self._renewed(await self.reads.login())
         return login.username if login else None
 
+    def known_viewer(self) -> str | None:
+        """The same if this request has read or written it, and the session need not be extended. No round trip."""
+        login = self.reads.known_login
+        if login is None or login.expires_at < self.now:
+            return None
+        is_aging = self.session is not None and self.store.sessions.is_aging(login, self.now)
+        return None if is_aging else login.username
+
     async def viewer_roles(self) -> tuple[RoleGrant, ...]:
         """The roles of the viewer, for what is shown to them; commands read them anew."""
         viewer = await self.viewer()

@@ -76,6 +76,16 @@ class Reads:
         """Set a vote that was just written."""
         self._votes.setdefault(voter, {})[number] = vote
 
+    @property
+    def known_login(self) -> Login | None:
+        """The session, if it was read or set already."""
+        return self._login
+
+    def known_votes(self, numbers: Sequence[int], voter: str) -> list[Vote] | None:
+        """A voter's votes, if this request has read or set all of them already."""
+        votes = self._votes.get(voter)
+        return list(map(votes.__getitem__, numbers)) if votes and votes.keys() >= {*numbers} else None
+
     async def login(self) -> Login | None:
         if self._login_read and self._login is None:
             self._login = await self.load(self._login_read)

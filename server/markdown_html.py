@@ -7,7 +7,7 @@ its lists. Images become links, so that a text loads nothing from other hosts.
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape, unescape
 from itertools import accumulate
 
@@ -48,10 +48,20 @@ def to_html(markdown: str) -> str:
 
     Takes up to 1.5 us a character, mostly without the interpreter's lock.
     """
-    html = IMAGE.sub(_linked, render_markdown(markdown, EXTENSIONS, PARSING, RENDERING))
-    if len(html) <= MAX_HTML and _depth(html) <= MAX_DEPTH and len(clean := _clean(html)) <= MAX_HTML:
-        return clean
-    return f"<pre>{escape(markdown)}</pre>\n"
+    html = render_markdown(markdown, EXTENSIONS, PARSING, RENDERING)
+    return bounded(with_images_linked(html), _clean) or f"<pre>{escape(markdown)}</pre>\n"
+
+
+def with_images_linked(html: str) -> str:
+    return IMAGE.sub(_linked, html)
+
+
+def bounded(html: str, clean: Callable[[str], str]) -> str:
+    """The HTML when it is clean; "" for more than `MAX_HTML` characters, or if nested more than `MAX_DEPTH` deep."""
+    if len(html) > MAX_HTML or _depth(html) > MAX_DEPTH:
+        return ""
+    found = clean(html)
+    return found if len(found) <= MAX_HTML else ""
 
 
 def _linked(image: re.Match[str]) -> str:

@@ -33,6 +33,13 @@ export function keepScrollPositions(): void {
   });
 }
 
+/** Scrolls to where the page was left: it is there as HTML. From then on the reader scrolls, not the script. */
+export function arriveAtHtml(): void {
+  const { key, by } = visit.get();
+  if (by === "history") window.scrollTo(0, positions.get(key) ?? 0);
+  arrived = key;
+}
+
 /** Scrolls to where the page was left, or to its top and moves the focus to its heading. Once for each visit. */
 export function useArrival(heading: RefObject<HTMLElement | null>, isReady: boolean): void {
   const current = useObservable(visit);

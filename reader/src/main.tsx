@@ -7,7 +7,8 @@ import { BASE_PATH } from "./addresses";
 import { App } from "./App";
 import { connect } from "./client";
 import { loadFirstPage } from "./first-page";
-import { keepScrollPositions } from "./history";
+import { arriveAtHtml, keepScrollPositions } from "./history";
+import { replace } from "./replacement";
 import { currentSession, useSession } from "./session";
 
 const firstSession = currentSession();
@@ -28,14 +29,17 @@ function Reader() {
 async function start(root: HTMLElement) {
   await loadFirstPage(firstClient); // into the cache of the client, so that the first rendering has it
   delete document.documentElement.dataset.session; // from now on it is the script that knows
-  createRoot(root).render(
-    <StrictMode>
-      <Reader />
-    </StrictMode>,
+  replace(root, (place) =>
+    createRoot(place).render(
+      <StrictMode>
+        <Reader />
+      </StrictMode>,
+    ),
   );
 }
 
 keepScrollPositions();
 
 const root = document.getElementById("root");
+if (root?.hasChildNodes()) arriveAtHtml();
 if (root) void start(root);

@@ -8,13 +8,12 @@ moves when the script takes over. tests/reader/test_first_paint.py compares both
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 
 from server import documents
-from server.reader.rendering import render_template
+from server.reader.frames import render_page
 from server.syndication import orders
 
 PAGE_SIZE = 30  # articles
@@ -100,18 +99,23 @@ async def front_page(request: Request, ranking: Ranking) -> str:
         HTTPException: those of `documents.query`.
     """
     found = await documents.query(request, ARTICLES, {"order": ranking.order, "page": ranking.page})
-    articles, first = found["articles"], 1 + (ranking.page - 1) * PAGE_SIZE
-    return render_template(
+    articles = found["articles"]
+    return render_page(
+        request,
         "front_page.html",
-        site=request.app.state.site_name,
-        files=request.app.state.files,
         ranking=ranking,
-        orders={order: ORDERS[order][0] for order in ranking.kept},
-        lists=lists(ranking),
-        articles=[(str(rank), article) for rank, article in enumerate(articles["nodes"], first)],
-        has_next=articles["pageInfo"]["hasNextPage"],
-        now=datetime.now(UTC),
+        orders=order_links(ranking),
+        others=lists(ranking),
+        articles=articles["nodes"],
+        first=1 + (ranking.page - 1) * PAGE_SIZE,
+        previous=ranking.address(ranking.order, ranking.page - 1) if ranking.page > 1 else "",
+        next=ranking.address(ranking.order, ranking.page + 1) if articles["pageInfo"]["hasNextPage"] else "",
     )
+
+
+def order_links(ranking: Ranking) -> list[tuple[str, str, bool]]:
+    """The address and the name of each order of the store, and whether it is the one that is shown."""
+    return [(ranking.address(order), ORDERS[order][0], order == ranking.order) for order in ranking.kept]
 
 
 def lists(ranking: Ranking) -> Mapping[str, tuple[str, str]]:

@@ -1,6 +1,6 @@
 """
-What a page has before its script runs: its `<head>`, the front page as HTML, and in `<noscript>` the text of an article
-or a comment.
+What a page has before its script runs: its `<head>`, and its content as HTML. Some have only a text in
+`<noscript>`, such as that of a comment.
 
 A small query of the public GraphQL schema reads it, without the session of the request. Addresses are relative, so that
 they hold under any prefix of a proxy and contain no `Host`; with `UPVOTE_PUBLIC_URL` the canonical one is absolute.
@@ -17,11 +17,11 @@ from starlette.requests import Request
 from server import documents
 from server.branding.files import PAGES as SITE_PAGES
 from server.markdown_html import cut, render, text_of
+from server.reader.articles import article_page
 from server.reader.front_page import LISTS, Ranking, front_page, kept_orders, ranking_of
 from server.reader.moderation_log import moderation_log
 from server.reader.removed_texts import removed_text
 from server.reader.rendering import render_template
-from store.links import web_address
 from store.records import article_number, comment_number
 
 QUERY_TIMEOUT = 2  # seconds that a page waits for its query
@@ -31,9 +31,6 @@ LIST_TITLES = {path: title for path, (_, title) in LISTS.items()} | {"groups": "
 
 LOG_TITLE = "Log of moderation"  # not for search engines: what was removed, and who was banned, stays with the site
 
-ARTICLE = """query ArticleHead($id: ID!) {
-  article(id: $id) { title link content postedAt poster { username } groups { name } }
-}"""
 COMMENT = """query CommentHead($id: ID!) {
   comment(id: $id) { state content postedAt poster { username } article { id title } }
 }"""
@@ -65,7 +62,7 @@ class PageMetadata:
 
     `path` is the canonical one, without a slash at its start; a page without it is not for search engines. `feeds` is
     the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name, "" for the default
-    one. `content` and `noscript` are those of the head.
+    one. `content` and `noscript` are those of the head. `posting` is an article as data for search engines.
     """
 
     title: str = ""
@@ -78,6 +75,7 @@ class PageMetadata:
     noscript: str = ""
     status: int = 200
     is_scripted: bool = True
+    posting: Mapping[str, Any] | None = None
 
 
 NOT_FOUND = PageMetadata("Not found", status=404)
@@ -86,8 +84,8 @@ UNKNOWN = PageMetadata()
 
 async def head_of(request: Request) -> Head:
     """
-    The head of the page of this path. One small query, one or two more for an article or a comment that is not there;
-    none for the lists of `LIST_TITLES` and for unknown paths.
+    The head and the content of the page of this path. One query, one or two more for an article or a comment that is
+    not there; none for the lists of `LIST_TITLES` and for unknown paths.
 
     If the query is refused, or not answered within `QUERY_TIMEOUT`, the head has only the title of the site, or of a
     ranking, and a status that tells search engines. The page is sent all the same, and its script asks again.
@@ -168,16 +166,16 @@ def ranking_metadata(ranking: Ranking | None) -> PageMetadata:
 async def article(request: Request, number: str) -> PageMetadata:
     if article_number(f"article:{number}") is None:
         return NOT_FOUND
-    fields = (await documents.query(request, ARTICLE, {"id": f"article:{number}"}))["article"]
-    if fields is None:
+    found = await article_page(request, number)
+    if found is None:
         return await gone(request, f"article:{number}")
-    html = await rendered(fields)
     return PageMetadata(
-        fields["title"],
-        text_of(html, DESCRIPTION_LENGTH) or host_and_poster(fields),
-        f"article/{number}",
-        published_at=fields["postedAt"],
-        noscript=render_template("article.html", article=fields, html=html),
+        found.title,
+        found.plain,
+        found.path,
+        published_at=found.posted_at,
+        content=found.html,
+        posting=found.posting,
     )
 
 
@@ -250,11 +248,6 @@ async def user(request: Request, name: str) -> PageMetadata:
 async def rendered(text: Mapping[str, Any]) -> str:
     [html] = await render([cut(text["content"] or "", TEXT_LENGTH)])
     return html
-
-
-def host_and_poster(article: Mapping[str, Any]) -> str:
-    link = web_address(article["link"])
-    return f"{link.hostname if link else ''}, posted by {article['poster']['username']}".lstrip(", ")
 
 
 def head(request: Request, page: PageMetadata) -> Head:

@@ -5,13 +5,16 @@ The lines of a template are joined without their indentation, as those of JSX ar
 space between elements, and neither do these. `{{ " " }}` is a space.
 """
 
+from collections.abc import Callable
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import orjson
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
 
 from store.links import web_address
 
@@ -23,12 +26,25 @@ def render_template(name: str, **values: Any) -> str:
     """
     The HTML of a template, which is compiled when it is first used.
 
-    Escaping takes most of the time: about a microsecond a value. Macros take several, so lists do without them.
+    Escaping takes most of the time: about a microsecond a value.
 
     Raises:
         UndefinedError: the template uses a value that is missing.
     """
     return ENVIRONMENT.get_template(name).render(values)
+
+
+@cache
+def macro(template: str, name: str) -> Callable[..., Markup]:
+    """A macro of a template. It escapes its arguments, and what it returns is HTML."""
+    found: Callable[..., Markup] = getattr(ENVIRONMENT.get_template(template).module, name)
+    return found
+
+
+def json_in_html(value: Any) -> Markup:
+    """JSON for the content of a script element: no text in it ends the element."""
+    text = orjson.dumps(value).decode()
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def joined_lines(name: str) -> str:
@@ -76,5 +92,5 @@ ENVIRONMENT = Environment(
     loader=FunctionLoader(joined_lines), autoescape=True, undefined=StrictUndefined, auto_reload=False
 )
 ENVIRONMENT.filters |= {
-    each.__name__: each for each in (age, counted, page, segment, separated, web_address, without_www)
+    each.__name__: each for each in (age, counted, json_in_html, page, segment, separated, web_address, without_www)
 }

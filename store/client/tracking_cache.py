@@ -58,6 +58,8 @@ class TrackingCache:
         self.as_of = float("-inf")
         self.reply_caches = [make(options.pool) for make in options.reply_caches]
         self._options = options
+        self._discards = [(options.hash_prefixes, self.hashes.discard)]
+        self._discards += [(cache.prefixes, cache.discard) for cache in self.reply_caches]
 
     @property
     def size(self) -> int:
@@ -93,10 +95,9 @@ class TrackingCache:
             self.clear()
             return
         for key in keys:
-            self.hashes.discard(key)
-            for cache in self.reply_caches:
-                if key.startswith(cache.prefixes):
-                    cache.discard(key)
+            for prefixes, discard in self._discards:
+                if key.startswith(prefixes):
+                    discard(key)
 
     def clear(self) -> None:
         self.hashes.clear()
@@ -139,8 +140,9 @@ class HashCache:
                 self._cache.evict()
 
     def discard(self, key: str) -> None:
-        self._cache.discard(key)
-        self._forget(key)
+        if key in self._cache.entries:
+            self._cache.discard(key)
+            self._forget(key)
 
     def clear(self) -> None:
         self._cache.clear()

@@ -197,9 +197,9 @@ async def opened(page: Page, path: str) -> None:
 
 
 async def settled(page: Page) -> None:
-    """Wait until a page has its content, shown by the script and not by the HTML of the front page."""
-    await expect(page.locator("h1")).to_be_visible()
-    await expect(page.locator(".loading, .markdown.plain, .votes button:disabled")).to_have_count(0)
+    """Wait until a page has its content, shown by the script and not by the HTML of the server."""
+    await expect(page.locator("#root h1")).to_be_visible()
+    await expect(page.locator(".loading, .markdown.plain, .votes button:disabled, .account:empty")).to_have_count(0)
 
 
 async def evaluate(page: Page, script: str) -> Any:

@@ -53,7 +53,7 @@ async def test_back_and_forward_restore_the_scroll_position(visit, scene):
     await page.wait_for_function("() => scrollY > 500")
     before = await page.evaluate("scrollY")
 
-    await last.get_by_role("link", name="comment").click()
+    await last.get_by_role("link", name=re.compile("comment|discuss")).click()
     await expect(page).to_have_url(re.compile("/article/"))
     await settled(page)
     assert await page.evaluate("scrollY") == 0

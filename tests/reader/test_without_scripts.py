@@ -19,7 +19,7 @@ async def test_article_shows_its_text_without_scripts(visit, site, faults):
 
     await page.goto(f"/article/{number}")
 
-    await expect(page.get_by_role("heading", level=1)).to_have_text("A title")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("A title example.com")
     await expect(page.get_by_role("link", name="A title")).to_have_attribute("href", "https://example.com/a")
     await expect(page.locator("em")).to_have_text("words")
     await page.get_by_role("link", name=member.username).click()

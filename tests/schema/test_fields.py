@@ -54,6 +54,14 @@ def test_resolver_is_pure_only_if_declared():
     }
 
 
+async def test_only_values_that_are_not_known_are_awaited():
+    field = field_of(add_one_later, "Known or counted.", known=lambda counters, context: context)
+    resolve = declared_resolver(field).function
+
+    assert resolve([Counter(1)], [7]) == [7]
+    assert await resolve([Counter(1)], None) == [2]
+
+
 @pytest.mark.parametrize("name", ["count", "later"])
 async def test_resolver_without_arguments_is_called_for_each_answer(store, name):
     @strawberry.type

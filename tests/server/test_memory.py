@@ -87,7 +87,20 @@ def cursors(numbers: Iterator[int]) -> dict[str, Any]:
 
 
 CACHES = (
-    *("documents", "html", "memos", "names", "operations", "pages", "places", "records", "requests", "sitemaps"),
+    *(
+        "documents",
+        "html",
+        "memos",
+        "names",
+        "operations",
+        "pages",
+        "places",
+        "records",
+        "requests",
+        "rows",
+        "sitemaps",
+        "texts",
+    ),
     *("templates", "voters", "votes"),
 )
 REQUESTS = {each.__name__: each for each in (documents, persisted, cases, names, cursors)}

@@ -240,7 +240,7 @@ function Rows({ article, list, thread, current, onPosted, focus, letGo }: RowsPr
   const { rows, fold } = thread;
   const latest = useRef(rows);
   useLayoutEffect(() => void (latest.current = rows));
-  const firstDepth = rows[0]?.depth ?? 0;
+  const firstDepth = current === null ? 0 : (rows[0]?.depth ?? 0); // a page may begin with replies
   const { id: articleId, isLocked, poster } = article;
   const groups = article.groups.map(({ name }) => name).join(" ");
   const surroundings = useMemo(

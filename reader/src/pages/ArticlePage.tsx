@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Link, useParams, useSearch } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
-import { articlePath } from "../addresses";
+import { articlePath, withQuery } from "../addresses";
 import { ARTICLE_VIEW, ArticleTitle, ArticleView } from "../components/ArticleView";
 import { Gone } from "../components/Gone";
 import { Fault, Loading, Page } from "../components/Page";
@@ -14,13 +14,13 @@ import { PAGE_SIZE } from "../useThread";
 import { NotFound } from "./NotFound";
 
 const ARTICLE_PAGE = graphql(`
-  query ArticlePage($id: ID!, $order: CommentOrder!, $first: Int!) {
+  query ArticlePage($id: ID!, $order: CommentOrder!, $first: Int!, $after: String) {
     ...Frame
     article(id: $id) {
       id
       commentCount
       ...ArticleView
-      thread(order: $order, first: $first) {
+      thread(order: $order, first: $first, after: $after) {
         ...ThreadPlaces
       }
     }
@@ -40,23 +40,30 @@ const ARTICLE_CHANGED = graphql(`
   }
 `);
 
-/** An article with its comments. */
+/** An article with its comments, from the first one or from that after a cursor, as links of the server's HTML have it. */
 export default function ArticlePage() {
   const { number = "" } = useParams();
-  const order = commentOrderOf(useSearch());
+  const search = useSearch();
+  const [order, after] = [commentOrderOf(search), new URLSearchParams(search).get("after")];
   const id = `article:${number}`;
-  return isNumber(number) ? <WithComments key={`${id} ${order}`} id={id} order={order} /> : <NotFound />;
+  return isNumber(number) ? <WithComments key={`${id} ${search}`} {...{ id, order, after }} /> : <NotFound />;
 }
 
 /** Whether a part of an address can be the number of an id: the server refuses others as malformed. */
 export const isNumber = (text: string): boolean => /^[1-9][0-9]{0,18}$/.test(text);
 
-function WithComments({ id, order }: { id: string; order: CommentOrder }) {
-  const [{ data, error }, refetch] = usePageQuery(ARTICLE_PAGE, { id, order, first: PAGE_SIZE });
+interface WithCommentsProps {
+  id: string;
+  order: CommentOrder;
+  after: string | null;
+}
+
+function WithComments({ id, order, after }: WithCommentsProps) {
+  const [{ data, error }, refetch] = usePageQuery(ARTICLE_PAGE, { id, order, first: PAGE_SIZE, after });
   const last = useLast(data?.article);
   const again = () => refetch({ requestPolicy: "network-only" });
   if (data && !data.article) return <Gone logs={[data.log]} otherwise={last ? <Deleted /> : <NotFound />} />;
-  if (last) return <LoadedArticle article={last} order={order} onEnd={again} />;
+  if (last) return <LoadedArticle article={last} order={order} isRest={after !== null} onEnd={again} />;
   if (!error) return <Loading />;
   return (
     <Page title="Article">
@@ -75,10 +82,12 @@ export function useLast<Value>(value: Value | null | undefined): Value | null {
 interface LoadedArticleProps {
   article: NonNullable<ArticlePageQuery["article"]>;
   order: CommentOrder;
+  /** Whether comments before these are left out. */
+  isRest: boolean;
   onEnd: () => void;
 }
 
-function LoadedArticle({ article, order, onEnd }: LoadedArticleProps) {
+function LoadedArticle({ article, order, isRest, onEnd }: LoadedArticleProps) {
   const view = readFragment(ARTICLE_VIEW, article);
   const { id, commentCount, thread } = article;
   useLive(ARTICLE_CHANGED, { id });
@@ -89,9 +98,20 @@ function LoadedArticle({ article, order, onEnd }: LoadedArticleProps) {
       <section aria-labelledby="comments" className="comments">
         <h2 id="comments">{commentCount === 1 ? "1 comment" : `${commentCount} comments`}</h2>
         {commentCount > 0 && <CommentOrders path={articlePath(id)} current={order} />}
+        {isRest && <FirstComments path={articlePath(id)} order={order} />}
         <Thread article={view} order={order} first={thread} onEnd={onEnd} />
       </section>
     </Page>
+  );
+}
+
+function FirstComments({ path, order }: { path: string; order: CommentOrder }) {
+  return (
+    <p className="details">
+      <Link href={withQuery(path, { order: order === "BEST" ? null : order })} rel="prev">
+        The first comments
+      </Link>
+    </p>
   );
 }
 

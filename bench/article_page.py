@@ -1,0 +1,84 @@
+"""
+Measures what the HTML of an article with 100 comments costs.
+
+    python -m bench.article_page [--rounds 40]
+
+The application runs in this process, with a Valkey of its own. `CPU` is the processor time of the process for a
+request, in milliseconds, and the median of all rounds: `cold` has none of its texts and rows in a cache, `warm` all.
+"""
+
+import argparse
+import asyncio
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import httpx
+
+from bench.tables import markdown
+from server.app import create
+from server.http.connections import ConnectionLimiter
+from server.managed_valkey import server
+from server.reader.texts import TEXTS
+from server.reader.threads import ROWS
+from server.settings import Settings
+from store import keys
+from store.articles import Draft
+from store.store import Store
+
+COMMENTS = 100
+NAMES = [f"member{number}" for number in range(20)]
+NOW = 1_470_000_000_000
+TEXT = "Comment {number} says *this* about [that](https://example.org/{number}), and @alice may answer. " * 2
+BROWSER = {"Accept": "text/html", "Accept-Encoding": "identity"}
+
+
+async def run(rounds: int) -> None:
+    with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
+        app = create(Settings(redis_url=url, rate_limits="off"), ConnectionLimiter())
+        client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://up", headers=BROWSER)
+        async with app.router.lifespan_context(app), client as http:
+            path = f"/article/{await filled(app.state.store)}"
+            await cost(http, path)
+            cold, warm = [], []
+            for _ in range(rounds):
+                TEXTS.clear()
+                ROWS.clear()
+                cold.append(await cost(http, path))
+                warm.append(await cost(http, path))
+            size = len((await http.get(path)).content)
+            print(markdown(["", "CPU, ms"], [["cold", f"{median(cold):.1f}"], ["warm", f"{median(warm):.1f}"]]))
+            print(f"cold / warm: {median(cold) / median(warm):.1f}; {size / 1000:.0f} kB of HTML")
+
+
+async def filled(store: Store) -> int:
+    """Post an article with its comments, every third an answer to the one before it, and return its number."""
+    for name in NAMES:
+        await store.site.redis.run(("HSET", keys.user(0, name), "name", name, "joined", NOW, "karma", 0))
+    posted = await store.articles.post(NAMES[0], Draft("A title", content=TEXT.format(number="")))
+    article, parent = posted.article.number, None
+    for number in range(COMMENTS):
+        poster = NAMES[number % len(NAMES)]
+        made = await store.comments.post(article, parent, poster, TEXT.format(number=number))
+        parent = None if number % 3 == 0 else made.comment.number
+    return article
+
+
+async def cost(http: httpx.AsyncClient, path: str) -> float:
+    """The milliseconds of CPU that a request takes, with all threads."""
+    before = time.process_time()
+    response = await http.get(path)
+    took = (time.process_time() - before) * 1000
+    assert response.text.count('class="comment"') == COMMENTS, response.status_code
+    return took
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.article_page", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=40)
+    asyncio.run(run(parser.parse_args().rounds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""
+The page of an article with the first of its comments, as HTML and as data for search engines
+(https://schema.org/DiscussionForumPosting). It has the elements, classes and texts of
+`reader/src/pages/ArticlePage.tsx`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from markupsafe import Markup
+from starlette.requests import Request
+
+from server import documents
+from server.reader.frames import address, render_page
+from server.reader.rendering import page, segment
+from server.reader.texts import Text, render_texts
+from server.reader.threads import Comment, Thread, thread_of
+from store.links import web_address
+
+PAGE_SIZE = 100  # comments
+MAX_COMMENTS, COMMENT_BYTES = 25_000, 200  # bytes of the comments for search engines, and of one beside its text
+ORDERS = {  # of comments: the names of their links; the first is the default
+    "BEST": "Best",
+    "VOTES": "Votes",
+    "NEWEST": "Newest",
+    "OLDEST": "Oldest",
+    "CONTROVERSIAL": "Controversial",
+}
+ARTICLE = f"""query ArticlePageHtml($id: ID!, $order: CommentOrder!, $after: String) {{
+  article(id: $id) {{
+    id title link content isLocked lock {{ reason }} votes commentCount postedAt editedAt
+    poster {{ username }} groups {{ name }}
+    thread(order: $order, first: {PAGE_SIZE}, after: $after) {{
+      pageInfo {{ hasNextPage }}
+      edges {{
+        cursor hiddenReplyCount
+        node {{ id depth state content removal {{ reason }} postedAt editedAt votes poster {{ username }} }}
+      }}
+    }}
+  }}
+}}"""
+
+
+@dataclass(frozen=True, slots=True)
+class ArticlePage:
+    """`posting` is the data for search engines, `path` the canonical one."""
+
+    title: str
+    plain: str
+    path: str
+    posted_at: str
+    html: str
+    posting: Mapping[str, Any]
+
+
+async def article_page(request: Request, number: str) -> ArticlePage | None:
+    """
+    The page of an article, in the order and from the comment that the address names. One query reads it, as everybody.
+
+    Raises:
+        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+    """
+    order, after = comment_order(request), request.query_params.get("after") or None
+    variables = {"id": f"article:{number}", "order": order, "after": after}
+    article = (await documents.query(request, ARTICLE, variables))["article"]
+    if article is None:
+        return None
+    edges = article["thread"]["edges"]
+    text, *texts = await render_texts([each["content"] or "" for each in (article, *(edge["node"] for edge in edges))])
+    thread = thread_of(article, len(text.html.encode()), texts, datetime.now(UTC))
+    path, named = page(article["id"]), None if order == "BEST" else order
+    html = render_page(
+        request,
+        "article.html",
+        article=article,
+        text=text,
+        rows=Markup("").join(thread.rows),
+        orders=[
+            (address(path, {"order": each if each != "BEST" else None}), name, each == order)
+            for each, name in ORDERS.items()
+        ],
+        first=address(path, {"order": named}) if after else "",
+        next=address(path, {"order": named, "after": thread.next}) if thread.next else "",
+        log_in=address("log-in", {"next": f"/{address(path, {'order': named})}"}),
+    )
+    plain = text.plain or host_and_poster(article)
+    canonical = path if named else address(path, {"after": after})
+    return ArticlePage(
+        article["title"], plain, canonical, article["postedAt"], html, posting(request, article, text, thread)
+    )
+
+
+def comment_order(request: Request) -> str:
+    order = request.query_params.get("order", "")
+    return order if order in ORDERS else "BEST"
+
+
+def host_and_poster(article: Mapping[str, Any]) -> str:
+    link = web_address(article["link"])
+    return f"{link.hostname if link else ''}, posted by {article['poster']['username']}".lstrip(", ")
+
+
+def posting(request: Request, article: Mapping[str, Any], text: Text, thread: Thread) -> dict[str, Any]:
+    """The article with the comments of the page. Addresses are absolute only if a setting gives the public one."""
+    public_url = request.app.state.public_url.setting
+    base = f"{public_url}/" if public_url else ""
+    link = web_address(article["link"])
+    path = page(article["id"])
+    return {
+        "@context": "https://schema.org",
+        "@type": "DiscussionForumPosting",
+        "url": f"{base}{path}",
+        "headline": article["title"],
+        **written(base, article, text),
+        **({"sharedContent": {"@type": "WebPage", "url": link.href}} if link else {}),
+        "interactionStatistic": [counter("Like", article["votes"]), counter("Comment", article["commentCount"])],
+        "comment": comments(base, path, thread.comments),
+    }
+
+
+def comments(base: str, path: str, shown: Sequence[tuple[Comment, Text]]) -> list[dict[str, Any]]:
+    """The first comments, as many as fit into `MAX_COMMENTS`."""
+    found, size = list[dict[str, Any]](), 0
+    for comment, text in shown:
+        if comment["content"] is None:
+            continue
+        each = {"@type": "Comment", "url": f"{base}{path}/{page(comment['id'])}", **written(base, comment, text)}
+        size += COMMENT_BYTES + len(each["url"]) + len(text.plain.encode())
+        if size > MAX_COMMENTS:
+            break
+        found.append(each)
+    return found
+
+
+def written(base: str, text: Mapping[str, Any], rendered: Text) -> dict[str, Any]:
+    """Who wrote a text, when, and how it begins. Google wants the text of each comment."""
+    username = (text["poster"] or {}).get("username")
+    return {
+        **(
+            {"author": {"@type": "Person", "name": username, "url": f"{base}user/{segment(username)}"}}
+            if username
+            else {}
+        ),
+        "datePublished": text["postedAt"],
+        **({"dateModified": text["editedAt"]} if text["editedAt"] else {}),
+        **({"text": rendered.plain} if rendered.plain else {}),
+    }
+
+
+def counter(action: str, count: int) -> dict[str, Any]:
+    kind = "InteractionCounter"
+    return {"@type": kind, "interactionType": f"https://schema.org/{action}Action", "userInteractionCount": count}

@@ -1,0 +1,112 @@
+"""
+Texts of users in the HTML of pages: Markdown with the elements that the reader's script makes of it
+(`reader/src/markdown.ts`), so that nothing changes when the script takes over.
+"""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+from html import escape
+from typing import NamedTuple
+
+import nh3
+from comrak import ExtensionOptions, ParseOptions, RenderOptions, render_markdown
+from markupsafe import Markup
+
+from caches import POOL
+from server.markdown_html import CHARACTER_BYTES, TAGS, bounded, cut, text_of, with_images_linked
+
+MAX_HTML = 40_000  # bytes of the HTML of one text; a longer one is shown as it was written, and cut
+MAX_WRITTEN = 5_000  # characters of one that is shown as it was written
+PLAIN_LENGTH = 200  # characters of the plain text
+PAGE_TAGS = {tag for tag in TAGS if not re.fullmatch("h[1-6]", tag)} | {"span"}
+PAGE_ATTRIBUTES: dict[str, set[str]] = {"*": set(), "a": {"href"}, "ol": {"start"}}
+SCHEMES = {"http", "https", "mailto"}
+LINK_REL = "nofollow ugc noopener"
+HEADING = re.compile("<(/?)h[1-6]>")
+HEADING_TAGS = {"": "<p><strong>", "/": "</strong></p>"}
+CHECKBOX = re.compile(r'<input type="checkbox"( checked="")? disabled="" />\s*')
+DEAD_LINK = re.compile(r'<a rel="[^"]*">(.*?)</a>', re.DOTALL)  # its address was no http, https or mailto
+PART = re.compile("(<[^>]*>)")  # tags and texts by turns: in attributes > is escaped by nh3
+MENTION = re.compile(r"(?<![\w@/.+\-=&#%\\])@([A-Za-z0-9_-]{2,20})(?![A-Za-z0-9_@-])")  # as in reader/src/markdown.ts
+
+EXTENSIONS, PARSING, RENDERING = ExtensionOptions(), ParseOptions(), RenderOptions()
+EXTENSIONS.table = EXTENSIONS.strikethrough = EXTENSIONS.autolink = EXTENSIONS.tasklist = True
+RENDERING.escape = RENDERING.escaped_char_spans = True
+
+
+class Text(NamedTuple):
+    """A text as HTML, and its beginning as plain text. What is too large `is_plain`: shown as it was written."""
+
+    html: Markup
+    plain: str
+    is_plain: bool = False
+    digest: bytes = b""
+
+
+NO_TEXT = Text(Markup(""), "")
+TEXTS = POOL.cache("texts", microseconds=120)
+
+
+async def render_texts(texts: Sequence[str]) -> list[Text]:
+    """
+    Each text as HTML, in the order of the texts. Those that are not in the cache, by their digests, are rendered in a
+    thread.
+    """
+    keys = [blake2b(text.encode(), digest_size=16).digest() for text in texts]
+    known = {key: found for key in keys if (found := TEXTS.get(key)) is not None}
+    missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+    if missing:
+        for key, made in zip(missing, await asyncio.to_thread(_each_rendered, list(missing.values())), strict=True):
+            known[key] = found = made._replace(digest=key)
+            TEXTS.put(key, found, CHARACTER_BYTES * (len(found.html) + len(found.plain)))
+    return [known[key] for key in keys]
+
+
+def rendered(markdown: str) -> Text:
+    html = CHECKBOX.sub(_box, render_markdown(markdown, EXTENSIONS, PARSING, RENDERING))
+    html = HEADING.sub(lambda heading: HEADING_TAGS[heading[1]], with_images_linked(html))
+    html = bounded(html, _clean)
+    if html and len(html.encode()) <= MAX_HTML:
+        return Text(Markup(html), text_of(html, PLAIN_LENGTH))
+    return Text(Markup(escape(cut(markdown, MAX_WRITTEN))), cut(markdown, PLAIN_LENGTH), is_plain=True)
+
+
+def _each_rendered(texts: list[str]) -> list[Text]:
+    return [rendered(text) if text else NO_TEXT for text in texts]
+
+
+def _box(checkbox: re.Match[str]) -> str:
+    return "☑ " if checkbox[1] else "☐ "
+
+
+def _clean(html: str) -> str:
+    clean = nh3.clean(
+        html,
+        tags=PAGE_TAGS,
+        attributes=PAGE_ATTRIBUTES,
+        url_schemes=SCHEMES,
+        url_relative="deny",
+        link_rel=LINK_REL,
+    )
+    clean = DEAD_LINK.sub(r"\1", clean)
+    return _with_mentions(clean) if "@" in clean else clean
+
+
+def _with_mentions(html: str) -> str:
+    """Mentions as links to `user/NAME`, but none in code, and none in another link."""
+    within, parts = 0, []
+    for part in PART.split(html):
+        if part.startswith("<"):
+            within += _step(part)
+        elif not within:
+            part = MENTION.sub(r'<a href="user/\1">@\1</a>', part)
+        parts.append(part)
+    return "".join(parts)
+
+
+def _step(tag: str) -> int:
+    if tag.startswith(("</a>", "</code>")):
+        return -1
+    return 1 if tag.startswith(("<a ", "<code>")) else 0

@@ -1,0 +1,103 @@
+"""
+The comments of an article as rows of its page, in the order of the server, as `reader/src/thread.ts` has them.
+
+A page of HTML has at most `MAX_TEXTS` bytes of them and of the article's text, and at least one; the next page begins
+with the first that is left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from markupsafe import Markup
+
+from caches import POOL
+from server.markdown_html import CHARACTER_BYTES
+from server.reader.rendering import age, macro
+from server.reader.texts import Text
+
+MAX_TEXTS = 160_000  # bytes, of at most 200,000 of a page
+DEEPEST = 12  # levels that are indented, as `--deepest` of `reader/src/components/thread.css`
+KEY_BYTES = 2_000  # of the key of a row
+ROWS = POOL.cache("rows", microseconds=50)
+
+Comment = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Thread:
+    """The rows that fit into a page, the comments in them, and the cursor of the next page; "" if there is none."""
+
+    rows: list[Markup] = field(default_factory=list)
+    comments: list[tuple[Comment, Text]] = field(default_factory=list)
+    next: str = ""
+
+
+def thread_of(article: Mapping[str, Any], size: int, texts: Sequence[Text], now: datetime) -> Thread:
+    """The rows of an article whose text has `size` bytes; each of `texts` belongs to the edge at the same place."""
+    connection = article["thread"]
+    edges, thread = connection["edges"], Thread()
+    kept = places_with_text_or_replies(edges, connection["pageInfo"]["hasNextPage"])
+    above: list[Comment | None] = []
+    cursor = ""
+    for edge, text, is_kept in zip(edges, texts, kept, strict=True):
+        comment = edge["node"]
+        if is_kept:
+            row = drawn(article, edge, text, parent_in(above, comment["depth"]), now)
+            size += len(row.encode())
+            if size > MAX_TEXTS and thread.rows:
+                thread.next = cursor
+                return thread
+            thread.rows.append(row)
+            thread.comments.append((comment, text))
+        above = [*above[: comment["depth"]], *[None] * (comment["depth"] - len(above)), comment]
+        cursor = edge["cursor"]
+    thread.next = cursor if connection["pageInfo"]["hasNextPage"] else ""
+    return thread
+
+
+def drawn(
+    article: Mapping[str, Any], edge: Mapping[str, Any], text: Text, parent: Comment | None, now: datetime
+) -> Markup:
+    """The row of a comment, and one for its answers that are too deep. It is kept as long as it says the same."""
+    comment, hidden = edge["node"], edge["hiddenReplyCount"]
+    edited = comment["editedAt"] and age(comment["editedAt"], now)
+    key = (
+        *(article["id"], article["poster"]["username"], article["isLocked"], hidden, text.digest),
+        *(comment["id"], comment["depth"], comment["state"], comment["votes"], comment["content"] is None),
+        *(username_of(comment), (comment["removal"] or {}).get("reason"), age(comment["postedAt"], now), edited),
+        *((parent["id"], username_of(parent), parent["state"]) if parent else ()),
+    )
+    known: Markup | None = ROWS.get(key)
+    if known is not None:
+        return known
+    level = min(comment["depth"], DEEPEST)
+    html: Markup = macro("thread.html", "comment")(article, comment, text, level, parent, now)
+    if hidden:
+        html += macro("thread.html", "hidden")(article, comment, hidden, min(level + 1, DEEPEST))
+    ROWS.put(key, html, KEY_BYTES + CHARACTER_BYTES * len(html))
+    return html
+
+
+def username_of(comment: Comment) -> str | None:
+    poster: Mapping[str, str] | None = comment["poster"]
+    return poster["username"] if poster else None
+
+
+def parent_in(above: Sequence[Comment | None], depth: int) -> Comment | None:
+    """The nearest comment above that a comment of this depth stands under; None if it is not on this page."""
+    return next((comment for comment in reversed(above[:depth]) if comment is not None), None)
+
+
+def places_with_text_or_replies(edges: Sequence[Mapping[str, Any]], has_next: bool) -> list[bool]:
+    """False for deleted comments that have nothing below them: the server keeps those for their replies only."""
+    kept: list[bool] = []
+    next_depth = 10**9 if has_next else -1  # the next page may have replies to the last one
+    for edge in reversed(edges):
+        comment = edge["node"]
+        has_replies = edge["hiddenReplyCount"] > 0 or next_depth > comment["depth"]
+        kept.append(comment["state"] != "DELETED" or has_replies)
+        if kept[-1]:
+            next_depth = comment["depth"]
+    return kept[::-1]

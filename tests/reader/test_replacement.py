@@ -1,0 +1,116 @@
+"""The HTML of pages, which the script replaces by its own once that has its data."""
+
+import asyncio
+
+import pytest
+from playwright.async_api import expect
+
+from tests.reader.conftest import DESKTOP, PHONE, settled
+
+GRAPHQL = "**/graphql"
+# What is in the page and where: links, buttons, and all elements of the content, with their texts and boxes.
+PARTS = """() => [...document.querySelectorAll('#root :is(header .site, header nav a, footer a, main *)')]
+  .filter((each) => !each.closest('noscript') && each.tagName !== 'path' && !each.matches('.announcement, .arrivals'))
+  .map((each) => {
+    const { x, y, width, height } = each.getBoundingClientRect();
+    const box = [x, y + scrollY, width, height].map(Math.round).join(' ');
+    const text = each.children.length ? '' : each.textContent;
+    return `${each.tagName} ${each.getAttribute('class') ?? ''} ${each.href ?? ''} ${text} ${box}`;
+  })"""
+PLACE = """() => ({
+  y: scrollY, top: document.querySelectorAll('#root .comment')[2].getBoundingClientRect().top
+})"""
+SHIFTS = """() => {
+  window.shifts = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach((each) => (window.shifts += each.value)))
+    .observe({ type: 'layout-shift', buffered: true });
+}"""
+
+
+async def held_back(page, path):
+    """Open a page whose script gets no data until the function that is returned is called."""
+    held = asyncio.Queue()
+
+    async def hold(route):
+        await held.put(route)
+
+    await page.route(GRAPHQL, hold)
+    await page.goto(f".{path}")
+    route = await held.get()
+
+    async def let_go():
+        await route.continue_()
+        await page.unroute(GRAPHQL)
+
+    return let_go
+
+
+async def replaced(page):
+    await expect(page.locator(".account:empty")).to_have_count(0)
+    await expect(page.locator(".beside")).to_have_count(0)
+    await settled(page)
+
+
+def without_ages(parts):
+    return [part for part in parts if not part.startswith("TIME")]
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("name", ["article"])
+async def test_script_draws_what_the_html_has(visit, scene, name, viewport):
+    page = await visit(viewport=viewport)
+    let_go = await held_back(page, scene.path(name))
+    await page.evaluate(SHIFTS)
+    before = await page.evaluate(PARTS)
+    await let_go()
+    await replaced(page)
+
+    assert without_ages(await page.evaluate(PARTS)) == without_ages(before)
+    assert len(before) > 20
+    assert await page.evaluate("window.shifts") < 0.01
+
+
+async def test_html_stays_while_something_in_it_has_the_focus(visit, scene):
+    page = await visit()
+    let_go = await held_back(page, scene.path("article"))
+    await page.locator("main .details .user").first.focus()
+    await let_go()
+    await drawn_beside(page)
+
+    await expect(page.locator("#root .account:empty")).to_have_count(1)
+    await expect(page.locator("main .details .user").first).to_be_focused()
+    await page.evaluate("document.activeElement.blur()")
+    await replaced(page)
+    assert await page.locator("#root").count() == 1
+
+
+async def test_html_stays_while_something_in_it_is_selected(visit, scene):
+    page = await visit()
+    let_go = await held_back(page, scene.path("article"))
+    await page.evaluate("getSelection().selectAllChildren(document.querySelector('main .markdown p'))")
+    await let_go()
+    await drawn_beside(page)
+
+    await expect(page.locator("#root .account:empty")).to_have_count(1)
+    assert "emphasis" in await page.evaluate("getSelection().toString()")
+    await page.evaluate("getSelection().removeAllRanges()")
+    await replaced(page)
+
+
+@pytest.mark.parametrize("is_member", [False, True], ids=["visitor", "member"])
+async def test_what_is_read_stays_where_it_is(visit, scene, is_member):
+    """Also for a member, whose page has a form above the comments that the HTML does not have."""
+    page = await visit(scene.carol if is_member else None, viewport={"width": 800, "height": 300})
+    let_go = await held_back(page, scene.path("article"))
+    await page.evaluate("window.scrollTo(0, document.querySelectorAll('.comment')[2].offsetTop - 20)")
+    before = await page.evaluate(PLACE)
+    await let_go()
+    await replaced(page)
+
+    assert before["y"] > 200
+    assert abs((await page.evaluate(PLACE))["top"] - before["top"]) < 2
+
+
+async def drawn_beside(page):
+    await page.wait_for_selector(".beside main .thread .comment:not(:has(.plain))", state="attached")
+    await page.wait_for_timeout(300)

@@ -1,0 +1,249 @@
+"""Pages of articles as HTML and as data. tests/reader/test_replacement.py compares them with those of the script."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from server.reader.articles import ORDERS, PAGE_SIZE
+from server.reader.texts import rendered
+from server.reader.threads import DEEPEST
+from store import article_moderation, comment_moderation
+from store.articles import Draft
+from store.records import ContentState, Vote
+from store.roles import OPERATOR
+from store.threads import CommentOrder
+from tests.server.pages import HOSTILE, canonical, read, serving
+from tests.store.held import set_comment_state
+
+SOURCES = Path(__file__).parents[2] / "reader" / "src"
+
+
+@pytest.fixture
+async def http(redis_url, store):
+    async with serving(redis_url) as http:
+        yield http
+
+
+@pytest.fixture
+async def number(store, alice):
+    return (
+        await store.articles.post(alice, Draft("A title", "https://www.example.org/", "*Words*", ["show"]))
+    ).article.number
+
+
+@pytest.fixture
+def comment(store, number):
+    async def comment(poster, text, parent=None):
+        return (await store.comments.post(number, parent, poster, text)).comment.number
+
+    return comment
+
+
+def said(page):
+    """The texts of the comments, each with its level and what it answers."""
+    return [
+        (
+            row["data-level"],
+            row.select_one(".markdown, p.absent").text.strip(),
+            (row.select_one(".parent bdi") or row).text,
+        )
+        for row in page.select(".thread .comment:not(.more)")
+    ]
+
+
+def posting(page):
+    return json.loads(page.find("script", type="application/ld+json").string)
+
+
+def test_orders_and_sizes_are_those_of_the_reader():
+    thread = (SOURCES / "components" / "Thread.tsx").read_text()
+    size = re.search(r"PAGE_SIZE = (\d+)", (SOURCES / "useThread.ts").read_text())
+    deepest = re.search(r"--deepest: (\d+)", (SOURCES / "components" / "thread.css").read_text())
+
+    assert dict(re.findall(r'order: "(\w+)", name: "([^"]*)"', thread)) == ORDERS
+    assert ORDERS.keys() == {order.name for order in CommentOrder}
+    assert (int(size[1]), int(deepest[1])) == (PAGE_SIZE, DEEPEST)
+
+
+async def test_article_has_its_comments(http, store, number, comment, alice, bob):
+    first = await comment(bob, "I *agree*")
+    second = await comment(alice, "Thanks", first)
+    await store.articles.vote(number, bob, Vote.UP)
+
+    page = await read(http, f"/article/{number}")
+
+    root = page.find(id="root")
+    assert [(row["data-level"], row.select_one(".markdown").text.strip()) for row in root.select(".comment")] == [
+        ("0", "I agree"),
+        ("1", "Thanks"),
+    ]
+    assert root.select_one(f"#comment-{second} .parent")["href"] == f"article/{number}/comment/{first}"
+    assert root.select_one(f"#comment-{second} .badge").text == "poster"
+    assert root.select_one(f"#comment-{first} .badge") is None
+    assert root.select_one(".about-article .count").text == "2"
+    assert root.select_one(".about-article ~ .markdown em").text == "Words"
+    assert root.select_one("#comments").text == "2 comments"
+    assert [link["href"] for link in root.select(".comments > nav a")][:2] == [
+        f"article/{number}",
+        f"article/{number}?order=VOTES",
+    ]
+    assert root.select_one(".hint a")["href"] == f"log-in?next=%2Farticle%2F{number}"
+    assert all(button.has_attr("disabled") for button in root.select("button"))
+    assert root.select("[style], [onclick]") == []
+
+
+async def test_search_engines_get_the_article_with_its_comments(http, store, number, comment, bob):
+    posted = await comment(bob, "I *agree* </script>")
+    removed = await comment(bob, "Rude")
+    await comment_moderation.remove(store.site, OPERATOR, removed, None, "Rude")
+
+    found = posting(await read(http, f"/article/{number}"))
+
+    assert (found["@type"], found["headline"], found["text"]) == ("DiscussionForumPosting", "A title", "Words")
+    assert found["author"] == {"@type": "Person", "name": "Alice", "url": "user/Alice"}
+    assert found["sharedContent"] == {"@type": "WebPage", "url": "https://www.example.org/"}
+    assert found["datePublished"] == "2016-08-04T11:52:00.000Z"
+    assert [(each["text"], each["author"]["name"], each["url"]) for each in found["comment"]] == [
+        ("I agree </script>", "bob", f"article/{number}/comment/{posted}")
+    ]
+
+
+async def test_addresses_for_search_engines_are_absolute_if_a_setting_says_so(redis_url, number):
+    async with serving(redis_url, public_url="https://example.com/news") as http:
+        found = posting(await read(http, f"/article/{number}"))
+
+    assert found["url"] == f"https://example.com/news/article/{number}"
+    assert found["author"]["url"] == "https://example.com/news/user/Alice"
+
+
+async def test_comments_follow_in_the_order_of_the_address(http, number, comment, bob):
+    for text in ("one", "two", "three"):
+        await comment(bob, text)
+
+    newest = await read(http, f"/article/{number}?order=NEWEST")
+    oldest = await read(http, f"/article/{number}?order=OLDEST")
+    unknown = await read(http, f"/article/{number}?order=NONSENSE")
+
+    assert [text for _, text, _ in said(newest)] == ["three", "two", "one"]
+    assert [text for _, text, _ in said(oldest)] == ["one", "two", "three"]
+    assert newest.select_one(".comments > nav [aria-current]").text == "Newest"
+    assert unknown.select_one(".comments > nav [aria-current]").text == "Best"
+    assert canonical(newest) == canonical(unknown) == [f"article/{number}"]
+
+
+async def test_pages_of_comments_lead_to_each_other(http, number, comment, bob):
+    for each in range(PAGE_SIZE + 2):
+        await comment(bob, f"comment {each}")
+
+    first = await read(http, f"/article/{number}?order=OLDEST")
+    second = await read(http, "/" + first.select_one(".thread a[rel=next]")["href"])
+
+    assert len(said(first)) == PAGE_SIZE
+    assert [text for _, text, _ in said(second)] == [f"comment {PAGE_SIZE}", f"comment {PAGE_SIZE + 1}"]
+    assert second.select("a[rel=next]") == []
+    assert second.select_one(".comments a[rel=prev]")["href"] == f"article/{number}?order=OLDEST"
+
+
+async def test_page_has_a_most_of_bytes(http, number, comment, bob):
+    texts = [f"{each:03} " + "<&> " * 2_000 for each in range(20)]
+    for text in texts:
+        await comment(bob, text)
+
+    pages, path = [], f"/article/{number}?order=OLDEST"
+    while path:
+        response = await http.get(path)
+        assert len(response.content) < 200_000
+        pages.append(await read(http, path))
+        link = pages[-1].select_one(".thread a[rel=next]")
+        path = f"/{link['href']}" if link else ""
+
+    assert len(pages) > 1
+    assert [text[:3] for page in pages for _, text, _ in said(page)] == [text[:3] for text in texts]
+
+
+async def test_cursor_of_nothing_is_refused(http, number):
+    await read(http, f"/article/{number}?after=nonsense", status=400)
+
+
+async def test_what_is_removed_or_waits_is_not_shown(http, store, number, comment, alice, bob):
+    removed, deleted = await comment(bob, "A rude text"), await comment(bob, "A deleted text")
+    pending, lone = await comment(bob, "A pending text"), await comment(bob, "A lone text")
+    for parent in (removed, deleted):
+        await comment(alice, "an answer", parent)
+    await comment_moderation.remove(store.site, OPERATOR, removed, None, "Be nice")
+    for each in (deleted, lone):
+        await store.comments.delete(each, bob)
+    await set_comment_state(store, pending, ContentState.PENDING)
+
+    response = await http.get(f"/article/{number}?order=OLDEST")
+    page = await read(http, f"/article/{number}?order=OLDEST")
+
+    for text in ("rude", "deleted text", "pending text", "lone"):
+        assert text not in response.text
+    assert said(page) == [
+        ("0", "This comment was removed by a moderator: Be nice What moderators did", said(page)[0][2]),
+        ("1", "an answer", "removed"),
+        ("0", "This comment was deleted.", said(page)[2][2]),
+        ("1", "an answer", "deleted"),
+    ]
+
+
+async def test_locked_article_says_why(http, store, number, comment, bob):
+    await comment(bob, "a comment")
+    await article_moderation.lock(store.site, OPERATOR, number, None, HOSTILE)
+
+    page = await read(http, f"/article/{number}")
+
+    assert page.select_one(".notice q").text == HOSTILE
+    assert page.select_one(".hint").text == "The article is locked: it takes no comments."
+    assert page.select(".action") == []
+
+
+async def test_hostile_comments_stay_texts(http, number, comment, bob):
+    texts = [HOSTILE, "[a](javascript:alert(1)) <img src=x onerror=alert(1)>", '<https://e.org/"onclick=x> ![](x)']
+    for text in texts:
+        await comment(bob, text)
+
+    root = (await read(http, f"/article/{number}")).find(id="root")
+
+    assert root.select("script, img, .markdown [onerror], .markdown [onclick], iframe, meta") == []
+    assert [link["href"] for link in root.select(".markdown a") if not re.match("https?:|user/", link["href"])] == []
+
+
+async def test_page_is_the_same_for_everybody(http, number):
+    first = await http.get(f"/article/{number}")
+    second = await http.get(
+        f"/article/{number}", headers={"Cookie": "upvote-12345678=anything", "Authorization": "Bearer x"}
+    )
+
+    assert first.content == second.content
+    assert first.headers["cache-control"] == second.headers["cache-control"]
+    assert "Cookie" not in second.headers["vary"]
+
+
+@pytest.mark.parametrize(
+    ("markdown", "html"),
+    [
+        ("# Heading *it*", "<p><strong>Heading <em>it</em></strong></p>"),
+        ("hi @bob, a@b.cc `@bob`", "user/bob"),
+        (r"\@bob", "<p><span>@</span>bob</p>"),
+        ("- [x] done", "<li>☑ done</li>"),
+        ("[x](javascript:alert(1))", "<p>x</p>"),
+        ('[x](https://e.org "title")', '<p><a href="https://e.org" rel="nofollow ugc noopener">x</a></p>'),
+        ("[@bob](https://e.org/@bob>)", "https://e.org/@bob%3E"),
+    ],
+)
+def test_text_is_what_the_reader_makes_of_it(markdown, html):
+    found = rendered(markdown).html
+
+    assert html in found
+    assert found.count("user/bob") == html.count("user/bob")
+
+
+def test_text_that_becomes_too_large_is_shown_as_it_was_written():
+    found = rendered("<&" * 9_000)
+
+    assert found.is_plain
+    assert len(found.html) < 60_000
