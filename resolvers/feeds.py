@@ -143,23 +143,21 @@ async def _posters(reads: Reads, username: str, floor: Position | None) -> tuple
     site = reads.site
     chosen: list[Read[Any]] = [homes_of_store.blocked(site, username), *hidden.counts(site, username)]
     found = await reads.load_all([*chosen, *_of_followed(site, username, floor)])
-    blocked, counts = found[0], found[1 : len(chosen)]
+    blocked, counts = set(found[0]), found[1 : len(chosen)]
     last_posts = await _followed(reads, username, floor, found[len(chosen) :])
     if blocked:
-        last_posts = {name: time for name, time in last_posts.items() if name not in set(blocked)}
+        last_posts = {name: time for name, time in last_posts.items() if name not in blocked}
     return last_posts, any(counts)
 
 
 def _of_followed(site: Site, username: str, floor: Position | None) -> list[Read[Any]]:
     """The first reads for `_followed`."""
-    if site.partitions > 1 and not floor:
-        return [feeds_of_store.following(site, username)]
     own = feeds_of_store.last_posts(site, [username])
-    return (
-        [*feeds_of_store.posters_since(site, floor), *own]
-        if floor
-        else [feeds_of_store.followed_posters(site, username), *own]
-    )
+    if floor:
+        return [*feeds_of_store.posters_since(site, floor), *own]
+    if site.partitions == 1:
+        return [feeds_of_store.followed_posters(site, username), *own]
+    return [feeds_of_store.following(site, username)]
 
 
 async def _followed(reads: Reads, username: str, floor: Position | None, found: Sequence[Any]) -> dict[str, float]:
