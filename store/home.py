@@ -7,7 +7,6 @@ of some groups in a partition, and replies with the first places of these; a fur
 if places beyond that may be on the page.
 """
 
-import math
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import chain
@@ -31,7 +30,7 @@ HOME_SINCE = Script("home_since")
 
 LISTS_PER_CALL = 100  # so that no call takes longer than a millisecond
 LISTS_BEYOND = 50  # the same, if the ranks of a position are searched for
-SEARCHED_LISTS = 50  # the same, by GRAVITY or by VOTES since an instant
+SEARCHED_LISTS = 20  # the same, by GRAVITY or by VOTES since an instant
 STEPS = 100  # articles and commands that one search by VOTES since an instant may take
 MOST_PLACES = 500  # that a call looks at
 
@@ -62,15 +61,6 @@ class IndexGroup(NamedTuple):
 
     p: int
     indexes: tuple[str, ...]
-
-
-class Ahead(NamedTuple):
-    """The direction of a page, how many places to find, how many to look at first, and the instant of the values."""
-
-    upwards: bool
-    needed: int
-    first: int
-    at: int | None
 
 
 class NextPlaces(NamedTuple):
@@ -148,10 +138,9 @@ async def places(
     found: dict[str, Position] = {}
     open = dict.fromkeys(_sources(site, listing, beyond is not None), beyond)
     ordered: list[Position] = []
-    needed = first = min(count, math.ceil(2 * count / len(open)), MOST_PLACES)
+    wanted = count
     while open:
-        ahead = Ahead(upwards, needed, first, at)
-        reads = [_read(listing, source, ahead, stop) for source, stop in open.items()]
+        reads = [_read(listing, source, upwards, wanted, stop, at) for source, stop in open.items()]
         parts: list[NextPlaces] = await load(reads)
         for position in chain.from_iterable(part.positions for part in parts):
             found.setdefault(position.member, position)
@@ -159,7 +148,7 @@ async def places(
         last = ordered[count - 1] if len(ordered) >= count else None
         stops = {source: part.stop for source, part in zip(open, parts, strict=True)}
         open = {source: stop for source, stop in stops.items() if stop and _may_matter(stop, last, upwards)}
-        needed, first = min(count, MOST_PLACES), min(4 * first, MOST_PLACES)
+        wanted = min(2 * wanted, MOST_PLACES)
     return ordered[:count]
 
 
@@ -187,16 +176,20 @@ def _lists_per_call(whole: Listing, is_beyond: bool) -> int:
 def _indexes(p: int, group: str | None, listing: HomeListing) -> list[str]:
     """The indexes of a group, or of the whole site, in a partition, as the script of the order takes them."""
     needed: Sequence[Order] = (listing.order,)
-    if listing.whole.decay or listing.whole.since:
+    if listing.whole.decay:
+        needed = (Order.GRAVITY, Order.VOTES)
+    elif listing.whole.since:
         needed = since.INDEXES
     return [keys.index(p, each.value) if group is None else keys.group(p, group, each.value) for each in needed]
 
 
-def _read(listing: HomeListing, source: IndexGroup, ahead: Ahead, beyond: Position | None) -> Read[NextPlaces]:
+def _read(
+    listing: HomeListing, source: IndexGroup, upwards: bool, count: int, beyond: Position | None, at: int | None
+) -> Read[NextPlaces]:
     whole, choices = listing.whole, listing.choices
     script, given = HOME_PAGE, [whole.lowest if whole.lowest != "-inf" else "", "", "", "", ""]
     if whole.decay:
-        numbers = (whole.decay.at if ahead.at is None else ahead.at, *whole.decay.numbers)
+        numbers = (whole.decay.at if at is None else at, *whole.decay.numbers)
         script, given = HOME_GRAVITY, [*map(repr, numbers), "0"]
     elif whole.since:
         script, given = HOME_SINCE, [str(whole.since.at), "", "", "", str(STEPS)]
@@ -205,9 +198,8 @@ def _read(listing: HomeListing, source: IndexGroup, ahead: Ahead, beyond: Positi
     p, weight = source.p, WEIGHTED_BY.get(listing.order, "") if choices.groups else ""
     given[1] = given[1] or weight
     first = [keys.article(p, ""), HIDDEN(p, choices.username), keys.ranking(p), SITE_RANKED(p, "", "")[:-1]]
-    direction = "up" if ahead.upwards else "down"
-    looked_at = (max(ahead.first, ahead.needed), MOST_PLACES)
-    command = script.command([*first, *source.indexes], *given, direction, ahead.needed, *position, names, *looked_at)
+    direction = "up" if upwards else "down"
+    command = script.command([*first, *source.indexes], *given, direction, count, *position, names)
     return Read(encoded(command), _places)
 
 

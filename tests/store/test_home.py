@@ -160,3 +160,22 @@ async def test_home_is_exact_while_weights_of_a_followed_group_change(homes):  #
         pages += 1
     await change
     assert pages > 3
+
+
+async def test_listing_since_an_instant_ends_below_many_articles_of_equal_votes(store, clock):  # H1
+    homes, first = Homes(store, clock, 7), clock.now
+    for name in PEOPLE:
+        await registered(store, name)
+    for _ in range(150):
+        clock.advance(1)
+        article = await post(store, "bob", groups=GROUPS[:1])
+        homes.articles[article.number] = article
+    for number in list(homes.articles)[::15]:
+        homes.articles[number] = (await store.articles.vote(number, "carol", Vote.DOWN)).article
+    await store.follows.follow_group(VIEWER, GROUPS[0])
+    listing = await homes.listing(Order.VOTES, listings.posted_since(store.site, None, Order.VOTES, first))
+    expected = await homes.expected(listing.whole)
+    async with asyncio.timeout(60):
+        for upwards in (False, True):
+            assert await homes.walked(listing, 50, upwards) == expected
+    assert len(expected) == 150

@@ -2,8 +2,10 @@
 -- requires: home_places, index_rank
 -- KEYS  see home_places.lua
 -- ARGV  1 lowest value of the listing, or ""   2 a weight that the values depend on, if these are indexes of groups, or ""
---       3-5 ""   6-12 see home_places.lua
+--       3-5 ""   6-10 see home_places.lua
 -- Reply see home_places.lua
+--
+-- It reads a few places of each index, and then more of those that may still have one that comes before the last.
 
 -- The indexes. In the place of that of a group with such a weight of its own, which is active here, there is that by the
 -- weights of the site.
@@ -19,35 +21,44 @@ local function site_ranked()
   return found
 end
 
--- An index with the ranks, from the highest value on, that are left to read: `first` to `last`, which need not exist.
+-- An index with the ranks, from the highest value on, that are left to read: `first` to `last`.
 local function opened(key)
-  local index = {key = key, first = 0, last = math.huge}
-  if not is_down then index.last = redis.call("ZCARD", key) - 1 end
-  if ARGV[1] ~= "" then index.last = redis.call("ZCOUNT", key, ARGV[1], "+inf") - 1 end
+  local index = {key = key, first = 0, last = redis.call("ZCARD", key) - 1}
+  if ARGV[1] ~= "" and index.last >= 0 then index.last = redis.call("ZCOUNT", key, ARGV[1], "+inf") - 1 end
   if from and index.last >= 0 then
     local rank = rank_of(key, ARGV[8], from_member, is_down)
     if is_down then index.first = rank else index.last = math.min(index.last, rank - 1) end
   end
-  index.is_open = index.first <= index.last
   return index
 end
 
-local function read_more(index)
-  local first, last = index.first, math.min(index.last, index.first + index.count - 1)
-  if not is_down then first, last = math.max(index.first, index.last - index.count + 1), index.last end
+local function has_more(index) return index.first <= index.last end
+
+local function read_more(index, count)
+  local first, last = index.first, math.min(index.last, index.first + count - 1)
+  if not is_down then first, last = math.max(index.first, index.last - count + 1), index.last end
   local flat = redis.call("ZRANGE", index.key, first, last, "REV", "WITHSCORES")
-  local found = {}
-  for i = 1, #flat, 2 do found[#found + 1] = {tonumber(flat[i + 1]), flat[i], flat[i + 1]} end
-  add_near(index, nil, found)
+  for i = 1, #flat, 2 do add_place(flat[i], flat[i + 1]) end
   if is_down then index.first = last + 1 else index.last = first - 1 end
-  index.is_open = #flat == 2 * (last - first + 1) and index.first <= index.last
-  index.count = 2 * index.count
-  if index.is_open then index.stop = found[is_down and #found or 1] end
+  local furthest = is_down and #flat - 1 or 1
+  index.stop = {tonumber(flat[furthest + 1]), flat[furthest]}
 end
 
 local indexes = {}
 for _, key in ipairs(site_ranked()) do
   local index = opened(key)
-  if index.is_open then indexes[#indexes + 1] = index end
+  if has_more(index) then indexes[#indexes + 1] = index end
 end
-return reply_of_places(indexes, read_more)
+local open, count = indexes, math.min(wanted, math.max(2, math.ceil(2 * wanted / math.max(#indexes, 1))))
+while open[1] do
+  for _, index in ipairs(open) do read_more(index, count) end
+  local last, next_open = last_wanted(), {}
+  for _, index in ipairs(open) do
+    if has_more(index) and (not last or comes_first(index.stop, last)) then next_open[#next_open + 1] = index end
+  end
+  open, count = next_open, 2 * count
+end
+for _, index in ipairs(indexes) do
+  if has_more(index) then stops[#stops + 1] = index.stop end
+end
+return reply_of_places()
