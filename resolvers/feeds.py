@@ -95,7 +95,7 @@ async def _pull(reads: Reads, username: str, window: Window, floor: Position | N
     One place more than the page of a feed has, above `floor`, without what the user hides. Two or three round trips or,
     where articles are hidden, more.
     """
-    last_posts, hides = await _posters(reads, username, floor)
+    last_posts, hides = await posters_of(reads, username, floor)
     one_more = Window(window.count + 1, window.upwards, window.beyond)
     if not hides:
         return await reads.pull(last_posts, one_more, floor)
@@ -123,7 +123,7 @@ async def _shown(
 
 async def _size(reads: Reads, username: str) -> int:
     """How many articles a feed has. One round trip more than its page or, where articles are hidden, three."""
-    posters, hides = await _posters(reads, username, None)
+    posters, hides = await posters_of(reads, username, None)
     size = await reads.count(posters)
     if not hides:
         return size
@@ -133,7 +133,7 @@ async def _size(reads: Reads, username: str) -> int:
     return size - sum(each is not None and each.poster.lower() in names for each in suspects)
 
 
-async def _posters(reads: Reads, username: str, floor: Position | None) -> tuple[dict[str, float], bool]:
+async def posters_of(reads: Reads, username: str, floor: Position | None) -> tuple[dict[str, float], bool]:
     """
     The user and everyone they follow and do not block, with the time of each one's newest article; and whether the user
     hides any article.

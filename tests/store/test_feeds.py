@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from resolvers.dataloader import Reads
+from resolvers.feeds import posters_of
 from store import keys
 from store.listings import Window
 from store.records import Position
@@ -103,5 +104,7 @@ async def _check_positions(store, feed, size, mark):
 
 async def _page(store, window, mark):
     reads = Reads(store, None)
-    pull = await reads.pull(await reads.posters_of_feed(VIEWER, mark), window, mark)
+    last_posts, hides = await posters_of(reads, VIEWER, mark)
+    assert not hides
+    pull = await reads.pull(last_posts, window, mark)
     return list(pull.positions), pull.behind
