@@ -96,11 +96,13 @@ async def viewer_vote(subjects: Sequence[Votable], context: Context) -> list[Vot
     return [next(votes) if has_voters else None for has_voters in have_voters]
 
 
-def known_viewer_votes(subjects: Sequence[Votable], context: Context) -> list[Vote] | None:
-    """The same without waiting, if this request knows who the viewer is and all these votes, as after a vote."""
+def known_or_read_viewer_votes(
+    subjects: Sequence[Votable], context: Context
+) -> Sequence[Vote | None] | Awaitable[Sequence[Vote | None]]:
+    """The same, without waiting if this request knows who the viewer is and all these votes, as after a vote."""
     viewer = context.known_viewer()
     votes = context.reads.known_votes(list(map(NUMBER, subjects)), viewer) if viewer else None
-    return votes if votes and all(are_voters_stored(subjects, context)) else None
+    return votes if votes and all(are_voters_stored(subjects, context)) else viewer_vote(subjects, context)
 
 
 @paginated

@@ -76,7 +76,7 @@ class Votable(Node):
     viewer_vote: Vote | None = field_of(
         articles.viewer_vote,
         "The viewer's vote; null if nobody is logged in, or if voting has closed, when the voters are deleted.",
-        known=articles.known_viewer_votes,
+        planned=articles.known_or_read_viewer_votes,
     )
     viewer_has_saved: bool = field_of(
         saved.viewer_has_saved, "Whether the viewer has saved it; false if nobody is logged in."

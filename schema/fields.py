@@ -65,7 +65,7 @@ def field_of(
     description: str,
     *,
     is_pure: bool = False,
-    known: Callable[..., Any] | None = None,
+    planned: Callable[..., Any] | None = None,
     arguments: Mapping[str, str] = ARGUMENTS,
     **options: Any,
 ) -> Any:
@@ -73,14 +73,14 @@ def field_of(
     The field of a batch resolver: `resolver(parents, context, **arguments)`, which returns a value for each parent.
 
     A coroutine function is called once for all parents of a tick. `is_pure` says that the value of a record is always
-    the same, for every client. `known` takes the same arguments and returns the same values without waiting, or None
-    where that cannot be: a plan then needs no coroutines for this field and what is above it. `arguments` are the
+    the same, for every client. `planned` takes the same arguments, and returns the same values where they are known, or
+    else an awaitable of them: a plan then needs no coroutines for this field and what is above it. `arguments` are the
     descriptions of the arguments, by name. `options` are those of `strawberry.field`, such as `deprecation_reason`.
     """
     _, _, *parameters = signature(resolver).parameters.values()
     resolve = _batched(resolver) if iscoroutinefunction(resolver) else _at_once(resolver)
-    batch = _known_or_awaited(known, resolver) if known else resolver
-    return _field(resolve, parameters, description, BatchResolver(batch, is_pure), options, arguments)
+    batch = BatchResolver(planned or resolver, is_pure)
+    return _field(resolve, parameters, description, batch, options, arguments)
 
 
 def root_field(
@@ -132,16 +132,6 @@ def _at_once(batch: Callable[..., Any]) -> Callable[..., Any]:
 
     def resolve(root: object, info: Info, **arguments: Any) -> Any:
         return batch([root], info.context, **arguments)[0]
-
-    return resolve
-
-
-def _known_or_awaited(known: Callable[..., Any], batch: Callable[..., Any]) -> Callable[..., Any]:
-    """The batch resolver for plans: values that are known, else an awaitable of them."""
-
-    def resolve(parents: Sequence[object], context: Context, **arguments: Any) -> Any:
-        found = known(parents, context, **arguments)
-        return batch(parents, context, **arguments) if found is None else found
 
     return resolve
 

@@ -49,19 +49,20 @@ def to_html(markdown: str) -> str:
     Takes up to 1.5 us a character, mostly without the interpreter's lock.
     """
     html = render_markdown(markdown, EXTENSIONS, PARSING, RENDERING)
-    return bounded(with_images_linked(html), _clean) or f"<pre>{escape(markdown)}</pre>\n"
+    found = bounded(with_images_linked(html), _clean)
+    return f"<pre>{escape(markdown)}</pre>\n" if found is None else found
 
 
 def with_images_linked(html: str) -> str:
     return IMAGE.sub(_linked, html)
 
 
-def bounded(html: str, clean: Callable[[str], str]) -> str:
-    """The HTML when it is clean; "" for more than `MAX_HTML` characters, or if nested more than `MAX_DEPTH` deep."""
+def bounded(html: str, clean: Callable[[str], str]) -> str | None:
+    """The HTML when it is clean; None for more than `MAX_HTML` characters, or if nested more than `MAX_DEPTH` deep."""
     if len(html) > MAX_HTML or _depth(html) > MAX_DEPTH:
-        return ""
+        return None
     found = clean(html)
-    return found if len(found) <= MAX_HTML else ""
+    return found if len(found) <= MAX_HTML else None
 
 
 def _linked(image: re.Match[str]) -> str:

@@ -163,9 +163,12 @@ async def refuse(site: Site, leaver: Leaver) -> None:
 
 
 async def name_key(site: Site) -> str:
-    """The key of the store for digests of names, made when it is first used. One round trip."""
-    new = secrets.token_hex(SECRET_BYTES)
-    _, key = await site.redis.pipeline([needed(("SET", namekey(0), new, "NX")), ("GET", namekey(0))])
+    """The key of the store for digests of names. One round trip, or three at first use, which makes it."""
+    key = await site.redis.run(("GET", namekey(0)))
+    if key is None:
+        await site.redis.run(needed(("SET", namekey(0), secrets.token_hex(SECRET_BYTES), "NX")))
+        # not in one pipeline: a script that is not loaded is sent again, after the others
+        key = await site.redis.run(("GET", namekey(0)))
     return str(key)
 
 

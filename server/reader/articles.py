@@ -15,8 +15,8 @@ from starlette.requests import Request
 from server import documents
 from server.reader.frames import address, render_page
 from server.reader.rendering import page, segment
-from server.reader.texts import Text, render_texts
-from server.reader.threads import Comment, Thread, thread_of
+from server.reader.texts import RenderedText, render_texts
+from server.reader.threads import Comment, ShownThread, thread_of
 from store.links import web_address
 
 PAGE_SIZE = 100  # comments
@@ -102,7 +102,7 @@ def host_and_poster(article: Mapping[str, Any]) -> str:
     return f"{link.hostname if link else ''}, posted by {article['poster']['username']}".lstrip(", ")
 
 
-def posting(request: Request, article: Mapping[str, Any], text: Text, thread: Thread) -> dict[str, Any]:
+def posting(request: Request, article: Mapping[str, Any], text: RenderedText, thread: ShownThread) -> dict[str, Any]:
     """The article with the comments of the page. Addresses are absolute only if a setting gives the public one."""
     public_url = request.app.state.public_url.setting
     base = f"{public_url}/" if public_url else ""
@@ -120,7 +120,7 @@ def posting(request: Request, article: Mapping[str, Any], text: Text, thread: Th
     }
 
 
-def comments(base: str, path: str, shown: Sequence[tuple[Comment, Text]]) -> list[dict[str, Any]]:
+def comments(base: str, path: str, shown: Sequence[tuple[Comment, RenderedText]]) -> list[dict[str, Any]]:
     """The first comments, as many as fit into `MAX_COMMENTS`."""
     found, size = list[dict[str, Any]](), 0
     for comment, text in shown:
@@ -134,7 +134,7 @@ def comments(base: str, path: str, shown: Sequence[tuple[Comment, Text]]) -> lis
     return found
 
 
-def written(base: str, text: Mapping[str, Any], rendered: Text) -> dict[str, Any]:
+def written(base: str, text: Mapping[str, Any], rendered: RenderedText) -> dict[str, Any]:
     """Who wrote a text, when, and how it begins. Google wants the text of each comment."""
     username = (text["poster"] or {}).get("username")
     return {

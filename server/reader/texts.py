@@ -36,7 +36,7 @@ EXTENSIONS.table = EXTENSIONS.strikethrough = EXTENSIONS.autolink = EXTENSIONS.t
 RENDERING.escape = RENDERING.escaped_char_spans = True
 
 
-class Text(NamedTuple):
+class RenderedText(NamedTuple):
     """A text as HTML, and its beginning as plain text. What is too large `is_plain`: shown as it was written."""
 
     html: Markup
@@ -45,11 +45,11 @@ class Text(NamedTuple):
     digest: bytes = b""
 
 
-NO_TEXT = Text(Markup(""), "")
+NO_TEXT = RenderedText(Markup(""), "")
 TEXTS = POOL.cache("texts", microseconds=120)
 
 
-async def render_texts(texts: Sequence[str]) -> list[Text]:
+async def render_texts(texts: Sequence[str]) -> list[RenderedText]:
     """
     Each text as HTML, in the order of the texts. Those that are not in the cache, by their digests, are rendered in a
     thread.
@@ -64,16 +64,16 @@ async def render_texts(texts: Sequence[str]) -> list[Text]:
     return [known[key] for key in keys]
 
 
-def rendered(markdown: str) -> Text:
+def rendered(markdown: str) -> RenderedText:
     html = CHECKBOX.sub(_box, render_markdown(markdown, EXTENSIONS, PARSING, RENDERING))
     html = HEADING.sub(lambda heading: HEADING_TAGS[heading[1]], with_images_linked(html))
-    html = bounded(html, _clean)
-    if html and len(html.encode()) <= MAX_HTML:
-        return Text(Markup(html), text_of(html, PLAIN_LENGTH))
-    return Text(Markup(escape(cut(markdown, MAX_WRITTEN))), cut(markdown, PLAIN_LENGTH), is_plain=True)
+    clean = bounded(html, _clean)
+    if clean and len(clean.encode()) <= MAX_HTML:
+        return RenderedText(Markup(clean), text_of(clean, PLAIN_LENGTH))
+    return RenderedText(Markup(escape(cut(markdown, MAX_WRITTEN))), cut(markdown, PLAIN_LENGTH), is_plain=True)
 
 
-def _each_rendered(texts: list[str]) -> list[Text]:
+def _each_rendered(texts: list[str]) -> list[RenderedText]:
     return [rendered(text) if text else NO_TEXT for text in texts]
 
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from caches import POOL
 from server.markdown_html import CHARACTER_BYTES
 from server.reader.rendering import age, macro
-from server.reader.texts import Text
+from server.reader.texts import RenderedText
 
 MAX_TEXTS = 160_000  # bytes, of at most 200,000 of a page
 DEEPEST = 12  # levels that are indented, as `--deepest` of `reader/src/components/thread.css`
@@ -26,18 +26,18 @@ Comment = Mapping[str, Any]
 
 
 @dataclass(slots=True)
-class Thread:
+class ShownThread:
     """The rows that fit into a page, the comments in them, and the cursor of the next page; "" if there is none."""
 
     rows: list[Markup] = field(default_factory=list)
-    comments: list[tuple[Comment, Text]] = field(default_factory=list)
+    comments: list[tuple[Comment, RenderedText]] = field(default_factory=list)
     next: str = ""
 
 
-def thread_of(article: Mapping[str, Any], size: int, texts: Sequence[Text], now: datetime) -> Thread:
+def thread_of(article: Mapping[str, Any], size: int, texts: Sequence[RenderedText], now: datetime) -> ShownThread:
     """The rows of an article whose text has `size` bytes; each of `texts` belongs to the edge at the same place."""
     connection = article["thread"]
-    edges, thread = connection["edges"], Thread()
+    edges, thread = connection["edges"], ShownThread()
     kept = places_with_text_or_replies(edges, connection["pageInfo"]["hasNextPage"])
     above: list[Comment | None] = []
     cursor = ""
@@ -58,7 +58,7 @@ def thread_of(article: Mapping[str, Any], size: int, texts: Sequence[Text], now:
 
 
 def drawn(
-    article: Mapping[str, Any], edge: Mapping[str, Any], text: Text, parent: Comment | None, now: datetime
+    article: Mapping[str, Any], edge: Mapping[str, Any], text: RenderedText, parent: Comment | None, now: datetime
 ) -> Markup:
     """The row of a comment, and one for its answers that are too deep. It is kept as long as it says the same."""
     comment, hidden = edge["node"], edge["hiddenReplyCount"]

@@ -21,7 +21,7 @@ ROWS = """() => [...document.querySelectorAll('.articles > li')].map((row) => ({
 
 @pytest.mark.parametrize(("viewport", "tallest"), [(DESKTOP, 56), (PHONE, 96)], ids=["desktop", "phone"])
 async def test_row_is_small_and_its_votes_are_not(visit, site, viewport, tallest):
-    alice = site.member("alice-with-a-name")
+    alice = site.member("alice-has-a-na")
     site.post(alice, LONG[:160], groups=["programming", "a-long-name-of-a-group", "show"])
     page = await visit(viewport=viewport)
     await opened(page, "/?order=TIME")

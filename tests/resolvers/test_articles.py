@@ -1,5 +1,7 @@
 """What a request knows of votes without waiting."""
 
+from inspect import iscoroutine
+
 import pytest
 
 from resolvers import articles
@@ -10,13 +12,20 @@ from tests.store.reading import post
 pytestmark = pytest.mark.routed  # with several partitions, see tests/conftest.py
 
 
+async def is_read(subjects, context):
+    """Assert that the votes are not known: they are awaited, and are those of the field."""
+    found = articles.known_or_read_viewer_votes(subjects, context)
+    assert iscoroutine(found)
+    assert await found == await articles.viewer_vote(subjects, context)
+
+
 @pytest.fixture
 async def voted(store, alice, bob):
     """The context of a request in which bob has voted on an article of alice, and the article."""
     article = await post(store, alice)
     token = (await store.sessions.open(bob)).token
     context = Context(store, token)
-    assert articles.known_viewer_votes([article], context) is None
+    await is_read([article], context)
     voted = await articles.vote(context, article.id, Vote.DOWN)
     return context, voted.article
 
@@ -24,7 +33,7 @@ async def voted(store, alice, bob):
 async def test_vote_that_was_just_cast_is_known(voted):
     context, article = voted
 
-    assert articles.known_viewer_votes([article], context) == [Vote.DOWN]
+    assert articles.known_or_read_viewer_votes([article], context) == [Vote.DOWN]
     assert await articles.viewer_vote([article], context) == [Vote.DOWN]
 
 
@@ -32,7 +41,7 @@ async def test_votes_on_other_articles_are_not_known(store, alice, voted):
     context, article = voted
     other = await post(store, alice)
 
-    assert articles.known_viewer_votes([article, other], context) is None
+    await is_read([article, other], context)
     assert await articles.viewer_vote([article, other], context) == [Vote.DOWN, Vote.NONE]
 
 
@@ -40,7 +49,7 @@ async def test_no_vote_is_known_once_voting_has_closed(voted):
     context, article = voted
     context.now = context.store.site.policy.closes_at(article) + 1
 
-    assert articles.known_viewer_votes([article], context) is None
+    await is_read([article], context)
     assert await articles.viewer_vote([article], context) == [None]
 
 
@@ -48,7 +57,7 @@ async def test_viewer_is_not_known_once_the_session_has_ended(voted):
     context, article = voted
     context.now = context.reads.known_login.expires_at + 1
 
-    assert articles.known_viewer_votes([article], context) is None
+    await is_read([article], context)
 
 
 async def test_viewer_of_a_session_that_has_to_be_extended_is_not_known(clock, voted):
@@ -56,6 +65,6 @@ async def test_viewer_of_a_session_that_has_to_be_extended_is_not_known(clock, v
     clock.advance(2 * 3_600)
     context.now = clock()
 
-    assert articles.known_viewer_votes([article], context) is None
+    await is_read([article], context)
     assert await context.viewer() == "bob"
     assert context.known_viewer() == "bob"

@@ -54,12 +54,10 @@ def test_resolver_is_pure_only_if_declared():
     }
 
 
-async def test_only_values_that_are_not_known_are_awaited():
-    field = field_of(add_one_later, "Known or counted.", known=lambda counters, context: context)
-    resolve = declared_resolver(field).function
+def test_plans_have_a_resolver_of_their_own():
+    field = field_of(add_one_later, "Known or counted.", planned=add_one)
 
-    assert resolve([Counter(1)], [7]) == [7]
-    assert await resolve([Counter(1)], None) == [2]
+    assert declared_resolver(field).function is add_one
 
 
 @pytest.mark.parametrize("name", ["count", "later"])

@@ -70,8 +70,8 @@ def refused(empty: Settings, file: Path) -> None:
     assert stored(empty) == {}
 
 
-def test_backup_goes_through_a_pipe(filled, empty):
-    made, restored = (environment(redis_url=settings.redis_url) for settings in (filled, empty))
+def test_backup_goes_through_a_pipe(filled, empty, tmp_path):
+    made, restored = (environment(redis_url=settings.redis_url, data_dir=tmp_path) for settings in (filled, empty))
     with subprocess.Popen([*UPVOTE, "backup", "-"], env=made, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as backup:
         done = subprocess.run([*UPVOTE, "restore", "-"], env=restored, stdin=backup.stdout, capture_output=True)
         report = backup.stderr.read()
