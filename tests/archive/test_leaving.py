@@ -471,12 +471,3 @@ async def test_archived_texts_of_who_leaves_a_full_store_go_once_there_is_room(s
     assert answer["userErrors"] == []
     assert nodes[0] is None and None not in nodes[1:]  # the first is the only one of the user
     await assert_gone(site)
-
-
-async def test_key_of_names_is_one_also_where_no_script_is_loaded(store):
-    await store.site.redis.run(("SCRIPT", "FLUSH"))
-
-    made, again = await leavers.name_key(store.site), await leavers.name_key(store.site)
-
-    assert re.fullmatch("[0-9a-f]{32,}", made)
-    assert again == made

@@ -1,6 +1,7 @@
 """Users from issuers: how they are made, what their claims change, and that nobody else ever becomes one of them."""
 
 import asyncio
+import re
 from itertools import islice
 
 import pytest
@@ -260,3 +261,12 @@ async def test_restored_backup_refuses_subjects_of_users_who_left_since(store, t
 
     with pytest.raises(TokenRefused, match="gone"):
         await store.identities.user_of(claims(at=3))
+
+
+async def test_key_of_names_is_one_also_where_no_script_is_loaded(store):
+    await store.site.redis.run(("SCRIPT", "FLUSH"))
+
+    made, again = await leaving.name_key(store.site), await leaving.name_key(store.site)
+
+    assert re.fullmatch("[0-9a-f]{32,}", made)
+    assert again == made
