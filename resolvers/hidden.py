@@ -45,8 +45,8 @@ async def hide(context: Context, article_id: str) -> tuple[Article | None, bool]
 
 async def unhide(context: Context, article_id: str) -> tuple[Article | None, bool]:
     """Also of an article that was deleted since it was hidden."""
-    number = articles.checked_number(article_id)
-    result = await context.write(hidden.unhide(context.store.site, context.actor(), number))
+    actor, number = context.actor(), articles.checked_number(article_id)
+    result = await context.write(hidden.unhide(context.store.site, actor, number))
     (found,) = await context.articles([number])
     return _hidden(context, result, found)
 
