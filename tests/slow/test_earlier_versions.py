@@ -1,6 +1,7 @@
 """A data folder and a backup of each earlier version open. `make_store.py` has created them."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -140,8 +141,11 @@ def test_data_folder_of_an_earlier_version_opens(tmp_path, capsys, version):
 
     assert verify(Settings(data_dir=tmp_path, **SETTINGS), repair=False) == 1
     *findings, _ = capsys.readouterr().out.splitlines()
-    for finding in findings:  # see `make_store.EXPIRES_AT`
-        assert finding.startswith(("posted:", "commented:")) and " TTL: " in finding
+    for (
+        finding
+    ) in findings:  # see `make_store.EXPIRES_AT`; indexes of homes are of a later version, a reindex fills them
+        is_late = finding.startswith(("posted:", "commented:")) and " TTL: " in finding
+        assert is_late or re.match(r"siteranked:\S+ \d+: nothing, should be ", finding)
     with serving(tmp_path, **SETTINGS) as live:
         with make_store.client(tmp_path) as redis:
             assert {"pin", "tried", "bucket", "session"} <= {key.split(":")[0] for key in redis.scan_iter()}
