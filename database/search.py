@@ -31,7 +31,7 @@ BATCH = 500  # rows that are indexed at once
 TITLE_WEIGHT = 10  # of a word in a title or a name; that of a word in content is 1
 MAX_POSITION = 16_383  # that a `tsvector` can hold
 SEPARATOR = "/"  # no word has it
-AGE = 4 * 365 * 86_400_000 * 2 * SLOTS  # four years, in numbers: see `records.sequence_of`
+HALVED_AFTER = 4 * 365 * 86_400_000 * 2 * SLOTS  # four years, in numbers of articles: see `records.sequence_of`
 
 
 class SearchKind(Enum):
@@ -258,7 +258,7 @@ def _aged(places: Sequence[tuple[float, int]]) -> list[tuple[float, int]]:
     age is how much older it is than the newest one, by its number, which has its time. Users have no age.
     """
     newest = max((id for _, id in places if id < FIRST_USER), default=0)
-    return [(value if id >= FIRST_USER else value / (1 + (newest - id) / AGE), id) for value, id in places]
+    return [(value if id >= FIRST_USER else value / (1 + (newest - id) / HALVED_AFTER), id) for value, id in places]
 
 
 def _dialect(connection: "Connection") -> Sqlite | Postgresql:

@@ -33,11 +33,13 @@ def suggestion(connection: "Connection", query: str, search: Search, deleted: fr
     """
     The query with each word that nothing has replaced by the nearest one that there is, if that finds something.
 
-    A word in quotation marks, a short one and one of digits is left as it is. Costs a range of the vocabulary for each
-    other word, and a search.
+    A short word and one with a digit is left as it is, and a query with quotation marks has none. Costs a search for
+    each other word, a part of the vocabulary for each of these that nothing has, and a search for the new query.
     """
+    if '"' in query:
+        return None
     proposed = WORD.sub(lambda word: _corrected(connection, word[0]), query)
-    if '"' in query or proposed == query:
+    if proposed == query:
         return None
     found = index.find(connection, replace(search, phrases=parse(proposed)), deleted)
     return proposed if found.places else None
@@ -48,10 +50,10 @@ def _corrected(connection: "Connection", text: str) -> str:
     found = words(text)
     if len(found) != 1 or len(word := found[0]) < SHORTEST or not word.isalpha():
         return text
-    allowed = 2 if len(word) >= LONG else 1
-    known = dict(_vocabulary(connection, word, allowed))
     if _is_known(connection, word):
         return text
+    allowed = 2 if len(word) >= LONG else 1
+    known = dict(_vocabulary(connection, word, allowed))
     near = extract(word, known.keys(), scorer=OSA.distance, score_cutoff=allowed, limit=None)
     return min(near, key=lambda each: (each[1], -known[each[0]]), default=(text,))[0]
 

@@ -167,7 +167,6 @@ async def name_key(site: Site) -> str:
     key = await site.redis.run(("GET", namekey(0)))
     if key is None:
         await site.redis.run(needed(("SET", namekey(0), secrets.token_hex(SECRET_BYTES), "NX")))
-        # not in one pipeline: a script that is not loaded is sent again, after the others
         key = await site.redis.run(("GET", namekey(0)))
     return str(key)
 

@@ -12,7 +12,7 @@ from tests.store.reading import post
 pytestmark = pytest.mark.routed  # with several partitions, see tests/conftest.py
 
 
-async def is_read(subjects, context):
+async def assert_awaited(subjects, context):
     """Assert that the votes are not known: they are awaited, and are those of the field."""
     found = articles.known_or_read_viewer_votes(subjects, context)
     assert iscoroutine(found)
@@ -25,7 +25,7 @@ async def voted(store, alice, bob):
     article = await post(store, alice)
     token = (await store.sessions.open(bob)).token
     context = Context(store, token)
-    await is_read([article], context)
+    await assert_awaited([article], context)
     voted = await articles.vote(context, article.id, Vote.DOWN)
     return context, voted.article
 
@@ -41,7 +41,7 @@ async def test_votes_on_other_articles_are_not_known(store, alice, voted):
     context, article = voted
     other = await post(store, alice)
 
-    await is_read([article, other], context)
+    await assert_awaited([article, other], context)
     assert await articles.viewer_vote([article, other], context) == [Vote.DOWN, Vote.NONE]
 
 
@@ -49,7 +49,7 @@ async def test_no_vote_is_known_once_voting_has_closed(voted):
     context, article = voted
     context.now = context.store.site.policy.closes_at(article) + 1
 
-    await is_read([article], context)
+    await assert_awaited([article], context)
     assert await articles.viewer_vote([article], context) == [None]
 
 
@@ -57,7 +57,7 @@ async def test_viewer_is_not_known_once_the_session_has_ended(voted):
     context, article = voted
     context.now = context.reads.known_login.expires_at + 1
 
-    await is_read([article], context)
+    await assert_awaited([article], context)
 
 
 async def test_viewer_of_a_session_that_has_to_be_extended_is_not_known(clock, voted):
@@ -65,6 +65,6 @@ async def test_viewer_of_a_session_that_has_to_be_extended_is_not_known(clock, v
     clock.advance(2 * 3_600)
     context.now = clock()
 
-    await is_read([article], context)
+    await assert_awaited([article], context)
     assert await context.viewer() == "bob"
     assert context.known_viewer() == "bob"
