@@ -2,7 +2,7 @@ import { useClient } from "urql";
 import { Toggle } from "./components/Toggle";
 import { reasonOf } from "./errors";
 import { graphql, readFragment } from "./gql";
-import { useSession } from "./session";
+import { useIsViewer } from "./session";
 import { say, sayProblem } from "./status";
 
 const BLOCKED = graphql(`
@@ -45,8 +45,7 @@ interface BlockButtonProps {
 /** Blocks a user for the viewer, which ends following them, or stops it. */
 export function BlockButton({ user: { id, username, viewerIsBlocking } }: BlockButtonProps) {
   const client = useClient();
-  const session = useSession();
-  if (session?.username.toLowerCase() === username.toLowerCase()) return null;
+  if (useIsViewer(username)) return null;
 
   async function change() {
     const { data, error } = await client.mutation(viewerIsBlocking ? UNBLOCK : BLOCK, { input: { userId: id } });

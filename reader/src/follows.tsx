@@ -2,7 +2,7 @@ import { useClient } from "urql";
 import { Toggle } from "./components/Toggle";
 import { reasonOf } from "./errors";
 import { graphql, readFragment } from "./gql";
-import { useSession } from "./session";
+import { useIsViewer } from "./session";
 import { sayProblem } from "./status";
 
 const FOLLOWED = graphql(`
@@ -76,8 +76,7 @@ interface FollowButtonProps {
 /** Follows a user or stops it: shown at once, and taken back if the server refuses it or cannot be reached. */
 export function FollowButton({ user: { id, username, viewerIsFollowing } }: FollowButtonProps) {
   const client = useClient();
-  const session = useSession();
-  if (session?.username.toLowerCase() === username.toLowerCase()) return null;
+  if (useIsViewer(username)) return null;
 
   async function change() {
     const { data, error } = await client.mutation(viewerIsFollowing ? UNFOLLOW : FOLLOW, { input: { userId: id } });

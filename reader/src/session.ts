@@ -20,6 +20,10 @@ export const useSession = (): Session | null => useObservable(session);
 
 export const currentSession = session.get;
 
+/** Whether a username is that of the viewer. */
+export const useIsViewer = (username: string): boolean =>
+  useSession()?.username.toLowerCase() === username.toLowerCase();
+
 /** The other tabs learn of it by the event `storage`, and connect anew as this one does. */
 export function beginSession(username: string): void {
   const begun = { username, began: Date.now() };

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Page, Request, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, Request, Route, async_playwright, expect
 
 from tests import programs
 from tests.reader.scene import Scene, create_scene
@@ -34,6 +34,7 @@ ARGUMENTS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 SESSION = "upvote-session"  # the key of localStorage under which the reader keeps who is logged in
+GRAPHQL = "**/graphql"  # requests of the script for data
 PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 800}
 Axe = Callable[[Page], Awaitable[list[str]]]
@@ -188,6 +189,20 @@ async def set_cookie(page: Page, member: Member) -> None:
     await page.context.add_cookies(
         [{"name": name, "value": member.token, "url": origin, "httpOnly": True, "sameSite": "Lax"}]
     )
+
+
+async def held_back(page: Page, path: str) -> Callable[[], Awaitable[None]]:
+    """Open a page whose script gets no data until the function that is returned is called."""
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await page.route(GRAPHQL, held.put)
+    await page.goto(f".{path}")
+    route = await held.get()
+
+    async def let_go() -> None:
+        await route.continue_()
+        await page.unroute(GRAPHQL)
+
+    return let_go
 
 
 async def opened(page: Page, path: str) -> None:

@@ -1,15 +1,12 @@
 """The front page's HTML, which is shown until the script has its data."""
 
-import asyncio
-
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import DESKTOP, PHONE
+from tests.reader.conftest import DESKTOP, GRAPHQL, PHONE, held_back
 from tests.reader.gateway import gateway
 
 TABLET = {"width": 800, "height": 1000}
-GRAPHQL = "**/graphql"
 # What is in the page and where: the parts of each line, the lists, the pager and the site's links.
 PARTS = """() => [...document.querySelectorAll('header .site, header nav a, main nav a, main .line *')]
   .filter((each) => each.tagName !== 'path')
@@ -41,19 +38,11 @@ async def test_nothing_moves_when_the_script_takes_over(visit, scene, path, view
 
 async def before_and_after(page, path):
     """The parts of the page before the script has its data, and after."""
-    held = asyncio.Queue()
-
-    async def hold(route):
-        await held.put(route)
-
-    await page.route(GRAPHQL, hold)
-    await page.goto(f".{path}")
-    route = await held.get()
+    let_go = await held_back(page, path)
     await expect(enabled(page)).to_have_count(0)
     before = await page.evaluate(PARTS)
-    await route.continue_()
+    await let_go()
     await expect(enabled(page)).to_have_count(60)
-    await page.unroute(GRAPHQL)
     return before, await page.evaluate(PARTS)
 
 

@@ -7,10 +7,8 @@ from time import monotonic
 
 from playwright.async_api import expect
 
-from tests.reader.conftest import PHONE, opened, until
+from tests.reader.conftest import GRAPHQL, PHONE, opened, until
 from tests.servers import PATIENCE
-
-GRAPHQL = "**/graphql"
 
 
 def row(page, title):

@@ -1,13 +1,10 @@
 """The HTML of pages, which the script replaces by its own once that has its data."""
 
-import asyncio
-
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import DESKTOP, PHONE, settled
+from tests.reader.conftest import DESKTOP, PHONE, held_back, settled
 
-GRAPHQL = "**/graphql"
 # What is in the page and where: links, buttons, and all elements of the content, with their texts and boxes.
 PARTS = """() => [...document.querySelectorAll('#root :is(header .site, header nav a, footer a, main *)')]
   .filter((each) => !each.closest('noscript') && each.tagName !== 'path' && !each.matches('.announcement, .arrivals'))
@@ -25,24 +22,6 @@ SHIFTS = """() => {
   new PerformanceObserver((list) => list.getEntries().forEach((each) => (window.shifts += each.value)))
     .observe({ type: 'layout-shift', buffered: true });
 }"""
-
-
-async def held_back(page, path):
-    """Open a page whose script gets no data until the function that is returned is called."""
-    held = asyncio.Queue()
-
-    async def hold(route):
-        await held.put(route)
-
-    await page.route(GRAPHQL, hold)
-    await page.goto(f".{path}")
-    route = await held.get()
-
-    async def let_go():
-        await route.continue_()
-        await page.unroute(GRAPHQL)
-
-    return let_go
 
 
 async def replaced(page):

@@ -6,7 +6,7 @@ import signal
 import ssl
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,8 @@ from redis import Redis
 
 from server.cli.import_stories import ImportOptions, import_stories
 from server.settings import Settings
+from store.store import Store
+from tests.server import pages
 from tests.server.commands import Command, environment, piped
 from tests.servers import PATIENCE
 
@@ -104,6 +106,13 @@ def until_data(stdout: TextIO) -> Iterator[str]:
 
 def redis_of(folder: Path) -> "Redis":
     return Redis(unix_socket_path=(folder / "address").read_text(), decode_responses=True)
+
+
+@pytest.fixture
+async def http(redis_url: str, store: Store) -> AsyncIterator[httpx.AsyncClient]:
+    """Asks for pages as a browser does that runs no scripts."""
+    async with pages.serving(redis_url) as http:
+        yield http
 
 
 @pytest.fixture(scope="session")

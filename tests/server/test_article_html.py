@@ -21,12 +21,6 @@ SOURCES = Path(__file__).parents[2] / "reader" / "src"
 
 
 @pytest.fixture
-async def http(redis_url, store):
-    async with serving(redis_url) as http:
-        yield http
-
-
-@pytest.fixture
 async def number(store, alice):
     return (
         await store.articles.post(alice, Draft("A title", "https://www.example.org/", "*Words*", ["show"]))

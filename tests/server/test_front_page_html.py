@@ -17,12 +17,6 @@ COMPONENTS = Path(__file__).parents[2] / "reader" / "src" / "components"
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
 
-@pytest.fixture
-async def http(redis_url, store):
-    async with serving(redis_url) as http:
-        yield http
-
-
 def ranked(page):
     return [(line["data-rank"], line.h2.a.text) for line in page.select("#root .articles .line")]
 

@@ -13,12 +13,6 @@ from tests.store.held import set_state
 
 
 @pytest.fixture
-async def http(redis_url, store):
-    async with serving(redis_url) as http:
-        yield http
-
-
-@pytest.fixture
 async def number(store, alice):
     draft = Draft("A *title*", "https://example.org/?a=1&b=2", "Some *words*\n\n<script>alert(1)</script>", ["show"])
     return (await store.articles.post(alice, draft)).article.number

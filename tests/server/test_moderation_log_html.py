@@ -5,13 +5,7 @@ import pytest
 from store import article_moderation, bans, reverts
 from store.articles import Draft
 from store.roles import OPERATOR
-from tests.server.pages import HOSTILE, canonical, metas, read, serving
-
-
-@pytest.fixture
-async def http(redis_url, store):
-    async with serving(redis_url) as http:
-        yield http
+from tests.server.pages import HOSTILE, canonical, metas, read
 
 
 @pytest.fixture
