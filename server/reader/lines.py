@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from markupsafe import Markup, escape
 
-from server.reader.texts import RenderedText, render_texts
+from server.reader.texts import MAX_TEXTS, RenderedText, render_texts
 
 ARTICLE_LINE = "id title link votes commentCount postedAt poster { username } groups { name }"
 COMMENT_LINE = "id content votes postedAt author: poster { username } article { id title }"
@@ -15,9 +16,13 @@ MARKS = str.maketrans("", "", "\ue000\ue001")
 
 
 async def with_texts(comments: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], RenderedText]]:
-    """Each comment with its rendered text."""
+    """Each comment with its rendered text, or with its first words where the texts before it have `MAX_TEXTS`."""
     texts = await render_texts([comment["content"] or "" for comment in comments])
-    return list(zip(comments, texts, strict=True))
+    sizes = accumulate(len(text.html.encode()) for text in texts)
+    return [
+        (comment, text if size <= MAX_TEXTS else RenderedText(escape(text.plain), text.plain, is_plain=True))
+        for comment, text, size in zip(comments, texts, sizes, strict=True)
+    ]
 
 
 def marked(excerpt: str) -> Markup:

@@ -15,9 +15,8 @@ from markupsafe import Markup
 from caches import POOL
 from server.markdown_html import CHARACTER_BYTES
 from server.reader.rendering import age, macro
-from server.reader.texts import RenderedText
+from server.reader.texts import MAX_TEXTS, RenderedText
 
-MAX_TEXTS = 160_000  # bytes, of at most 200,000 of a page
 DEEPEST = 12  # levels that are indented, as `--deepest` of `reader/src/components/thread.css`
 KEY_BYTES = 2_000  # of the key of a row
 ROWS = POOL.cache("rows", microseconds=50)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 
 from server.reader.avatars import fnv1a
 from server.reader.cursors import CURSOR_PAGE
@@ -236,7 +237,21 @@ async def test_comments_of_the_site_and_of_a_group(http, store, alice, bob):
     assert links(of_group, ".filter a")[-1] == ("group/show/comments/rss.xml", "RSS")
 
 
-async def test_number_of_comments_of_a_deleted_user_has_no_name(http, store, alice, bob):
+async def test_long_comments_make_no_long_page(http, store, alice):
+    number = await posted(store, alice, "A title")
+    for each in range(CURSOR_PAGE):
+        await store.comments.post(number, None, alice, f"{each}\n\n" + "a *word* & more\n\n" * 500)
+
+    response = await http.get("/comments")
+    texts = BeautifulSoup(response.text, "html.parser").select(".items .markdown")
+
+    assert len(texts) == CURSOR_PAGE
+    assert len(response.content) <= 200_000
+    assert [text.em is not None for text in texts] == sorted((text.em is not None for text in texts), reverse=True)
+    assert texts[0].em and texts[-1].text.startswith("0 a word & more")
+
+
+async def test_deleted_comment_is_in_no_list(http, store, alice, bob):
     number = await posted(store, alice, "A title")
     comment = (await store.comments.post(number, None, bob, "gone")).comment
     await store.comments.post(number, comment.number, alice, "stays")
