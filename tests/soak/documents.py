@@ -37,8 +37,8 @@ MUTATIONS = {  # by name, how often relative to the others
     "editArticle": 5,
     "editComment": 3,
     "unfollowUser": 4,
-    "followGroup": 8,
-    "unfollowGroup": 4,
+    "followGroup": 12,
+    "unfollowGroup": 3,
     "hideArticle": 5,
     "unhideArticle": 2,
     "blockUser": 1.5,
@@ -167,7 +167,7 @@ class DocumentGenerator:
         weights = {
             "articles": 10, "feed": 9, "user": 7, "article": 26, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
             "comments": 4, "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "inbox": 8,
-            "rateLimit": 1, "search": 6, "moderationLog": 5, "held": 3, "home": 4, "moderationQueue": 4, "appeals": 3,
+            "rateLimit": 1, "search": 6, "moderationLog": 5, "held": 3, "home": 8, "moderationQueue": 4, "appeals": 3,
             "siteModerators": 2, "linkTitle": 1,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
@@ -234,8 +234,9 @@ class DocumentGenerator:
             chosen = [name for name in others if self.random.random() < chance / max(len(others) / 2, 1)]
             if type_name in ("Query", "Feed", "Home", "Inbox", "Group") and not chosen and others:
                 chosen = [self.random.choice(others)]
-            if type_name == "Article" and depth < 3 and self.random.random() < 0.6:
-                chosen = ["thread", *(name for name in chosen if name != "thread")]
+            usual = {"Article": "thread", "Home": "articles"}.get(type_name)
+            if usual and depth < 3 and self.random.random() < 0.6:
+                chosen = [usual, *(name for name in chosen if name != usual)]
             parts += [self._field(type_name, name, depth, times, within) for name in chosen if self.cost < MOST_COST]
         self.random.shuffle(parts)
         return parts

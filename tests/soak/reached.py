@@ -87,7 +87,7 @@ REQUIRED = {
     "follows ended": 12_000,
     "follows of groups": 4_000,
     "follows of groups ended": 20_000,
-    "homes": 12_000,
+    "homes": 4_000,
     "homes without what is hidden": 20_000,
     "invitations by others than admins": 15_000,
     "links for the settings that are not offered": 60_000,
