@@ -197,6 +197,7 @@ async def _moderate_in_steps(run: HistoryRun, step: Step) -> None:
         run.model.texts_of_ban = await stepwise.texts_of_ban(connection, run.model, done, is_revert=is_revert)
         if not await stepwise.votes_settled(connection, done):
             raise Difference(step, operation, f"the votes of {done} are not settled")
+        await run.wait_for_mirror(step)  # which changes the counts of archived articles
     for place, number in enumerate(sorted(run.model.texts_of_ban.values())):
         run.notes.note_new(Ref(operation.number, ("texts", place)), "action", number)
     run.compare(step, operation, answered)
