@@ -224,11 +224,16 @@ class VariableGenerator(ModeratorInputs):
     _input_unfollowuser = _input_followuser
 
     def _input_followgroup(self) -> dict[str, Any]:
-        return {
-            "group": self.random.choice((*WRONG_GROUPS, "nobody-knows-it")) if self._chance() else self._group(SLOT, {})
-        }
+        """Mostly a group that has articles."""
+        if self._chance():
+            return {"group": self.random.choice((*WRONG_GROUPS, "nobody-knows-it"))}
+        known = sorted({name for article in self.model.visible() for name in article.groups})
+        return {"group": self.random.choice(known) if known and self._chance(0.9) else self._group(SLOT, {})}
 
-    _input_unfollowgroup = _input_followgroup
+    def _input_unfollowgroup(self) -> dict[str, Any]:
+        """Sometimes a group that the viewer follows."""
+        followed = sorted(self.viewer.groups) if self.viewer else []
+        return {"group": self.random.choice(followed) if followed and self._chance(0.4) else self._group(SLOT, {})}
 
     def _input_hidearticle(self) -> dict[str, Any]:
         return {"articleId": self._articleId(SLOT, {})}
