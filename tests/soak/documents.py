@@ -34,8 +34,8 @@ MUTATIONS = {  # by name, how often relative to the others
     "regroupArticle": 8,
     "deleteComment": 11,
     "deleteArticle": 9,
-    "editArticle": 5,
-    "editComment": 3,
+    "editArticle": 6,
+    "editComment": 5,
     "unfollowUser": 4,
     "followGroup": 12,
     "unfollowGroup": 3,
@@ -55,6 +55,7 @@ MUTATIONS = {  # by name, how often relative to the others
     "createInvitation": 0.5,
     "removeContent": 8,
     "approveContent": 3,
+    "rejectEdit": 1,
     "lockArticle": 2,
     "revertModeration": 6,
     "grantRole": 1,
@@ -70,6 +71,7 @@ MUTATIONS = {  # by name, how often relative to the others
 MODERATION = {  # by name, how often relative to each other where only these are wanted
     "removeContent": 8,
     "approveContent": 3,
+    "rejectEdit": 2,
     "lockArticle": 2,
     "revertModeration": 6,
     "grantRole": 1,
@@ -81,6 +83,7 @@ OF_COMMENTS = ("thread", "comments", "replies")  # whose cursors belong to one a
 HASHING = ("register", "logIn", "changePassword", "resetPassword", "editAccount")  # once in a document at most
 NOT_IN_PAYLOADS = ("search",)  # what a write has changed is found a little later
 BANNED = "rule params { name value } ... on Banned { until group { name } } }"
+HELD = "heldEdit { id title link content heldBy at }"
 QUEUED = "since heldBy flagReasons flags { reason note at by { username } } "
 SEARCHED = ("Article", "Comment", "User")
 SEARCH_ORDERS = ("NEWEST", "VOTES", "RELEVANCE")
@@ -294,6 +297,8 @@ class DocumentGenerator:
             parts.append(f"... on {name} {self._selection(name, depth + 1, times, {})}")
         if self.random.random() < 0.3:
             parts.append("... on Votable { votes upvotes downvotes viewerVote isVotingOpen votingClosesAt }")
+        if self.random.random() < 0.3:
+            parts.append(f"... on Votable {{ {HELD} }}")
         return f"{{ {' '.join(parts)} }}"
 
     def _field(self, parent: str, name: str, depth: int, times: float, within: Mapping[str, Any] | None = None) -> str:

@@ -11,6 +11,7 @@ from tests.soak import (
     bans,
     comments,
     flags,
+    held_edits,
     home,
     inboxes,
     invitations,
@@ -96,15 +97,14 @@ def _post(request: Request, given: Any, number: Callable[[], int]) -> dict[str, 
 
 
 def _held_by(text: Article | Comment | None) -> str | None:
-    """The rule that holds what is posted. No edit of the soak is held."""
+    """The rule that holds what is posted."""
     return text.rule if text is not None and text.state == "PENDING" else None
 
 
 def _edit(request: Request, given: Any, hint: Any) -> dict[str, Any]:
-    article = request.model.edit(request.token, given)
-    if "content" in given:
-        inboxes.notify(request.model, article)
-    return {"article": article}
+    article, changes, rule = request.model.edited(request.token, given)
+    held_edits.edit(request.model, article, changes, rule)
+    return {"article": article, "heldBy": rule}
 
 
 def _delete(request: Request, given: Any, hint: Any) -> dict[str, Any]:
@@ -127,9 +127,9 @@ def _comment(request: Request, given: Any, number: Callable[[], int]) -> dict[st
 
 
 def _edit_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
-    comment = comments.edit(request.model, request.token, given)
-    inboxes.notify(request.model, comment)
-    return {"comment": comment if comment.is_visible else Reading(comment)}
+    comment, rule = comments.edited(request.model, request.token, given)
+    held_edits.edit(request.model, comment, {"content": given["content"]}, rule)
+    return {"comment": comment if comment.is_visible else Reading(comment), "heldBy": rule}
 
 
 def _delete_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
@@ -229,6 +229,7 @@ COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "revokeRole": _moderation(moderation.revoke),
     "removeContent": _moderation(moderation.remove),
     "approveContent": _moderation(moderation.approve),
+    "rejectEdit": _moderation(moderation.reject_edit),
     "lockArticle": _moderation(moderation.lock),
     "revertModeration": _moderation(reverts.revert),
     "banUser": _moderation(bans.ban),
