@@ -148,6 +148,7 @@ class DocumentGenerator:
         """A mutation whose payload does not depend on the order in which it and others are executed."""
         changes = ("vote", "voteOnComment", "followUser", "unfollowUser")
         fields = {"post": "article { id }", "comment": "comment { id }"} | dict.fromkeys(changes, "changed")
+        fields |= {"logInWithToken": "token expiresAt user { username displayName roles { role group { name } } }"}
         fields |= {"deleteUser": "deletedUserId", "register": "token", "resetPassword": "token"}
         fields |= dict.fromkeys(ACTING, "action { id } changed")
         selected = f"{{ {fields.get(name, '__typename')} userErrors {{ code field }} }}"

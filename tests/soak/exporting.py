@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import httpx
 
-from tests.soak import inboxes
+from tests.soak import inboxes, issuers
 from tests.soak.model import Model
 from tests.soak.records import Article, Comment, User, vote_of
 from tests.soak.saved import is_shown
@@ -32,6 +32,7 @@ KEYS: Mapping[str, Callable[[dict[str, Any]], tuple[Any, ...]]] = {
     "inbox": lambda line: (line["kind"], line["subject"] and line["subject"]["id"], line["isSeen"]),
     "mails": lambda line: (line["email"], line["pendingEmail"], line["mailReplies"]),
     "flags": lambda line: (line["subjectId"], line["reason"], line["note"]),
+    "identities": lambda line: (line["issuer"], line["id"]),
     "moderation": lambda line: (line["id"], line["kind"], line["reason"]),
 }
 
@@ -72,6 +73,7 @@ def expected(model: Model, viewer: User) -> Lines:
         "blocked": Counter((each.name,) for each in viewer.blocked),
         "mails": Counter([(None, None, viewer.mail_replies)]),  # nobody has an address
         "flags": Counter((repr(each), flag.reason, flag.note) for each, flag in flags.items()),
+        "identities": Counter((issuers.NAME, each) for each, of in model.identities.items() if of.user is viewer),
         "moderation": Counter((repr(each), each.kind, each.reason) for each in viewer.actions),
     }
     return defaultdict(Counter, lines)

@@ -286,11 +286,11 @@ class VariableGenerator(ModeratorInputs):
         return given
 
     def _input_login(self) -> dict[str, Any]:
-        password = self.user.password if self.user and not self._chance(0.2) else "wrong horse 9"
+        password = (self.user.password if self.user and not self._chance(0.2) else "") or "wrong horse 9"
         return {"username": self._username(SLOT, {}), "password": password}
 
     def _input_changepassword(self) -> dict[str, Any]:
-        current = self.viewer.password if self.viewer and not self._chance(0.2) else "wrong horse 9"
+        current = (self.viewer.password if self.viewer and not self._chance(0.2) else "") or "wrong horse 9"
         return {"currentPassword": current, "newPassword": self._password()}
 
     def _password(self) -> str:

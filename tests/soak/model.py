@@ -76,6 +76,9 @@ class Model:
         self.orphans: set[int] = set()  # numbers of the comments of deleted articles
         self.moves: Counter[int] = Counter()  # votes on comments that have changed one, by partition
         self.sessions: dict[str, User] = {}  # by token
+        self.identities: dict[str, Any] = {}  # of users of an issuer, by subject: see `issuers`
+        self.exchanged: dict[str, int] = {}  # when tokens of the issuer were exchanged for sessions, by these
+        self.roles_by_claims: list[int] = []  # numbers of the actions by the token of an issuer that is exchanged now
         self.links: dict[str, Any] = {}  # to choose a password, by token: see `resets`
         self._hidden_tokens = 0
         self.pins: dict[tuple[Any, ...], Any] = {}  # by listing and instant

@@ -95,7 +95,7 @@ def grant_at_shell(model: Model, username: str, number: int) -> None:
     """`upvote role grant NAME ADMIN`. `number` is that of the action."""
     user, texts = model.users[username.lower()], Texts(None, "by a command of the shell", None)
     record(model, lambda moderator: number, "GRANT_ROLE", user, model.operator, texts, role="ADMIN")
-    _write_role(user, "ADMIN", None)
+    write_role(user, "ADMIN", None)
 
 
 def purge_at_shell(model: Model, text: Article | Comment, number: int) -> None:
@@ -216,7 +216,7 @@ def revert_role(model: Model, actor: User, action: Action, texts: Texts, number:
         raise Refused("NOT_FOUND", "actionId")
     require_unreverted(action)
     reverted = record_revert(model, actor, action, texts, number, role=action.role)
-    _write_role(user, action.role, action.group)
+    write_role(user, action.role, action.group)
     model.reached.count("reverts of roles")
     return reverted
 
@@ -249,11 +249,11 @@ def _set_role(model: Model, token: str | None, kind: str, given: Mapping[str, An
         model.reached.count("roles that are so already")
         return newest(_about_role(user, role, group), kind), False
     action = record(model, number, kind, user, actor, texts, role=role)
-    _write_role(user, role, group)
+    write_role(user, role, group)
     return action, True
 
 
-def _write_role(user: User, role: str, group: str | None) -> None:
+def write_role(user: User, role: str, group: str | None) -> None:
     """Give the role, or take it, as the newest action says. It is then the last of all roles."""
     user.roles.pop((role, group), None)
     decision = newest(_about_role(user, role, group), "GRANT_ROLE", "REVOKE_ROLE")

@@ -15,6 +15,7 @@ from tests.soak import (
     home,
     inboxes,
     invitations,
+    issuers,
     leaving,
     mails,
     moderation,
@@ -57,6 +58,13 @@ def _log_in(request: Request, given: Any, token: str | None) -> dict[str, Any]:
     return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
 
 
+def _log_in_with_token(request: Request, given: Any, token: str | None) -> dict[str, Any]:
+    token = token or request.model.hidden_token()
+    user = issuers.log_in(request.model, given["token"], token, request.model.roles_by_claims)
+    request.token, request.is_junk = token, False
+    return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
+
+
 def _reset_password(request: Request, given: Any, token: str | None) -> dict[str, Any]:
     token = token or request.model.hidden_token()
     user = resets.reset_password(request.model, given, token)
@@ -85,6 +93,7 @@ def _delete_user(request: Request, given: Any, pseudonym: str | None) -> dict[st
 
 
 def _edit_profile(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    request.viewer()
     return {"user": profiles.edit(request.model, request.token, given)}
 
 
@@ -204,6 +213,7 @@ def _unflag(request: Request, given: Any, hint: Any) -> dict[str, Any]:
 COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "register": _register,
     "logIn": _log_in,
+    "logInWithToken": _log_in_with_token,
     "resetPassword": _reset_password,
     "createInvitation": invitations.create_invitation,
     "logOut": _log_out,

@@ -151,6 +151,18 @@ async def _make_admin(run: HistoryRun, step: Step) -> None:
     run.notes.note_new(Ref(0, (step.admin,)), "action", number)
 
 
+async def _log_in_with_token(run: HistoryRun, step: Step) -> None:
+    """The token of an issuer for a session; it may also give roles, and take them."""
+    (operation,) = step.operations
+    answered = await run.ask(step, 0)
+    user = ((answered.get("data") or {}).get("m0") or {}).get("user")
+    numbers = await run.notes.new_actions(f"user:{user['username'].lower()}") if user else []
+    run.model.roles_by_claims = numbers
+    for place, number in enumerate(numbers):
+        run.notes.note_new(Ref(operation.number, ("claims", place)), "action", number)
+    run.compare(step, operation, answered)
+
+
 async def _reset(run: HistoryRun, step: Step) -> None:
     """Give a user a link by a command of the shell, and send what is done with it."""
     assert step.link
@@ -278,6 +290,7 @@ KINDS: Mapping[str, Callable[[HistoryRun, Step], Awaitable[None]]] = {
     "export": _export,
     "purge": _purge,
     "reset": _reset,
+    "token": _log_in_with_token,
     "fault": _fault,
     "healed": _heal,
 }
