@@ -68,7 +68,7 @@ from server.settings import Settings
 from server.sitemap import Sitemaps
 from server.trusted import OriginWarnings, forwarding_warnings
 from server.webhooks.running import sending
-from store import effects, event_connection, log, recent_comments, removals
+from store import effects, event_connection, home_indexes, log, recent_comments, removals
 from store.errors import (
     Forbidden,
     NotAModerator,
@@ -375,6 +375,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         effects.completing(store.site),
         removals.removing(store.site),
         recent_comments.filling(store.site),
+        home_indexes.filling(store.site),
         banned_texts.WORK.repeated(store, database),
         annulments.WORK.repeated(store, database),
         leaving.repeated(store, database),
