@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 from server import documents
 from server.reader.frames import render_page
+from server.reader.lines import ARTICLE_LINE
 from server.syndication import orders
 
 PAGE_SIZE = 30  # articles
@@ -38,7 +39,7 @@ LISTS = {  # by their paths
 ARTICLES = f"""query FrontPageArticles($order: ArticleOrder!, $page: Int!) {{
   articles(order: $order, page: $page, first: {PAGE_SIZE}) {{
     pageInfo {{ hasNextPage }}
-    nodes {{ id title link votes commentCount postedAt poster {{ username }} groups {{ name }} }}
+    nodes {{ {ARTICLE_LINE} }}
   }}
 }}"""
 
