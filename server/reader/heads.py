@@ -18,7 +18,7 @@ from server import documents
 from server.branding.files import PAGES as SITE_PAGES
 from server.markdown_html import cut, render, text_of
 from server.reader.articles import article_page
-from server.reader.front_page import LISTS, Ranking, front_page, kept_orders, ranking_of
+from server.reader.front_page import LISTS, Ranking, front_page, ranking_of, shown_orders
 from server.reader.moderation_log import moderation_log
 from server.reader.removed_texts import removed_text
 from server.reader.rendering import render_template
@@ -61,8 +61,8 @@ class PageMetadata:
     What its head tells about a page.
 
     `path` is the canonical one, without a slash at its start; a page without it is not for search engines. `feeds` is
-    the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name, "" for the default
-    one. `content` and `noscript` are those of the head. `posting` is an article as data for search engines.
+    the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name, "" for that
+    of feeds. `content` and `noscript` are those of the head. `posting` is an article as data for search engines.
     """
 
     title: str = ""
@@ -160,7 +160,7 @@ async def front_page_metadata(request: Request) -> PageMetadata:
 def ranking_metadata(ranking: Ranking | None) -> PageMetadata:
     if ranking is None:
         return NOT_FOUND
-    return PageMetadata(ranking.title, path=ranking.query, order=ranking.named_order)
+    return PageMetadata(ranking.title, path=ranking.query, order=ranking.order)
 
 
 async def article(request: Request, number: str) -> PageMetadata:
@@ -219,10 +219,10 @@ async def group(request: Request, name: str) -> PageMetadata:
         return NOT_FOUND
     html = await rendered({"content": found["about"]}) if found["about"] else ""
     path = f"group/{found['name']}"
-    query = "" if "top" in request.query_params else ranking.query
+    query, order = ("", "") if "top" in request.query_params else (ranking.query, ranking.order)
     title = found["title"] or found["name"]
     description = text_of(html, DESCRIPTION_LENGTH) or f"Articles in {title}"
-    return PageMetadata(title, description, f"{path}{query}", f"{path}/", ranking.named_order)
+    return PageMetadata(title, description, f"{path}{query}", f"{path}/", order)
 
 
 def has_valid_period(request: Request) -> bool:
@@ -257,7 +257,7 @@ def head(request: Request, page: PageMetadata) -> Head:
         page=page,
         site=site,
         title=f"{page.title} · {site}" if page.title else site,
-        orders=" ".join(kept_orders(request)),
+        orders=shown_orders(request),
         front_doors=" ".join(request.app.state.front_doors),
         login_url=request.app.state.login_url,
         offers=request.app.state.store.users.offers,
