@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -33,7 +33,6 @@ from engine import (
     Options,
     RateLimiter,
     Refused,
-    read_trusted_documents,
 )
 from engine.clients import headers_of
 from engine.interfaces import STOPPING
@@ -45,17 +44,15 @@ from resolvers.rate_limits import WriteRates
 from resolvers.subscriptions import ChangesLost, SubscriberTooSlow
 from schema.schema import FILE, SCHEMA
 from server import documents, explorer, export, hacker_news, reader, shared_rates, sitemap, syndication
-from server.branding import files as site_files
 from server.branding import serving as site_serving
 from server.browsers import VIEWER_HEADER, Browsers, CrossOrigin, session_cookie
 from server.compression import Compression
+from server.configured import files_of, issuers_of, open_store, text_check_of, trusted_documents
 from server.ended_sessions import EndedSessions
 from server.http.connections import ConnectionLimiter
-from server.issuers import file as issuers_file
 from server.issuers import front_door
 from server.issuers.accepting import AcceptedTokens
-from server.issuers.file import Issuers, WrongIssuers
-from server.issuers.keyrings import KeysUnavailable, require_usable_keys
+from server.issuers.keyrings import KeysUnavailable
 from server.issuers.tokens import looks_like_one
 from server.limits import document_limits, max_request_bytes, rate_limit, rate_limiter, write_rates
 from server.mails import unsubscribing
@@ -67,11 +64,11 @@ from server.observability.memory import StoreMemory
 from server.observability.metrics import Metrics
 from server.page_titles import PageTitles
 from server.public_url import PublicURL
-from server.settings import DELETIONS_FILE, Settings, WrongSetting
+from server.settings import Settings
 from server.sitemap import Sitemaps
 from server.trusted import OriginWarnings, forwarding_warnings
 from server.webhooks.running import sending
-from store import effects, event_connection, log, recent_comments, removals, rules
+from store import effects, event_connection, home_indexes, log, recent_comments, removals
 from store.errors import (
     Forbidden,
     NotAModerator,
@@ -84,14 +81,11 @@ from store.errors import (
 )
 from store.events import STATES
 from store.ranking import config
-from store.rules import Rules, WrongRules
 from store.sessions import parse_token
-from store.site import Check
 from store.store import Store
 
 if TYPE_CHECKING:
     from server.observability.tracing import Spans
-    from server.text_check import TextCheck
 
 PATH = "/graphql"
 CODES: dict[type[Exception], str] = {
@@ -382,6 +376,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         effects.completing(store.site),
         removals.removing(store.site),
         recent_comments.filling(store.site),
+        home_indexes.filling(store.site),
         banned_texts.WORK.repeated(store, database),
         annulments.WORK.repeated(store, database),
         leaving.repeated(store, database),
@@ -413,85 +408,6 @@ def collect_garbage_less_often() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
-def trusted_documents(settings: Settings) -> dict[str, str]:
-    """
-    The documents of the file that `UPVOTE_TRUSTED_DOCUMENTS` names. If `UPVOTE_ONLY_TRUSTED` and the reader are on, the
-    documents of the reader are added.
-
-    Raises:
-        WrongSetting: the file cannot be read, or no documents are trusted where no others are allowed.
-    """
-    needs_those_of_reader = settings.only_trusted == "on" and settings.reader == "on"
-    of_reader = read_trusted_documents(reader.STATIC / "documents.json") if needs_those_of_reader else {}
-    return of_reader | _documents_of_file(settings)
-
-
-def _documents_of_file(settings: Settings) -> dict[str, str]:
-    file = settings.trusted_documents
-    if file is None:
-        if settings.only_trusted == "on" and settings.reader == "off":
-            raise WrongSetting("UPVOTE_ONLY_TRUSTED=on: UPVOTE_TRUSTED_DOCUMENTS names no file")
-        return {}
-    try:
-        return read_trusted_documents(file)
-    except OSError as error:
-        raise WrongSetting(f"UPVOTE_TRUSTED_DOCUMENTS={file}: {error.strerror}") from error
-    except ValueError as error:
-        raise WrongSetting(f"UPVOTE_TRUSTED_DOCUMENTS={error}") from error
-
-
-def rules_of(settings: Settings) -> Rules:
-    """
-    The rules in the file that `UPVOTE_RULES` names.
-
-    Raises:
-        WrongSetting: the file cannot be read, or is not as rules are.
-    """
-    if settings.rules is None:
-        return rules.NO_RULES
-    try:
-        return rules.read(settings.rules)
-    except OSError as error:
-        raise WrongSetting(f"UPVOTE_RULES={settings.rules}: {error.strerror}") from error
-    except WrongRules as error:
-        raise WrongSetting(f"UPVOTE_RULES={error}") from error
-
-
-def files_of(settings: Settings) -> site_files.SiteFiles:
-    """
-    The files of the site.
-
-    Raises:
-        WrongSetting: the folder that `UPVOTE_SITE_DIR` names is not there, or cannot be read.
-    """
-    folder = settings.site_folder
-    if settings.site_dir is not None and not folder.is_dir():
-        raise WrongSetting(f"UPVOTE_SITE_DIR={folder}: there is no such folder")
-    try:
-        return site_files.read(folder)
-    except OSError as error:
-        raise WrongSetting(f"{folder}: {error.strerror}") from error
-
-
-def issuers_of(settings: Settings) -> Issuers | None:
-    """
-    The issuers in the file that `UPVOTE_ISSUERS` names; None if it names none.
-
-    Raises:
-        WrongSetting: the file, or one of keys that it names, cannot be read, or is not as it should be.
-    """
-    if settings.issuers is None:
-        return None
-    try:
-        found = issuers_file.read(settings.issuers)
-        require_usable_keys(found)
-        return found
-    except OSError as error:
-        raise WrongSetting(f"UPVOTE_ISSUERS={settings.issuers}: {error.strerror}") from error
-    except WrongIssuers as error:
-        raise WrongSetting(f"UPVOTE_ISSUERS={error}") from error
-
-
 def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | None:
     """
     What accepts the tokens of the issuers in the file that `UPVOTE_ISSUERS` names.
@@ -505,38 +421,6 @@ def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | No
     tokens = AcceptedTokens(found, app.state.rates)
     tokens.on_revoked = partial(app.state.ended_sessions.end_forgotten, tokens.remembered)
     return tokens
-
-
-def text_check_of(settings: Settings, on_result: Callable[[str], None]) -> "TextCheck | None":
-    """What asks the service that `UPVOTE_CHECK_URL` names."""
-    if settings.check_url is None or settings.check_secret is None:
-        return None
-    from server.text_check import TextCheck  # slow
-
-    return TextCheck(settings.check_url, settings.check_secret, on_result)
-
-
-async def open_store(settings: Settings, *, strict: bool = True, check: Check | None = None) -> Store:
-    assert settings.redis_url is not None, "the command line sets it to the managed Valkey if it is not given"
-    return await Store.open(
-        settings.redis_url,
-        settings.policy,
-        settings.partitions,
-        settings.kept_orders,
-        session_lifetime=settings.session_ttl,
-        max_mentions=settings.mentions,
-        reserved_names=settings.names_of_the_site,
-        only_listed_groups=settings.groups == "listed",
-        rules=rules_of(settings),
-        check=check,
-        deletions=settings.data_dir / DELETIONS_FILE,
-        offers=settings.offers,
-        offers_mail=settings.smtp_url is not None,
-        confirming_replicas=settings.confirming_replicas,
-        cached_keys=settings.cache,
-        strict=strict,
-        bounded_hashing=settings.rate_limits == "on",
-    )
 
 
 async def contract(request: Request) -> Response:

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from server.app import create, files_of, issuers_of, open_store, trusted_documents
+from server.app import create
 from server.cli.password import link
+from server.configured import files_of, issuers_of, open_store, trusted_documents
 from server.http.limited_protocol import LimitedHttp
 from server.http.limited_websocket import LimitedWebSocket
 from server.limits import connection_limiter, max_request_bytes

@@ -27,7 +27,7 @@ def run(settings: Settings, action: Callable[[Store], Awaitable[T]], *, strict: 
 
 
 async def _run(settings: Settings, action: Callable[[Store], Awaitable[T]], strict: bool) -> T:
-    from server.app import open_store  # slow: imported while the managed Valkey already runs
+    from server.configured import open_store  # slow: imported while the managed Valkey already runs
 
     store = await open_store(settings, strict=strict)
     try:

@@ -6,8 +6,8 @@ The command `user`: `create NAME` makes an account without a password, `invite` 
 import sys
 from argparse import ArgumentParser, Namespace
 
-from server.app import issuers_of
 from server.cli import password, session
+from server.configured import issuers_of
 from server.errors import CommandError
 from server.settings import Settings, WrongSetting, read_settings
 from store import invitations

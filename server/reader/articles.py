@@ -76,7 +76,7 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
         "article.html",
         article=article,
         text=text,
-        rows=Markup("").join(thread.rows),
+        rows=Markup("".join(thread.rows)),
         orders=[
             (address(path, {"order": each if each != "BEST" else None}), name, each == order)
             for each, name in ORDERS.items()

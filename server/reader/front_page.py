@@ -6,7 +6,7 @@ moves when the script takes over. tests/reader/test_first_paint.py compares both
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 from server import documents
 from server.reader.frames import render_page
+from server.reader.lines import ARTICLE_LINE
 from server.site_orders import ShownOrders, SiteOrders
 from server.syndication import orders
 
@@ -39,7 +40,7 @@ LISTS = {  # by their paths
 ARTICLES = f"""query FrontPageArticles($order: ArticleOrder!, $page: Int!) {{
   articles(order: $order, page: $page, first: {PAGE_SIZE}) {{
     pageInfo {{ hasNextPage }}
-    nodes {{ id title link votes commentCount postedAt poster {{ username }} groups {{ name }} }}
+    nodes {{ {ARTICLE_LINE} }}
   }}
 }}"""
 
@@ -104,8 +105,7 @@ async def front_page(request: Request, ranking: Ranking) -> str:
         request,
         "front_page.html",
         ranking=ranking,
-        orders=order_links(ranking, ranking.orders.shown),
-        more=order_links(ranking, ranking.orders.rest),
+        **order_tabs(ranking),
         others=lists(ranking),
         articles=articles["nodes"],
         first=1 + (ranking.page - 1) * PAGE_SIZE,
@@ -114,13 +114,20 @@ async def front_page(request: Request, ranking: Ranking) -> str:
     )
 
 
-def order_links(ranking: Ranking, names: Sequence[str]) -> list[tuple[str, str, str, bool]]:
-    """The address and the name of each of these orders, what it is, and whether it is that of the page."""
-    links = []
-    for order in names:
+OrderLink = tuple[str, str, str, bool]  # the address and the name of an order, what it is, and if the page is by it
+
+
+def order_tabs(ranking: Ranking, path: str = "") -> dict[str, list[OrderLink]]:
+    """The links to the orders of a path that its page shows, and to those below "More"."""
+
+    def link(order: str) -> OrderLink:
         name, _, what = ORDERS[order]
-        links.append((ranking.address(order), name, what, order == ranking.order))
-    return links
+        return f"{path}{Ranking(ranking.orders, order).query}" or "./", name, what, order == ranking.order
+
+    return {
+        "orders": [link(order) for order in ranking.orders.shown],
+        "more": [link(order) for order in ranking.orders.rest],
+    }
 
 
 def lists(ranking: Ranking) -> Mapping[str, tuple[str, str]]:

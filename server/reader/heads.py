@@ -18,10 +18,16 @@ from server import documents
 from server.branding.files import PAGES as SITE_PAGES
 from server.markdown_html import cut, render, text_of
 from server.reader.articles import article_page
+from server.reader.comment_list import comments
 from server.reader.front_page import LISTS, Ranking, front_page, ranking_of, shown_orders
+from server.reader.groups import group, groups
+from server.reader.metadata import NOT_FOUND, UNKNOWN, PageMetadata
 from server.reader.moderation_log import moderation_log
 from server.reader.removed_texts import removed_text
 from server.reader.rendering import render_template
+from server.reader.searches import search
+from server.reader.top_lists import good, top
+from server.reader.users import user
 from store.records import article_number, comment_number
 
 QUERY_TIMEOUT = 2  # seconds that a page waits for its query
@@ -34,10 +40,6 @@ LOG_TITLE = "Log of moderation"  # not for search engines: what was removed, and
 COMMENT = """query CommentHead($id: ID!) {
   comment(id: $id) { state content postedAt poster { username } article { id title } }
 }"""
-GROUP = """query GroupHead($name: String!) {
-  group(name: $name) { name title about isListed articles(first: 1) { totalCount } }
-}"""
-USER = "query UserHead($name: String!) { user(username: $name) { username } }"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,37 +57,10 @@ class Head:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class PageMetadata:
-    """
-    What its head tells about a page.
-
-    `path` is the canonical one, without a slash at its start; a page without it is not for search engines. `feeds` is
-    the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name, "" for that
-    of feeds. `content` and `noscript` are those of the head. `posting` is an article as data for search engines.
-    """
-
-    title: str = ""
-    description: str = ""
-    path: str | None = None
-    feeds: str = ""
-    order: str = ""
-    published_at: str = ""
-    content: str = ""
-    noscript: str = ""
-    status: int = 200
-    is_scripted: bool = True
-    posting: Mapping[str, Any] | None = None
-
-
-NOT_FOUND = PageMetadata("Not found", status=404)
-UNKNOWN = PageMetadata()
-
-
 async def head_of(request: Request) -> Head:
     """
     The head and the content of the page of this path. One query, one or two more for an article or a comment that is
-    not there; none for the lists of `LIST_TITLES` and for unknown paths.
+    not there; none for unknown paths.
 
     If the query is refused, or not answered within `QUERY_TIMEOUT`, the head has only the title of the site, or of a
     ranking, and a status that tells search engines. The page is sent all the same, and its script asks again.
@@ -116,14 +91,22 @@ async def page_metadata(request: Request) -> PageMetadata:
             return await comment(request, number, comment_digits)
         case ["group", name]:
             return await group(request, name)
-        case ["user", name] | ["user", name, "comments" | "followers" | "following"]:
-            return await user(request, name)
+        case ["user", name, *part]:
+            return await user(request, name, "".join(part))
+        case ["top", period]:
+            return await top(request, period)
+        case ["good"]:
+            return await good(request)
+        case ["groups"]:
+            return await groups(request)
+        case ["comments"]:
+            return await comments(request)
+        case ["search"]:
+            return await search(request)
         case ["log"]:
             return PageMetadata(LOG_TITLE, noscript=await moderation_log(request))
         case [name] if name in SITE_PAGES:
             return site_page(request, name)
-        case [*segments] if title := LIST_TITLES.get("/".join(segments)):
-            return PageMetadata(title, path="/".join(segments))
     return UNKNOWN
 
 
@@ -146,6 +129,8 @@ def metadata_without_query(request: Request) -> PageMetadata:
             return ranking_metadata(ranking_of(request))
         case "/log":
             return PageMetadata(LOG_TITLE)
+        case path if title := LIST_TITLES.get(path.strip("/")):
+            return PageMetadata(title, path=path.strip("/"))
     return UNKNOWN
 
 
@@ -203,46 +188,6 @@ async def gone(request: Request, *subject_ids: str) -> PageMetadata:
     """Of what moderators have removed, search engines are told that it is gone, and everybody why."""
     noscript = await removed_text(request, *subject_ids)
     return PageMetadata("Removed", noscript=noscript, status=410) if noscript else NOT_FOUND
-
-
-async def group(request: Request, name: str) -> PageMetadata:
-    """
-    A group that no admin has made, that has no article and about which nothing is written is "Not found", as it has no
-    feeds either; so is an address that names an order, a page or a period that does not exist.
-    """
-    ranking = ranking_of(request)
-    if ranking is None or not has_valid_period(request):
-        return NOT_FOUND
-    found = (await documents.query(request, GROUP, {"name": name}))["group"]
-    has_articles = found is not None and found["articles"]["totalCount"]
-    if found is None or not (has_articles or found["isListed"] or found["title"] or found["about"]):
-        return NOT_FOUND
-    html = await rendered({"content": found["about"]}) if found["about"] else ""
-    path = f"group/{found['name']}"
-    query, order = ("", "") if "top" in request.query_params else (ranking.query, ranking.order)
-    title = found["title"] or found["name"]
-    description = text_of(html, DESCRIPTION_LENGTH) or f"Articles in {title}"
-    return PageMetadata(title, description, f"{path}{query}", f"{path}/", order)
-
-
-def has_valid_period(request: Request) -> bool:
-    """Whether the `top` of the query is a period, such as `week`; also true without `top`."""
-    period = request.query_params.get("top")
-    return period is None or f"top/{period}" in LISTS
-
-
-async def user(request: Request, name: str) -> PageMetadata:
-    fields = (await documents.query(request, USER, {"name": name}))["user"]
-    if fields is None:
-        return NOT_FOUND
-    segments = request.scope["path"].strip("/").split("/")
-    path = f"user/{fields['username']}"
-    return PageMetadata(
-        fields["username"],
-        f"Articles and comments of {fields['username']}",
-        "/".join([path, *segments[2:]]),
-        f"{path}/",
-    )
 
 
 async def rendered(text: Mapping[str, Any]) -> str:

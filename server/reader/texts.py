@@ -17,6 +17,7 @@ from markupsafe import Markup
 from caches import POOL
 from server.markdown_html import CHARACTER_BYTES, TAGS, bounded, cut, text_of, with_images_linked
 
+MAX_TEXTS = 160_000  # bytes of all texts of a page, which has at most 200,000
 MAX_HTML = 40_000  # bytes of the HTML of one text; a longer one is shown as it was written, and cut
 MAX_WRITTEN = 5_000  # characters of one that is shown as it was written
 PLAIN_LENGTH = 200  # characters of the plain text

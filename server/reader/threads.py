@@ -15,9 +15,8 @@ from markupsafe import Markup
 from caches import POOL
 from server.markdown_html import CHARACTER_BYTES
 from server.reader.rendering import age, macro
-from server.reader.texts import RenderedText
+from server.reader.texts import MAX_TEXTS, RenderedText
 
-MAX_TEXTS = 160_000  # bytes, of at most 200,000 of a page
 DEEPEST = 12  # levels that are indented, as `--deepest` of `reader/src/components/thread.css`
 KEY_BYTES = 2_000  # of the key of a row
 ROWS = POOL.cache("rows", microseconds=50)
@@ -29,7 +28,7 @@ Comment = Mapping[str, Any]
 class ShownThread:
     """The rows that fit into a page, the comments in them, and the cursor of the next page; "" if there is none."""
 
-    rows: list[Markup] = field(default_factory=list)
+    rows: list[str] = field(default_factory=list)
     comments: list[tuple[Comment, RenderedText]] = field(default_factory=list)
     next: str = ""
 
@@ -44,8 +43,8 @@ def thread_of(article: Mapping[str, Any], size: int, texts: Sequence[RenderedTex
     for edge, text, is_kept in zip(edges, texts, kept, strict=True):
         comment = edge["node"]
         if is_kept:
-            row = drawn(article, edge, text, parent_in(above, comment["depth"]), now)
-            size += len(row.encode())
+            row, row_size = drawn(article, edge, text, parent_in(above, comment["depth"]), now)
+            size += row_size
             if size > MAX_TEXTS and thread.rows:
                 thread.next = cursor
                 return thread
@@ -59,8 +58,11 @@ def thread_of(article: Mapping[str, Any], size: int, texts: Sequence[RenderedTex
 
 def drawn(
     article: Mapping[str, Any], edge: Mapping[str, Any], text: RenderedText, parent: Comment | None, now: datetime
-) -> Markup:
-    """The row of a comment, and one for its answers that are too deep. It is kept as long as it says the same."""
+) -> tuple[str, int]:
+    """
+    The row of a comment, and one for its answers that are too deep, as HTML and its number of bytes. It is kept as long
+    as it says the same.
+    """
     comment, hidden = edge["node"], edge["hiddenReplyCount"]
     edited = comment["editedAt"] and age(comment["editedAt"], now)
     key = (
@@ -69,15 +71,16 @@ def drawn(
         *(username_of(comment), (comment["removal"] or {}).get("reason"), age(comment["postedAt"], now), edited),
         *((parent["id"], username_of(parent), parent["state"]) if parent else ()),
     )
-    known: Markup | None = ROWS.get(key)
+    known: tuple[str, int] | None = ROWS.get(key)
     if known is not None:
         return known
     level = min(comment["depth"], DEEPEST)
     html: Markup = macro("thread.html", "comment")(article, comment, text, level, parent, now)
     if hidden:
         html += macro("thread.html", "hidden")(article, comment, hidden, min(level + 1, DEEPEST))
-    ROWS.put(key, html, KEY_BYTES + CHARACTER_BYTES * len(html))
-    return html
+    row = str(html), len(html.encode())
+    ROWS.put(key, row, KEY_BYTES + CHARACTER_BYTES * len(html))
+    return row
 
 
 def username_of(comment: Comment) -> str | None:

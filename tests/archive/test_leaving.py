@@ -71,39 +71,19 @@ class Site(World):
     clock: Clock
 
     async def fill(self) -> None:
-        store, now = self.store, self.clock
+        """The site just before the user leaves: two archived articles, three others with comments, votes, and cases."""
+        store = self.store
         self.articles, self.comments = [], []
-        for name in ("Bob", "carol"):
-            await self.register(name)
-        self.tokens[NAME] = (await store.users.register(NAME, PASSWORD)).token
-        await store.users.edit_profile(NAME, {"display_name": "Zelda Z.", "about": "I am zelda"})
-        await issue(store.site, NAME, Purpose.RESET)
-        await roles.grant(store.site, OPERATOR, NAME, Role.MODERATOR, None, "helps")
-        await roles.grant(store.site, OPERATOR, "carol", Role.ADMIN, None, "helps")
-
-        async def post(name: str, title: str) -> int:
-            now.advance(1)
-            posted = await store.articles.post(name, Draft(title, "", f"{title} of one", ("show",)), title)
-            self.articles.append(posted.article.number)
-            return posted.article.number
-
-        async def comment(name: str, article: int, content: str, parent: int | None = None) -> int:
-            now.advance(1)
-            number = (await store.comments.post(article, parent, name, content)).comment.number
-            self.comments.append(number)
-            return number
-
-        self.old = [await post(NAME, "an old one"), await post("Bob", "another old one")]
+        await self._fill_people()
+        self.old = [await self._post(NAME, "an old one"), await self._post("Bob", "another old one")]
         await store.articles.vote(self.old[1], NAME, Vote.UP)
-        now.advance(WINDOW + 120)
+        self.clock.advance(WINDOW + 120)
         await self.archive()
-        own, other, third = await post(NAME, "mine"), await post("Bob", "theirs"), await post("carol", "a third")
+        own, other, third = [
+            await self._post(name, title) for name, title in ((NAME, "mine"), ("Bob", "theirs"), ("carol", "a third"))
+        ]
         await store.articles.edit(own, NAME, {"title": "mine, edited"})
-        mine = await comment(NAME, other, "a comment")
-        await comment("Bob", other, "a reply", mine)
-        await comment("carol", own, "hello @Zelda, and zebra")
-        await store.comments.edit(await comment(NAME, own, "another comment"), NAME, "it is changed")
-        theirs = await comment("Bob", third, "a remark")
+        mine, theirs = await self._discuss(own, other, third)
         for voter in (NAME, "carol"):
             await store.articles.vote(other, voter, Vote.UP)
             await store.comments.vote(theirs, voter, Vote.DOWN)
@@ -113,10 +93,46 @@ class Site(World):
         await store.follows.follow(NAME, "Bob")
         await store.follows.follow("Bob", NAME)
         await saved.save(store.site, NAME, other)
-        await flags.flag(store.site, NAME, "article", third, FlagReason.SPAM, "an advertisement")
-        await article_moderation.lock(store.site, NAME, await post("Bob", "a quarrel"), None, "heated")
-        await bans.ban(store.site, OPERATOR, NAME, "ask", None, "not there")
-        self.annulment = (await annulments.annul(store.site, OPERATOR, NAME, now.now - 1, None, "a ring")).action
+        await self._fill_cases(third)
+
+    async def _fill_people(self) -> None:
+        store = self.store
+        for name in ("Bob", "carol"):
+            await self.register(name)
+        self.tokens[NAME] = (await store.users.register(NAME, PASSWORD)).token
+        await store.users.edit_profile(NAME, {"display_name": "Zelda Z.", "about": "I am zelda"})
+        await issue(store.site, NAME, Purpose.RESET)
+        await roles.grant(store.site, OPERATOR, NAME, Role.MODERATOR, None, "helps")
+        await roles.grant(store.site, OPERATOR, "carol", Role.ADMIN, None, "helps")
+
+    async def _post(self, name: str, title: str) -> int:
+        self.clock.advance(1)
+        posted = await self.store.articles.post(name, Draft(title, "", f"{title} of one", ("show",)), title)
+        self.articles.append(posted.article.number)
+        return posted.article.number
+
+    async def _comment(self, name: str, article: int, content: str, parent: int | None = None) -> int:
+        self.clock.advance(1)
+        number = (await self.store.comments.post(article, parent, name, content)).comment.number
+        self.comments.append(number)
+        return number
+
+    async def _discuss(self, own: int, other: int, third: int) -> tuple[int, int]:
+        """Comment on the articles. Return a comment of the user with a reply, and one of another user."""
+        mine = await self._comment(NAME, other, "a comment")
+        await self._comment("Bob", other, "a reply", mine)
+        await self._comment("carol", own, "hello @Zelda, and zebra")
+        edited = await self._comment(NAME, own, "another comment")
+        await self.store.comments.edit(edited, NAME, "it is changed")
+        return mine, await self._comment("Bob", third, "a remark")
+
+    async def _fill_cases(self, third: int) -> None:
+        """What the user did as a moderator, and what was done to them: a flag, a lock, a ban and annulled votes."""
+        site = self.store.site
+        await flags.flag(site, NAME, "article", third, FlagReason.SPAM, "an advertisement")
+        await article_moderation.lock(site, NAME, await self._post("Bob", "a quarrel"), None, "heated")
+        await bans.ban(site, OPERATOR, NAME, "ask", None, "not there")
+        self.annulment = (await annulments.annul(site, OPERATOR, NAME, self.clock.now - 1, None, "a ring")).action
         await self.settle_annulments()
 
     async def settle_annulments(self) -> None:

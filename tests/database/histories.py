@@ -74,6 +74,10 @@ INDEXED = {
 Rows = dict[str, list[tuple[Any, ...]]]
 
 
+class Crash(Exception):
+    """Raised within a transaction, as if the process ended there."""
+
+
 @dataclass
 class History:
     """Runs random commands on a store, and notes each vote, and who posted what."""

@@ -12,7 +12,7 @@ async def test_visitor_is_told_to_log_in_and_comes_back(page, scene):
     for path, title in {"/feed": "Feed", "/inbox": "Inbox", "/settings": "Settings"}.items():
         await opened(page, path)
         await page.get_by_role("main").get_by_role("link", name="Log in").click()
-        await page.get_by_label("Name").fill(scene.carol.username)
+        await page.get_by_label("Name", exact=True).fill(scene.carol.username)
         await page.get_by_label("Password").fill(scene.carol.password)
         await page.get_by_role("main").get_by_role("button", name="Log in").click()
 

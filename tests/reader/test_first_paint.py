@@ -74,6 +74,7 @@ async def test_links_of_the_html_stay_below_a_prefix(visit, site):
         links = await page.evaluate(
             "() => [...document.querySelectorAll('#root a:not([rel~=ugc])')].map((a) => a.href)"
         )
+        await page.close()  # before the gateway, as it may be loading a picture
 
     assert len(links) > 60
     assert [link for link in links if not link.startswith(url)] == []

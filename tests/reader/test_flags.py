@@ -148,7 +148,7 @@ async def test_visitor_who_flags_is_asked_to_log_in_and_comes_back(page, site):
 
     await expect(page.get_by_role("heading", level=1)).to_have_text("Log in")
     await expect(page.get_by_text("Log in to flag.")).to_be_visible()
-    await page.get_by_label("Name").fill(reader.username)
+    await page.get_by_label("Name", exact=True).fill(reader.username)
     await page.get_by_label("Password").fill(PASSWORD)
     await page.get_by_role("main").get_by_role("button", name="Log in").click()
     await expect(page).to_have_url(re.compile(f"/user/{writer.username}$"))

@@ -104,9 +104,10 @@ async def test_top_of_a_period_ignores_invalid_parts_of_its_address(page):
     await expect(page.get_by_role("article").first).to_have_attribute("data-rank", "1")
 
 
-async def test_good_articles_of_an_invalid_date_are_not_found(page):
+async def test_good_articles_of_an_invalid_date_are_not_found(page, faults):
     for date in ("yesterday", "2026-02-30", "2026-2"):
         await page.goto(f"/good?date={date}")
+        await faults.expect("status of 404")
         await expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
 
 

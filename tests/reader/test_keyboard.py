@@ -81,12 +81,12 @@ async def test_focus_goes_to_the_field_that_is_wrong(visit):
     page = await visit()
     await opened(page, "/register")
 
-    await page.get_by_label("Name").fill("x")
+    await page.get_by_label("Name", exact=True).fill("x")
     await page.get_by_label("Password").first.fill("correct horse")
     await page.keyboard.press("Enter")
 
-    await expect(page.get_by_label("Name")).to_be_focused()
-    await expect(page.get_by_label("Name")).to_have_attribute("aria-invalid", "true")
+    await expect(page.get_by_label("Name", exact=True)).to_be_focused()
+    await expect(page.get_by_label("Name", exact=True)).to_have_attribute("aria-invalid", "true")
 
 
 async def test_less_motion_is_respected(visit, scene):

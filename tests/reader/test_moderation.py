@@ -51,7 +51,7 @@ async def test_banned_user_logs_in_reads_why_and_is_refused_in_words(page, site)
     article = site.post(moderator, "Not for the banned")
     site.act(moderator, "banUser", userId=banned.id, until=UNTIL, reason="Threats.")
     await opened(page, "/log-in?next=/inbox")
-    await page.get_by_label("Name").fill(banned.username)
+    await page.get_by_label("Name", exact=True).fill(banned.username)
     await page.get_by_label("Password").fill(banned.password)
     await page.get_by_role("main").get_by_role("button", name="Log in").click()
 

@@ -188,7 +188,7 @@ async def test_banned_user_reads_on_every_page_why_and_appeals(visit, page, site
     await opened(page, f"/user/{banned.username}")
     await expect(page.locator(".notice")).to_have_text(re.compile(r"^Banned from this site\."))
     await opened(page, "/log-in?next=/groups")
-    await page.get_by_label("Name").fill(banned.username)
+    await page.get_by_label("Name", exact=True).fill(banned.username)
     await page.get_by_label("Password").fill(banned.password)
     await page.get_by_role("main").get_by_role("button", name="Log in").click()
 

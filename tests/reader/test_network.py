@@ -330,7 +330,7 @@ async def test_draft_survives_a_session_that_ended(visit, site):
     await page.get_by_role("button", name="Comment").click()
     await expect(page.get_by_role("status").filter(has_text="session has ended")).to_be_visible()
     await page.get_by_role("banner").get_by_role("link", name="Log in").click()
-    await page.get_by_label("Name").fill(bob.username)
+    await page.get_by_label("Name", exact=True).fill(bob.username)
     await page.get_by_label("Password").fill(PASSWORD)
     await page.locator("main").get_by_role("button", name="Log in").click()
 

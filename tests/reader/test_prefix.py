@@ -37,7 +37,7 @@ async def test_flows_work_behind_a_prefix(visit, site):
         await opened(page, "/group/prefix")
         await button(line(page, "Behind a prefix")).click()
         await expect(page).to_have_url(f"{url}log-in?next=%2Fgroup%2Fprefix")
-        await page.get_by_label("Name").fill(bob.username)
+        await page.get_by_label("Name", exact=True).fill(bob.username)
         await page.get_by_label("Password").fill(bob.password)
         await page.locator("main").get_by_role("button", name="Log in").click()
         await expect(page).to_have_url(f"{url}group/prefix")

@@ -153,7 +153,7 @@ async def test_who_is_invited_by_an_admin_registers(browser, axe, tmp_path, view
         await guest.goto("about:blank")
         for page, name in ((guest, "carol"), (late, "dave")):
             await page.goto(link)
-            await page.get_by_label("Name").fill(name)
+            await page.get_by_label("Name", exact=True).fill(name)
             await page.get_by_label("Password").fill(PASSWORD)
             await page.get_by_label("Password").press("Enter")
         await expect(guest.get_by_text("You are logged in as carol.")).to_be_visible()

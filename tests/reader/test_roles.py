@@ -90,10 +90,10 @@ async def test_admin_adds_a_group_and_edits_what_is_written_about_it(visit, site
     await opened(page, "/moderation/roles")
     await page.get_by_role("button", name="Add a group").click()
     add = page.get_by_role("form", name="Add a group")
-    await add.get_by_label("Name").fill("No group!")
+    await add.get_by_label("Name", exact=True).fill("No group!")
     await add.get_by_role("button", name="Add the group").click()
-    await expect(add.get_by_label("Name")).to_have_attribute("aria-invalid", "true")
-    await add.get_by_label("Name").fill("added")
+    await expect(add.get_by_label("Name", exact=True)).to_have_attribute("aria-invalid", "true")
+    await add.get_by_label("Name", exact=True).fill("added")
     await add.get_by_label("Title").fill("An added group")
     await add.get_by_role("button", name="Add the group").click()
 

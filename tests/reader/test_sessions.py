@@ -28,7 +28,7 @@ async def test_refused_registration_says_why_at_each_field(page):
     await opened(page, "/register")
     await send(page, "Register", "a b", "short")
 
-    name, password = page.get_by_label("Name"), page.get_by_label("Password")
+    name, password = page.get_by_label("Name", exact=True), page.get_by_label("Password")
     await expect(name).to_be_focused()
     await expect(name).to_have_accessible_description(re.compile("A username is 2 to 20 of"))
     await expect(password).to_have_accessible_description(re.compile("A password has 8 to 128 characters"))
@@ -39,7 +39,7 @@ async def test_taken_name_is_refused(page, scene):
     await opened(page, "/register")
     await send(page, "Register", scene.alice.username.upper(), PASSWORD)
 
-    await expect(page.get_by_label("Name")).to_have_accessible_description(re.compile("is taken"))
+    await expect(page.get_by_label("Name", exact=True)).to_have_accessible_description(re.compile("is taken"))
 
 
 async def test_log_in_survives_a_reload_and_log_out_does_not_come_back(page, scene, site):
@@ -70,7 +70,7 @@ async def test_wrong_password_is_refused(page, scene):
     await send(page, "Log in", scene.bob.username, "wrong horse")
 
     await expect(page.get_by_role("alert")).to_contain_text("No such name and password.")
-    await expect(page.get_by_label("Name")).to_have_value(scene.bob.username)
+    await expect(page.get_by_label("Name", exact=True)).to_have_value(scene.bob.username)
 
 
 @pytest.mark.parametrize("next", ["//example.com/", "/\\example.com", "https://example.com/", "javascript:alert(1)"])
@@ -235,7 +235,7 @@ async def test_sessions_are_listed_and_ended_from_elsewhere(visit, site, axe):
 
 
 async def send(page: Page, name: str, username: str, password: str) -> None:
-    await page.get_by_label("Name").fill(username)
+    await page.get_by_label("Name", exact=True).fill(username)
     await page.get_by_label("Password").fill(password)
     await page.get_by_role("main").get_by_role("button", name=name).click()
 

@@ -96,7 +96,7 @@ async def test_visitor_who_follows_is_asked_to_log_in_and_comes_back(page, scene
     await follow_button(page, scene.alice).click()
 
     await expect(page.get_by_role("heading", level=1)).to_have_text("Log in")
-    await page.get_by_label("Name").fill(scene.carol.username)
+    await page.get_by_label("Name", exact=True).fill(scene.carol.username)
     await page.get_by_label("Password").fill(scene.carol.password)
     await page.get_by_role("main").get_by_role("button", name="Log in").click()
     await expect(page).to_have_url(re.compile(f"/user/{scene.alice.username}/comments$"))

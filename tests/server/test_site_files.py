@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from server.app import files_of
 from server.branding import backups, files, themes
 from server.branding.checks import WrongFile
 from server.cli.backup_file import BrokenBackup, CheckedBackup
+from server.configured import files_of
 from server.settings import Settings, WrongSetting
 from tests.server import in_process
 from tests.server.commands import ROOT, run

@@ -47,7 +47,7 @@ from store.ranking import snapshots
 from store.ranking.formulas import Order
 from store.rate_limits import SlidingWindow, TokenBuckets
 from store.recent_comments import FLOORS, RELISTING
-from store.records import Article, ContentState, Position, Vote
+from store.records import Article, Comment, ContentState, Position, Vote
 from store.rules import FlagRules, Rules
 from store.sessions import parse_token
 from store.store import Store
@@ -183,42 +183,57 @@ async def choose_home(scene: Scene) -> None:
 
 
 async def fill_other_kinds(scene: Scene) -> None:
-    """
-    Add keys of the kinds that `opened` does not write: chosen orders, weights of a group, pins, a long thread with a
-    removed comment, rate limits, a consumer of the log, an admin and a moderator, flags, of which one counts toward
-    hiding, what somebody has saved, a ban and an appeal, an article that was flagged and removed with an appeal that is
-    answered, and a comment and two edits that are held; an annulled vote; a token that is good once; and a user who is
-    being deleted.
-    """
-    await scene.store.follows.follow("bob", "alice")
-    await scene.store.follows.follow_group("bob", "show")
-    site = scene.store.site
+    """Add keys of the kinds that `opened` does not write."""
+    moved = await _fill_lists(scene)
+    await _fill_records_of_the_process(scene)
+    await _moderate(scene)
+    await _hold_texts(scene, moved)
+    await _fill_accounts(scene)
+
+
+async def _fill_lists(scene: Scene) -> Comment:
+    """Chosen orders, weights of a group, choices of homes, pins, a long thread. Return a comment that is voted on."""
+    store, site = scene.store, scene.store.site
+    await store.follows.follow("bob", "alice")
+    await store.follows.follow_group("bob", "show")
     await choose_home(scene)
     await reindex.reindex(site, tuple(Order), lambda count: None)
     await reindex.set_weights(site, "video", {"gravity_age": 1.5}, lambda count: None)
-    await issue(site, "Alice", Purpose.RESET, "by the operator")
-    await invite(site)
     listing = listings.whole(site, Order.SCORE)
-    moved = (await scene.store.comments.post(scene.open.number, None, "carol", "a text that is voted on")).comment
+    moved = (await store.comments.post(scene.open.number, None, "carol", "a text that is voted on")).comment
     assert moved is not None
     await threads.pin(site, scene.open.number, threads.CommentOrder.VOTES)
-    await scene.store.comments.vote(moved.number, "bob", Vote.UP)
-    long = [scene.store.comments.post(scene.story, None, "carol", f"text {n}, @bob") for n in range(LONG)]
+    await store.comments.vote(moved.number, "bob", Vote.UP)
+    long = [store.comments.post(scene.story, None, "carol", f"text {n}, @bob") for n in range(LONG)]
     posted = (await asyncio.gather(*long))[0].comment
     assert posted is not None
-    await set_comment_state(scene.store, posted.number, ContentState.REMOVED)
-    await snapshots.pin(site, snapshots.pinned_listing(site, listing, site.clock()), await page(scene.store, listing))
+    await set_comment_state(store, posted.number, ContentState.REMOVED)
+    await snapshots.pin(site, snapshots.pinned_listing(site, listing, site.clock()), await page(store, listing))
+    for number in (scene.open.number, scene.answer):
+        await saved.save(site, "dave", number)
+    return moved
+
+
+async def _fill_records_of_the_process(scene: Scene) -> None:
+    """Rate limits, keys of servers, a consumer of the log, and how full the memory is."""
+    site = scene.store.site
     await scene.store.attempts.count([SlidingWindow(("something", "alice"), 60, 3)])
     await scene.store.server_keys.create("shop")
     await TokenBuckets(site, capacity=100, refill=1).take({"alice": 90})  # it is full in 90 s, and gone then
     await log.advance(site, "reader", scene.p, log.START)
     await memory.note(site, memory.MemoryUse(1, 2), is_high=True)
+
+
+async def _moderate(scene: Scene) -> None:
+    """
+    Roles; flags, of which one counts toward hiding; a ban and an appeal; an article that was flagged and removed, with
+    an appeal that is answered; an annulled vote.
+    """
+    site = scene.store.site
     await roles.grant(site, roles.OPERATOR, "bob", Role.ADMIN, None, "the first of them")
     await roles.grant(site, "bob", "dave", Role.MODERATOR, "show", "a good memory")
     await flags.flag(site, "bob", "article", scene.open.number, FlagReason.SPAM, "it sells shoes")
     await flags.flag(site, "bob", "comment", scene.answer, FlagReason.OTHER)
-    for number in (scene.open.number, scene.answer):
-        await saved.save(site, "dave", number)
     hiding = replace(site, rules=Rules(FlagRules(1_000, 1, 0, 0, 0, 0)))
     await flags.flag(hiding, "dave", "article", scene.open.number, FlagReason.SPAM)
     banned = await bans.ban(site, "bob", "Alice", "quiet", None, "noise")
@@ -230,24 +245,34 @@ async def fill_other_kinds(scene: Scene) -> None:
     assert removal.action
     await appeals.submit(site, "carol", removal.action.number, "It is news")
     await appeals.answer(site, "bob", removal.action.number, "It has a price")
-    with holding(scene.store):
-        await scene.store.comments.post(scene.open.number, None, "carol", "@bob, this is held")
-        await scene.store.articles.edit(
-            scene.open.number, scene.open.poster, {"link": "https://new.example/", "content": "@bob"}
-        )
-        await scene.store.comments.edit(moved.number, "carol", "@dave, so is this edit")
-
-    await scene.store.identities.user_of(Claims(Subject("site", "1"), "frank", 1, {}, frozenset({"moderator:video"})))
-    await begin_to_enter(site, "site", "/")
-    await KeySets(site).write("site", FetchedKeys("https://id.example/keys", '{"keys": []}', 1, 2, "{}"))
     annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
     assert annulled.action
     await annul_some(site, scene.p, annulled.action.number, "carol", 0, [(scene.open.number, 0)])
-    await scene.store.mailboxes.set_first("bob", "bob@example.com")
+
+
+async def _hold_texts(scene: Scene, moved: Comment) -> None:
+    """A comment, an edit of an article and one of the comment `moved`, which wait for a moderator."""
+    articles, comments = scene.store.articles, scene.store.comments
+    with holding(scene.store):
+        await comments.post(scene.open.number, None, "carol", "@bob, this is held")
+        changes = {"link": "https://new.example/", "content": "@bob"}
+        await articles.edit(scene.open.number, scene.open.poster, changes)
+        await comments.edit(moved.number, "carol", "@dave, so is this edit")
+
+
+async def _fill_accounts(scene: Scene) -> None:
+    """Tokens that are good once, users and keys of an issuer, addresses, and a user who is being deleted."""
+    store, site = scene.store, scene.store.site
+    await issue(site, "Alice", Purpose.RESET, "by the operator")
+    await invite(site)
+    await store.identities.user_of(Claims(Subject("site", "1"), "frank", 1, {}, frozenset({"moderator:video"})))
+    await begin_to_enter(site, "site", "/")
+    await KeySets(site).write("site", FetchedKeys("https://id.example/keys", '{"keys": []}', 1, 2, "{}"))
+    await store.mailboxes.set_first("bob", "bob@example.com")
     token = await issue(site, "bob", Purpose.CONFIRM, "bob@example.com")
-    await scene.store.mailboxes.confirm(token.text)
-    await scene.store.mailboxes.set_first("bob", "new@example.com")
-    await begin_to_leave(site, await registered(scene.store, "erin"), "", removes_texts=False)
+    await store.mailboxes.confirm(token.text)
+    await store.mailboxes.set_first("bob", "new@example.com")
+    await begin_to_leave(site, await registered(store, "erin"), "", removes_texts=False)
 
 
 async def fill_kinds_of_operations(scene: Scene) -> None:

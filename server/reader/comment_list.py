@@ -1,0 +1,36 @@
+"""The comments of the site or of a group, newest first: `reader/src/pages/CommentsPage.tsx` as HTML."""
+
+from starlette.requests import Request
+
+from server import documents
+from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
+from server.reader.frames import address, render_page
+from server.reader.lines import COMMENT_LINE, with_texts
+from server.reader.metadata import PageMetadata
+from server.reader.rendering import segment
+
+COMMENTS = f"""query CommentsHtml($group: String, {VARIABLES}) {{
+  comments(group: $group, {ARGUMENTS}) {{ {PAGE_INFO} nodes {{ {COMMENT_LINE} }} }}
+}}"""
+
+
+async def comments(request: Request) -> PageMetadata:
+    """
+    One query reads a page of comments.
+
+    Raises:
+        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+    """
+    group = request.query_params.get("group") or None
+    found = (await documents.query(request, COMMENTS, {"group": group, **page_of(request)}))["comments"]
+    title = f"Comments in {group}" if group else "Comments"
+    content = render_page(
+        request,
+        "comments.html",
+        title=title,
+        group=group,
+        comments=await with_texts(found["nodes"]),
+        feed=f"group/{segment(group)}/comments/rss.xml" if group else "comments/rss.xml",
+        **neighbours("comments", found["pageInfo"], {"group": group}),
+    )
+    return PageMetadata(title, path=address("comments", {"group": group}), content=content)

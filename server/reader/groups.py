@@ -1,0 +1,114 @@
+"""
+The page of a group in one of its orders or of a period, and the list of groups. They have the elements and texts of
+`reader/src/pages/GroupPage.tsx` and `GroupsPage.tsx`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+
+from server import documents
+from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
+from server.reader.frames import address, render_page
+from server.reader.front_page import LISTS, PAGE_SIZE, Ranking, order_tabs, ranking_of
+from server.reader.lines import ARTICLE_LINE
+from server.reader.metadata import NOT_FOUND, PageMetadata
+from server.reader.rendering import segment
+from server.reader.texts import render_texts
+from server.reader.top_lists import HOURS, has_period, since_of
+
+MOST_GROUPS = 100  # of a page of the list
+GROUP = f"""query GroupHtml($name: String!, $order: ArticleOrder!, $since: DateTime, $page: Int!) {{
+  group(name: $name) {{
+    name title about isListed followerCount
+    articles(order: $order, since: $since, page: $page, first: {PAGE_SIZE}) {{
+      totalCount pageInfo {{ hasNextPage }} nodes {{ {ARTICLE_LINE} }}
+    }}
+    all: articles(first: 1) {{ totalCount }}
+  }}
+}}"""
+GROUPS = f"""query GroupsHtml({VARIABLES}) {{
+  groups({ARGUMENTS}) {{
+    {PAGE_INFO}
+    nodes {{ name followerCount articles(first: 1) {{ totalCount }} }}
+  }}
+}}"""
+
+
+async def group(request: Request, name: str) -> PageMetadata:
+    """
+    The page of a group. One query reads it. A group that no admin has made, that has no article and about which nothing
+    is written is "Not found", as it has no feeds either; so is an address that names an order, a page or a period that
+    does not exist.
+
+    Raises:
+        HTTPException: those of `documents.query`.
+    """
+    ranking, period = ranking_of(request), request.query_params.get("top")
+    if ranking is None or not (period is None or has_period(ranking.orders.names, period)):
+        return NOT_FOUND
+    since = since_of(period, request.query_params.get("since")) if period else None
+    order = "VOTES" if period else ranking.order
+    variables = {"name": name, "order": order, "since": since, "page": ranking.page}
+    found = (await documents.query(request, GROUP, variables))["group"]
+    if found is None or not (found["all"]["totalCount"] or found["isListed"] or found["title"] or found["about"]):
+        return NOT_FOUND
+    path = f"group/{segment(found['name'])}"
+    title = found["title"] or found["name"]
+    [about] = await render_texts([found["about"] or ""])
+    content = render_page(
+        request,
+        "group.html",
+        group=found,
+        title=title,
+        about=about,
+        at=path,
+        period=period,
+        **order_tabs(Ranking(ranking.orders, "" if period else ranking.order), path),
+        periods=periods(path, ranking, period),
+        first=1 + (ranking.page - 1) * PAGE_SIZE,
+        **pages(path, ranking, period, since, found["articles"]["pageInfo"]),
+    )
+    description = about.plain or f"Articles in {title}"
+    canonical = f"{path}{'' if period else ranking.query}"
+    return PageMetadata(title, description, canonical, f"{path}/", "" if period else ranking.order, content=content)
+
+
+def periods(path: str, ranking: Ranking, current: str | None) -> list[tuple[str, str, str, bool]]:
+    """The address, the name and the title of each period of which there is a list, and whether it is shown."""
+    return [
+        (address(path, {"top": each}), *LISTS[f"top/{each}"], each == current)
+        for each in HOURS
+        if has_period(ranking.orders.names, each)
+    ]
+
+
+def pages(
+    path: str, ranking: Ranking, period: str | None, since: str | None, info: Mapping[str, Any]
+) -> dict[str, str]:
+    """The addresses of the pages before and after the one that is shown; "" where there is none."""
+
+    def page(number: int) -> str:
+        if period:
+            return address(path, {"top": period, "since": since, "page": None if number == 1 else number})
+        return f"{path}{Ranking(ranking.orders, ranking.order, number).query}"
+
+    return {
+        "previous": page(ranking.page - 1) if ranking.page > 1 else "",
+        "next": page(ranking.page + 1) if info["hasNextPage"] else "",
+    }
+
+
+async def groups(request: Request) -> PageMetadata:
+    """
+    The groups by name. One query reads them.
+
+    Raises:
+        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+    """
+    found = (await documents.query(request, GROUPS, page_of(request, MOST_GROUPS)))["groups"]
+    links = neighbours("groups", found["pageInfo"])
+    return PageMetadata(
+        "Groups", path="groups", content=render_page(request, "groups.html", groups=found["nodes"], **links)
+    )

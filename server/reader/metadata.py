@@ -1,0 +1,32 @@
+"""What is known about a page before its head is written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class PageMetadata:
+    """
+    What its head tells about a page.
+
+    `path` is the canonical one, without a slash at its start; a page without it is not for search engines. `feeds` is
+    the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name, "" for that
+    of feeds. `content` and `noscript` are those of the head. `posting` is an article as data for search engines.
+    """
+
+    title: str = ""
+    description: str = ""
+    path: str | None = None
+    feeds: str = ""
+    order: str = ""
+    published_at: str = ""
+    content: str = ""
+    noscript: str = ""
+    status: int = 200
+    is_scripted: bool = True
+    posting: Mapping[str, Any] | None = None
+
+
+NOT_FOUND = PageMetadata("Not found", status=404)
+UNKNOWN = PageMetadata()

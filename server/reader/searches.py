@@ -1,0 +1,116 @@
+"""What is found by the words of an address: `reader/src/pages/SearchPage.tsx` as HTML. It is not for search engines."""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from server import documents
+from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
+from server.reader.frames import address, render_page
+from server.reader.lines import ARTICLE_LINE, COMMENT_LINE, marked, unmarked
+from server.reader.metadata import UNKNOWN, PageMetadata
+
+KINDS = {"": "Everything", "ARTICLE": "Articles", "COMMENT": "Comments", "USER": "Users"}
+ORDERS = {"RELEVANCE": "Best match", "NEWEST": "Newest", "VOTES": "Most votes"}
+TEXTS = ["ARTICLE", "COMMENT"]  # users stand apart from them
+NOBODY: Mapping[str, Any] = {"totalCount": 0, "edges": []}
+MOST_MATCHES = 10_000
+SEARCH = f"""query SearchHtml(
+  $query: String!, $kinds: [SearchKind!], $order: SearchOrder!, $hasPeople: Boolean!, {VARIABLES}
+) {{
+  search(query: $query, kinds: $kinds, order: $order, {ARGUMENTS}) {{
+    totalCount suggestion {PAGE_INFO}
+    edges {{ ...Match }}
+  }}
+  people: search(query: $query, kinds: [USER], first: 3) @include(if: $hasPeople) {{ totalCount edges {{ ...Match }} }}
+}}
+fragment Match on SearchEdge {{
+  excerpt
+  node {{
+    __typename
+    ... on Article {{ {ARTICLE_LINE} }}
+    ... on Comment {{ {COMMENT_LINE} }}
+    ... on User {{ username karma joinedAt }}
+  }}
+}}"""
+
+
+async def search(request: Request) -> PageMetadata:
+    """
+    One query searches, or none if the address has no words.
+
+    Raises:
+        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+    """
+    words = request.query_params.get("q", "").strip()
+    if not words:
+        return PageMetadata("Search", content=render_page(request, "search.html", title="Search", words=""))
+    kind = request.query_params.get("kind", "")
+    order = request.query_params.get("order", "")
+    asked = {
+        "q": words,
+        "kind": kind if kind in KINDS else "",
+        "order": order if order in ORDERS and order != "RELEVANCE" else "",
+    }
+    shown = page_of(request)
+    variables = {
+        "query": words,
+        "kinds": [asked["kind"]] if asked["kind"] else TEXTS,
+        "order": asked["order"] or "RELEVANCE",
+        "hasPeople": not asked["kind"] and not (shown.get("after") or shown.get("before")),
+        **shown,
+    }
+    try:
+        data = await documents.query(request, SEARCH, variables)
+    except HTTPException as error:
+        if error.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
+            raise
+        return UNKNOWN  # without a database: the script says so, and asks again
+    found, people = data["search"], data.get("people") or NOBODY
+    suggestion = found["suggestion"]
+    title = f"Search: {words}"
+    content = render_page(
+        request,
+        "search.html",
+        title=title,
+        words=words,
+        kinds=links(asked, "kind", KINDS, asked["kind"]),
+        orders=links(asked, "order", ORDERS, asked["order"] or "RELEVANCE"),
+        count=count_of(found["totalCount"], has_people=people["totalCount"] > 0),
+        suggestion=suggestion and (address("search", {**asked, "q": suggestion}), suggestion),
+        people=matches(people["edges"]),
+        all_people=address("search", {**asked, "kind": "USER"}),
+        people_count=people["totalCount"],
+        matches=matches(found["edges"]),
+        **neighbours("search", found["pageInfo"], asked),
+    )
+    return PageMetadata(title, content=content)
+
+
+def links(
+    asked: Mapping[str, str], parameter: str, names: Mapping[str, str], current: str
+) -> list[tuple[str, str, bool]]:
+    """The address and the name of each value of a parameter, and whether it is the current one."""
+    return [
+        (address("search", {**asked, parameter: "" if each == "RELEVANCE" else each}), name, each == current)
+        for each, name in names.items()
+    ]
+
+
+def count_of(total: int, *, has_people: bool = False) -> str:
+    if total == 0:
+        return f"{'No article and no comment' if has_people else 'Nothing'} has all of these words."
+    if total >= MOST_MATCHES:
+        return f"More than {MOST_MATCHES:,} matches."
+    return "1 match." if total == 1 else f"{total:,} matches."
+
+
+def matches(edges: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], Any, bool]]:
+    """Each match with its excerpt, and whether that is the whole title of an article."""
+    return [
+        (edge["node"], marked(edge["excerpt"]), unmarked(edge["excerpt"]) == edge["node"].get("title"))
+        for edge in edges
+    ]

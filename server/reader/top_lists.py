@@ -1,0 +1,113 @@
+"""
+Lists of the whole site beside its orders: the most votes of a period, and good articles. They have the elements and
+texts of `reader/src/pages/TopPage.tsx` and `GoodPage.tsx`.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+
+from starlette.requests import Request
+
+from server import documents
+from server.reader.frames import address, render_page
+from server.reader.front_page import LISTS, PAGE_SIZE, Ranking, lists, order_tabs, shown_orders
+from server.reader.lines import ARTICLE_LINE
+from server.reader.metadata import NOT_FOUND, PageMetadata
+
+HOURS = {"day": 24, "week": 7 * 24, "month": 30 * 24}  # of periods
+TOP = f"""query TopHtml($since: DateTime!, $after: String) {{
+  articles(order: VOTES, since: $since, first: {PAGE_SIZE}, after: $after) {{
+    pageInfo {{ hasNextPage endCursor }}
+    nodes {{ {ARTICLE_LINE} }}
+  }}
+}}"""
+GOOD = f"""query GoodHtml($date: Date, $after: String) {{
+  frontPage(date: $date, after: $after) {{
+    pageInfo {{ hasNextPage endCursor }}
+    nodes {{ {ARTICLE_LINE} }}
+  }}
+}}"""
+
+
+async def top(request: Request, period: str) -> PageMetadata:
+    """
+    The page of a period from the article that the address names by `since`, `after` and `from`. One query reads it.
+
+    Raises:
+        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+    """
+    if not has_period(shown_orders(request).names, period):
+        return NOT_FOUND
+    path, given = f"top/{period}", request.query_params
+    since, after, place = since_of(period, given.get("since")), given.get("after"), _place(given.get("from"))
+    articles = (await documents.query(request, TOP, {"since": since, "after": after}))["articles"]
+    info = articles["pageInfo"]
+    following = {"since": since, "after": info["endCursor"], "from": place + PAGE_SIZE}
+    content = _list_page(
+        request,
+        "top.html",
+        title=LISTS[path][1],
+        period=period,
+        articles=articles["nodes"],
+        first=place,
+        previous="" if after is None else path,
+        next=address(path, following) if info["hasNextPage"] else "",
+    )
+    return PageMetadata(LISTS[path][1], path=path, content=content)
+
+
+async def good(request: Request) -> PageMetadata:
+    """
+    The articles with enough votes, newest first, all or those of the day that the address names. One query reads it.
+
+    Raises:
+        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+    """
+    day, after = request.query_params.get("date"), request.query_params.get("after")
+    if day is not None and not _is_day(day):
+        return NOT_FOUND
+    articles = (await documents.query(request, GOOD, {"date": day, "after": after}))["frontPage"]
+    info = articles["pageInfo"]
+    title = f"Good articles of {day}" if day else LISTS["good"][1]
+    content = _list_page(
+        request,
+        "good.html",
+        title=title,
+        day=day or "",
+        today=datetime.now(UTC).date().isoformat(),
+        articles=articles["nodes"],
+        previous="" if after is None else address("good", {"date": day}),
+        next=address("good", {"date": day, "after": info["endCursor"]}) if info["hasNextPage"] else "",
+    )
+    return PageMetadata(title, path=address("good", {"date": day}), content=content)
+
+
+def has_period(kept: Sequence[str], period: str) -> bool:
+    """Whether there is a list with the most votes of a period, such as `week`: the store must keep the order."""
+    return "VOTES" in kept and period in HOURS
+
+
+def since_of(period: str, given: str | None) -> str:
+    """The start of a period, by the hour, as `reader/src/periods.ts` has it; `given` is that of an earlier page."""
+    try:
+        start = datetime.fromisoformat(given or "").astimezone(UTC)
+    except (ValueError, OverflowError):
+        start = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS[period])
+    return start.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _list_page(request: Request, template: str, **values: object) -> str:
+    ranking = Ranking(shown_orders(request), "")  # the page is by none of the orders
+    return render_page(request, template, others=lists(ranking), **order_tabs(ranking), **values)
+
+
+def _place(text: str | None) -> int:
+    """The rank of the first article of a page."""
+    return max(1, int(text)) if text and text.isdecimal() and len(text) < 10 else 1
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False

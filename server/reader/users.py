@@ -1,0 +1,80 @@
+"""
+The pages of a user: articles, comments, followers, and those whom the user follows. They have the elements and texts of
+`reader/src/pages/UserPage.tsx`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+
+from server import documents
+from server.reader.avatars import picture_of
+from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
+from server.reader.frames import render_page
+from server.reader.lines import ARTICLE_LINE, COMMENT_LINE, with_texts
+from server.reader.metadata import NOT_FOUND, PageMetadata
+from server.reader.rendering import counted, segment
+from server.reader.texts import render_texts
+
+PERSON = "username karma"
+LINES = {"": ("articles", ARTICLE_LINE), "comments": ("comments", COMMENT_LINE)} | {
+    part: (part, PERSON) for part in ("followers", "following")
+}
+EMPTY = {
+    "": "No articles yet.",
+    "comments": "No comments yet.",
+    "followers": "No followers yet.",
+    "following": "Follows nobody yet.",
+}
+QUERIES = {
+    part: f"""query User{field.capitalize()}Html($username: String!, {VARIABLES}) {{
+  user(username: $username) {{
+    id username displayName about avatarUrl karma joinedAt isBanned
+    followed: followers(first: 1) {{ totalCount }} follows: following(first: 1) {{ totalCount }}
+    items: {field}({ARGUMENTS}) {{ {PAGE_INFO} nodes {{ {line} }} }}
+  }}
+}}"""
+    for part, (field, line) in LINES.items()
+}
+
+
+async def user(request: Request, name: str, part: str = "") -> PageMetadata:
+    """
+    A page of a user; `part` is the last segment of its path, "" for the articles. One query reads it.
+
+    Raises:
+        HTTPException: those of `documents.query`; 400 for a cursor of something else.
+    """
+    found = (await documents.query(request, QUERIES[part], {"username": name, **page_of(request)}))["user"]
+    if found is None:
+        return NOT_FOUND
+    username, items = found["username"], found["items"]
+    path = f"user/{segment(username)}"
+    shown = "/".join([path, part]) if part else path
+    [about] = await render_texts([found["about"] or ""])
+    content = render_page(
+        request,
+        "user.html",
+        user=found,
+        at=path,
+        part=part,
+        about=about,
+        picture=picture_of(request, username, found["avatarUrl"]),
+        tabs_of_user=tabs(found, path, part),
+        items=await with_texts(items["nodes"]) if part == "comments" else items["nodes"],
+        empty=EMPTY[part],
+        **neighbours(shown, items["pageInfo"]),
+    )
+    return PageMetadata(username, f"Articles and comments of {username}", shown, f"{path}/", content=content)
+
+
+def tabs(user: Mapping[str, Any], path: str, part: str) -> list[tuple[str, str, bool]]:
+    """The address and the name of each page of a user, and whether it is the one that is shown."""
+    names = {
+        "": "Articles",
+        "comments": "Comments",
+        "followers": counted(user["followed"]["totalCount"], "follower"),
+        "following": f"{user['follows']['totalCount']} following",
+    }
+    return [(f"{path}/{each}" if each else path, name, each == part) for each, name in names.items()]
