@@ -68,7 +68,7 @@ from server.settings import Settings
 from server.sitemap import Sitemaps
 from server.trusted import OriginWarnings, forwarding_warnings
 from server.webhooks.running import sending
-from store import effects, event_connection, log, recent_comments, removals
+from store import effects, event_connection, home_indexes, log, recent_comments, removals
 from store.errors import (
     Forbidden,
     NotAModerator,
@@ -253,6 +253,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     limiter.on_change = observer.metrics.connections_of(worker)
     app.state.endpoint = endpoint = _endpoint(settings, app)
     app.state.site_name = settings.site_name
+    app.state.orders_of_pages = settings.orders_of_pages
     app.state.front_doors, app.state.login_url = tokens.front_doors if tokens else [], settings.login_url
     app.state.files = files_of(settings)
     app.state.sitemaps = Sitemaps()
@@ -375,6 +376,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         effects.completing(store.site),
         removals.removing(store.site),
         recent_comments.filling(store.site),
+        home_indexes.filling(store.site),
         banned_texts.WORK.repeated(store, database),
         annulments.WORK.repeated(store, database),
         leaving.repeated(store, database),

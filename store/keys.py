@@ -69,8 +69,8 @@ store = Kind(
     "store",
     "hash",
     None,
-    "number of partitions, good_votes, weights, orders, version of links, active, recent: what the indexes are built "
-    "with; log: a random text that tells this log from others; archived: the id of the archive in the database",
+    "number of partitions, good_votes, weights, orders, version of links, active, recent, homes: what the indexes are "
+    "built with; log: a random text that tells this log from others; archived: the id of the archive in the database",
     written_by="opening, verify, reindex, restore, archive",
     backup=Backup.COPIED,
     record="ranking",

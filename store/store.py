@@ -23,7 +23,15 @@ from store.offers import Offers
 from store.passwords import Passwords
 from store.places import GroupRules, Places
 from store.queries import VoteCache, VoterCache
-from store.ranking.config import ACTIVE_FIELD, LINKS_FIELD, ORDERS_FIELD, RECENT_FIELD, Rankings, orders_to_write
+from store.ranking.config import (
+    ACTIVE_FIELD,
+    HOMES_FIELD,
+    LINKS_FIELD,
+    ORDERS_FIELD,
+    RECENT_FIELD,
+    Rankings,
+    orders_to_write,
+)
 from store.ranking.formulas import Order, Policy
 from store.rate_limits import Attempts
 from store.reserved_names import ReservedNames
@@ -158,7 +166,7 @@ async def _agree_on_settings(
         initial = [(name, str(value or 1)) for name, value in settings.items()]
         initial.append((IDENTITY_FIELD, new_identity()))
         if not any(stored):  # first, so that no process sees a new store without it
-            complete = {LINKS_FIELD: links.VERSION, ACTIVE_FIELD: 1, RECENT_FIELD: 1}
+            complete = {LINKS_FIELD: links.VERSION, ACTIVE_FIELD: 1, RECENT_FIELD: 1, HOMES_FIELD: 1}
             await redis.pipeline([("HSETNX", keys.store(), name, value) for name, value in complete.items()])
         is_new, *_ = await redis.pipeline([("HSETNX", keys.store(), name, value) for name, value in initial])
         *stored, identity, restoring = await redis.run(command)

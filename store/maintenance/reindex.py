@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from store import keys, links, log, recent_comments
+from store import home_indexes, keys, links, log, recent_comments
 from store.client import Command
 from store.errors import RebuildOvertaken
 from store.home_indexes import SITE_RANKED
@@ -70,6 +70,8 @@ async def reindex(site: Site, orders: Sequence[Order], progress: Progress) -> No
         await _index_links(site, progress)
     if not site.rankings.has_recent_comments:
         await recent_comments.fill(site)
+    if not site.rankings.has_homes:
+        await home_indexes.fill(site)
 
 
 async def is_unfinished(site: Site) -> bool:

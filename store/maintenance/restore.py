@@ -19,7 +19,7 @@ from store.log import IDENTITY_FIELD, new_identity
 from store.maintenance import comment_karma, inboxes, scan
 from store.maintenance.records.content import VotedOnRecord
 from store.maintenance.records.record import Record
-from store.ranking.config import ACTIVE_FIELD, LINKS_FIELD, RECENT_FIELD
+from store.ranking.config import ACTIVE_FIELD, HOMES_FIELD, LINKS_FIELD, RECENT_FIELD
 from store.ranking.formulas import Policy
 from store.scripts.registry import Script
 from store.site import Site
@@ -68,7 +68,7 @@ class Restoration:
             await redis.close()
             raise
         settings: dict[str, Argument] = {"partitions": partitions, **policy.kept_in_indexes()}
-        settings |= {LINKS_FIELD: links.VERSION, ACTIVE_FIELD: 1, RECENT_FIELD: 1}
+        settings |= {LINKS_FIELD: links.VERSION, ACTIVE_FIELD: 1, RECENT_FIELD: 1, HOMES_FIELD: 1}
         settings[IDENTITY_FIELD] = new_identity()  # a new log begins
         if origin:
             settings[ORIGIN_FIELD] = origin

@@ -8,6 +8,7 @@ Finds what is damaged in a store, and repairs what can be derived. What is deriv
     comments, comment_karma             all comments of a user
     replies, tree, stubs, latest        the comments' hashes
     recent                              the comments' hashes, once its index in an old store is complete
+    siteranked                          the articles' hashes, the same
     comments (of an article), active    all comments of the article
     inbox                               all articles and comments that notify a user
     sequence                            the numbers of articles, comments and actions
@@ -40,6 +41,7 @@ from store import (
     comments,
     effects,
     followed,
+    home_indexes,
     keys,
     kinds,
     links,
@@ -214,8 +216,8 @@ class _Verification:
                     self._highest[key.p] = max(self._highest[key.p], sequence)
             linked = "links" if self._site.rankings.has_links else ""
             found_links = await self._site.redis.pipeline([("HGET", key.text, "link") for key in articles])
-            count = self._site.partitions
-            arguments = [(complete, linked, link or "", links.digest(link or ""), count) for link in found_links]
+            more = (self._site.partitions, "homes" if self._site.rankings.has_homes else "")
+            arguments = [(complete, linked, link or "", links.digest(link or ""), *more) for link in found_links]
             pairs = zip(articles, arguments, strict=True)
             await self._run([ScriptCall(VERIFY_ARTICLE, key.p, key.suffix, given) for key, given in pairs])
 
@@ -281,6 +283,8 @@ class _Verification:
         is_changed = False
         if self._repair and not self._site.rankings.has_recent_comments:
             await recent_comments.fill(self._site)
+        if self._repair and not self._site.rankings.has_homes:
+            await home_indexes.fill(self._site)
         for name, value in self._site.policy.kept_in_indexes().items():
             known = await self._site.redis.run(("HGET", keys.store(), name))
             if known is None or float(known) != value:

@@ -18,6 +18,7 @@ ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts wr
 LINKS_FIELD = "links"  # field of the store's settings: the version of its index of links, once that is complete
 ACTIVE_FIELD = "active"  # field of the store's settings: that it was made with an index of ACTIVE
 RECENT_FIELD = "recent"  # field of the store's settings: that its indexes of recent comments are complete
+HOMES_FIELD = "homes"  # field of the store's settings: that its indexes for homes are complete
 ARCHIVE_FIELD = "archived"  # field of the store's settings: the id of its archive, once an article has left Redis
 REINDEX_FIELD = "REINDEX"  # field: the token of the reindex that is under way
 PENDING_PREFIX = "next:"  # field of a group that is being rebuilt: its new weights. Other fields are groups
@@ -37,12 +38,14 @@ class Rankings:
     weights: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     has_links: bool = False  # whether the index of links is complete
     has_recent_comments: bool = False  # whether the indexes of recent comments are complete
+    has_homes: bool = False  # whether the indexes for homes are complete
     archive: str | None = None  # the id of the archive in the database; None if no article has ever left Redis
 
     async def read(self, redis: RedisClient) -> None:
         """Read the stored configuration. One round trip."""
         stored = await stored_rankings(redis)
         self.archive, self.has_recent_comments = stored.archive, stored.has_recent_comments
+        self.has_homes = stored.has_homes
         self.has_links = stored.links_version == str(links.VERSION)
         self.orders = orders_of(stored.orders) if stored.orders is not None else tuple(Order)
         self.weights = {name: weights_of(text) for name, text in stored.weights.items()}
@@ -55,6 +58,7 @@ class StoredRankings(NamedTuple):
     weights: dict[str, str]
     links_version: str | None
     has_recent_comments: bool
+    has_homes: bool
     archive: str | None
 
 
@@ -64,8 +68,8 @@ async def stored_rankings(redis: RedisClient) -> StoredRankings:
 
     A store of an earlier version has no complete index of ACTIVE before a reindex.
     """
-    settings = ("HMGET", keys.store(), "orders", ACTIVE_FIELD, LINKS_FIELD, RECENT_FIELD, ARCHIVE_FIELD)
-    (orders, is_active_indexed, links_version, has_recent, archive), stored = await redis.pipeline(
+    settings = ("HMGET", keys.store(), "orders", ACTIVE_FIELD, LINKS_FIELD, RECENT_FIELD, HOMES_FIELD, ARCHIVE_FIELD)
+    (orders, is_active_indexed, links_version, has_recent, has_homes, archive), stored = await redis.pipeline(
         [settings, ("HGETALL", keys.ranking(0))]  # the same in all partitions
     )
     if orders is None and is_active_indexed is None:
@@ -74,7 +78,7 @@ async def stored_rankings(redis: RedisClient) -> StoredRankings:
     weights = {
         name: text for name, text in stored.items() if name not in own_fields and not name.startswith(PENDING_PREFIX)
     }
-    return StoredRankings(orders, weights, links_version, has_recent is not None, archive)
+    return StoredRankings(orders, weights, links_version, has_recent is not None, has_homes is not None, archive)
 
 
 def orders_of(text: str) -> tuple[Order, ...]:

@@ -4,7 +4,7 @@
 -- ARGV  1-8 see verify_prelude.lua; the name is a number
 --       9 orders whose indexes are complete even during a reindex, separated by spaces
 --       10 "links" if the index of links is complete, else ""   11 link as the caller read it, or ""   12 its digest, or ""
---       13 number of partitions
+--       13 number of partitions   14 "homes" if the indexes of homes are complete, else ""
 -- Reply see verify_prelude.lua
 partitions = tonumber(ARGV[13])
 local article = examine(name)
@@ -44,6 +44,7 @@ local is_listed = not article.state
 local ranking, written, complete = read_ranking(article.groups), {}, {}
 for _, order in ipairs(ranking.orders) do written[order] = true end
 for _, order in ipairs(split(ARGV[9])) do complete[order] = true end
+local has_homes = ARGV[14] == "homes"
 local is_reindexing = redis.call("HEXISTS", KEY.ranking, "REINDEX") == 1
 
 local function expect_in_order(order)
@@ -53,7 +54,7 @@ local function expect_in_order(order)
     local value = is_written and order_value(article, order, ranking.own[group] or SITE_WEIGHTS)
     expect_member(KEY.group .. group .. ":" .. order, article.member, value)
     local own, weight = ranking.own[group], WEIGHTED_BY[order]
-    if own and weight and rawget(own, weight) then
+    if has_homes and own and weight and rawget(own, weight) then
       local site_value = is_written and order_value(article, order, SITE_WEIGHTS)
       expect_member(KEY.siteranked .. group .. ":" .. order, article.member, site_value)
     end

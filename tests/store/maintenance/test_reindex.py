@@ -3,16 +3,20 @@
 import asyncio
 import random
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pytest
 
-from store import article_moderation, event_connection, keys, links, listings, roles
+from store import article_moderation, event_connection, home_indexes, keys, links, listings, roles
 from store.client.client import RedisClient
 from store.errors import RebuildOvertaken
 from store.maintenance import reindex, verify
 from store.ranking import config
+from store.ranking.config import Rankings
 from store.ranking.formulas import Order, Policy
 from store.records import Vote
+from store.site import Site
 from store.store import Store
 from tests.conftest import registered
 from tests.store import scene as scenes
@@ -141,6 +145,63 @@ async def test_next_reindex_completes_an_interrupted_one(redis_url, redis, parti
         assert list((await page(store, listing_of(store, order, None))).positions) == expected[:25]
     assert await findings(store) == []
     await store.close()
+
+
+async def test_indexes_of_homes_of_an_earlier_store_are_filled_once_while_users_write(scene, redis, monkeypatch):  # H1
+    """Two servers at once do it once, and `verify` misses nothing before."""
+    store, written = scene.store, []
+    before = await made_before_homes(store, redis)
+    assert await findings(store) == []
+
+    async def fill(site: Site, p: int, group: str) -> None:
+        written.append((p, group))
+        await filled(site, p, group)
+
+    filled = home_indexes._fill_group
+    monkeypatch.setattr(home_indexes, "_fill_group", fill)
+    monkeypatch.setattr(home_indexes, "INTERVAL", 0.01)
+
+    async with home_indexes.filling(store.site), home_indexes.filling(replace(store.site, rankings=Rankings())):
+        await meanwhile(scene, partial(asyncio.sleep, 0.1), times=3)
+    await store.site.rankings.read(store.site.redis)
+    assert store.site.rankings.has_homes
+    assert before and len(written) == len(set(written)) == 2 * store.site.partitions
+    assert await findings(store) == []
+
+
+async def test_filling_indexes_of_homes_goes_on_after_it_is_killed(store, redis, clock):  # H1
+    await history(store, 3, 60)
+    before, round_trips = await made_before_homes(store, redis), 0
+    while True:
+        site = replace(store.site, redis=KilledClient(store.site.redis, round_trips))
+        try:
+            await home_indexes.fill(site)
+            break
+        except Killed:
+            await store.site.rankings.read(store.site.redis)
+            assert await findings(store) == []
+        round_trips += 1
+
+    assert before and site_ranked(redis) == before
+    assert round_trips > 2 * store.site.partitions
+    assert store.site.rankings.has_homes
+    assert await findings(store) == []
+
+
+async def made_before_homes(store, redis) -> dict[str, Any]:
+    """Leave a store with weighted groups as a version before homes did. Returns the indexes that it then lacks."""
+    for group, weights in {"show": WEIGHTS, "ask": {"best_z": 2.0}}.items():
+        await reindex.set_weights(store.site, group, weights, lambda count: None)
+    found = site_ranked(redis)
+    redis.delete(*found)
+    redis.hdel(keys.store(), config.HOMES_FIELD)
+    await store.site.rankings.read(store.site.redis)
+    assert not store.site.rankings.has_homes
+    return found
+
+
+def site_ranked(redis) -> dict[str, Any]:
+    return {key: redis.zrange(key, 0, -1, withscores=True) for key in redis.scan_iter("siteranked:*")}
 
 
 class Killed(Exception):

@@ -1,0 +1,16 @@
+-- Write some articles of a group, from a cursor on, to its indexes by the weights of the site, if it has weights of its
+-- own: a store of an earlier version lacks them. Scripts that write meanwhile write to these indexes, too.
+-- requires: prelude
+-- ARGV  1-6 see prelude.lua   7 group   8 ZSCAN cursor
+-- Reply the next cursor, "0" at the end
+require_open()
+local group = ARGV[7]
+local ranking = read_ranking({group})
+local cursor, found = unpack(redis.call("ZSCAN", KEY.group .. group .. ":time", ARGV[8], "COUNT", 40))
+for i = 1, #found, 2 do
+  local article = find_article(string.format("%.0f", tonumber(found[i])))
+  for _, order in ipairs(article and ranking.orders or {}) do
+    if WEIGHTED_BY[order] then set_in_group(article, order, group, ranking, order_value(article, order, SITE_WEIGHTS)) end
+  end
+end
+return cursor
