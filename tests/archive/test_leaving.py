@@ -223,7 +223,7 @@ def naming(found: Any) -> list[str]:
 
 
 async def assert_gone(site: Site) -> None:
-    """Nothing names Zelda, other than entries of the log until they are trimmed, and answers that end in ten seconds."""
+    """Nothing names Zelda, other than entries of the log until they are trimmed, and answers of ten seconds."""
     kept = [text for text in texts_in(site.redis, logs=False) if not text.startswith(f"{kept_answers.answer.name}:")]
     assert naming(kept) == []
     assert naming(await rows(site.database)) == []
