@@ -125,6 +125,24 @@ async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, 
                 assert walked == expected, (order, listing.name, size, upwards)
 
 
+@pytest.mark.parametrize("articles", [1, 12, 500])
+@pytest.mark.parametrize("choices", [(12, 30, 0), (5, 40, 2)], ids=lambda given: "-".join(map(str, given)))
+async def test_many_lists_are_read_down_to_a_bound(homes, choices, articles, monkeypatch):  # H4
+    """The newest articles give a bound; to it, few articles of a list are read, and many are searched for."""
+    limits = {"SEARCHED_LISTS": 2, "BOUNDED_LISTS": 3, "LISTS_PER_CALL": 4, "READ_TO_BOUND": articles}
+    for name, limit in limits.items():
+        monkeypatch.setattr(home, name, limit)
+    await homes.choose(*choices)
+    site, instants = homes.store.site, sorted(each.posted_at for each in homes.articles.values())
+    wholes = [(Order.GRAVITY, listings.whole(site, Order.GRAVITY))]
+    wholes += [(Order.VOTES, listings.posted_since(site, None, Order.VOTES, instants[place])) for place in (0, 40, 150)]
+    for order, whole in wholes:
+        listing = await homes.listing(order, whole)
+        expected = await homes.expected(whole)
+        for size in (1, 7, 100):
+            assert await homes.walked(listing, size, False) == expected, (listing.name, size)
+
+
 @pytest.mark.parametrize("order", [Order.SCORE, Order.HOT, Order.BEST], ids=lambda order: order.value)
 async def test_groups_with_weights_of_their_own_are_ranked_by_those_of_the_site(homes, order):  # H1
     site, weights = homes.store.site, {"vote_score": 5.0, "hot_seconds": 90.0, "best_z": 0.1}
