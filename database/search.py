@@ -208,6 +208,9 @@ class Sqlite:
         return f'"{text.removesuffix(PREFIX)}" *' if text.endswith(PREFIX) else f'"{text}"'
 
 
+HAS_PHRASE = "strpos(words, %s) > 0"  # of PostgreSQL
+
+
 class Postgresql:
     """
     Tables with a GIN index of `tsvector`. Phrases are compared with the text itself: a `tsvector` has at most 256
@@ -234,13 +237,15 @@ class Postgresql:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
         each_word = " & ".join(dict.fromkeys(map(self._phrase, search.phrases)))
         wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
-        phrases = [part_of_text(phrase) for phrase in search.phrases if len(phrase) > 1]
+        phrases = [[*map(part_of_text, alternatives(each))] for each in search.phrases if len(each) > 1]
+        has_phrases = "".join(f" AND ({' OR '.join([HAS_PHRASE] * len(each))})" for each in phrases)
         rank = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)" if part.is_ranked else "0"
         within = "" if ids == IDS else "AND id + 0 BETWEEN %s AND %s"  # not by the primary key, which is slower
         statement = f"""SELECT {rank} AS relevance, id FROM (SELECT id, vector FROM {table}
-            WHERE vector @@ CAST(%s AS tsquery) {within} {"AND strpos(words, %s) > 0 " * len(phrases)}
+            WHERE vector @@ CAST(%s AS tsquery) {within}{has_phrases}
             ORDER BY id DESC LIMIT {part.limit}) AS newest"""
-        return statement, (*[each_word] * part.is_ranked, wanted, *([ids[0], ids[-1]] if within else []), *phrases)
+        bounds = [ids[0], ids[-1]] if within else []
+        return statement, (*[each_word] * part.is_ranked, wanted, *bounds, *chain.from_iterable(phrases))
 
     def _phrase(self, phrase: Phrase) -> str:
         return f"({' | '.join(' & '.join(map(self._word, each)) for each in alternatives(phrase))})"

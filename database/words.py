@@ -34,9 +34,10 @@ def parse(query: str) -> tuple[Phrase, ...]:
     """
     The phrases of a query, each once: texts in quotation marks, and the other texts between spaces.
 
-    Most of the latter are of one word, which stands for its other forms, too. One like `node.js` is a phrase of two.
-    There is no other syntax. The last word is a prefix, as it may not be written to its end, unless it is in quotation
-    marks or short. A match has all phrases, so a phrase that is part of another one says nothing and is left out.
+    Most of the latter are of one word, one like `self-hosted` is a phrase of two; the last one stands for its other
+    forms, too. There is no other syntax. The last word is a prefix, as it may not be written to its end, unless it is
+    in quotation marks or short. A match has all phrases, so a phrase that is part of another one says nothing and is
+    left out.
     """
     *pairs, rest = query.translate(QUOTES).split('"')
     if len(pairs) % 2:  # the last quotation mark opens nothing
@@ -55,9 +56,11 @@ def parse(query: str) -> tuple[Phrase, ...]:
 
 
 def _with_forms(text: str) -> list[str]:
-    """The words of a text without spaces. If it is one that has other forms, it stands for these, too."""
+    """The words of a text without spaces. If the last one has other forms, it stands for these, too."""
     found = words(text)
-    return [found[0] + FORMS] if len(found) == 1 and len(forms(found[0])) > 1 else found
+    if found and len(forms(found[-1])) > 1:
+        found[-1] += FORMS
+    return found
 
 
 def _pieces(phrase: Sequence[str]) -> Iterator[Phrase]:

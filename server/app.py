@@ -253,6 +253,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     limiter.on_change = observer.metrics.connections_of(worker)
     app.state.endpoint = endpoint = _endpoint(settings, app)
     app.state.site_name = settings.site_name
+    app.state.orders_of_pages = settings.orders_of_pages
     app.state.front_doors, app.state.login_url = tokens.front_doors if tokens else [], settings.login_url
     app.state.files = files_of(settings)
     app.state.sitemaps = Sitemaps()

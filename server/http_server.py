@@ -57,6 +57,10 @@ async def _check(settings: Settings, listener: socket.socket) -> None:
             f"UPVOTE_ORDERS={settings.orders}: the orders of this store are {names}; `reindex` changes them",
             file=sys.stderr,
         )
+    if missing := settings.orders_of_pages.missing(order.name for order in kept):
+        setting, order = missing
+        names = ",".join(each.name for each in kept)
+        raise WrongSetting(f"UPVOTE_{setting}={order}: the orders of this store are {names}; `reindex` changes them")
     if settings.admin:
         await _make_first_admin(settings, store, settings.admin, _address(settings, listener))
     await store.close()

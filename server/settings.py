@@ -13,6 +13,7 @@ from server.errors import CommandError
 from server.managed_valkey.disk import RESERVE
 from server.public_url import HOST, check_public_url
 from server.signatures import SECRET_BYTES, SECRET_PREFIX, is_secret
+from server.site_orders import FRONT, MOST_SHOWN, SiteOrders
 from server.trusted import ANY_PORT, AllowedOrigins, TrustedProxies, check_origin, is_same_site
 from store import validation
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS
@@ -71,6 +72,12 @@ def _orders(text: str) -> str:
     if not _listed(text) or not names.issuperset(_listed(text)):
         raise ValueError(f"the orders are {', '.join(order.name for order in Order)}")
     return text
+
+
+def _order(text: str) -> str:
+    if _listed(text) != [text]:
+        raise ValueError("it is one order")
+    return _orders(text)
 
 
 def _listed(text: str) -> list[str]:
@@ -226,6 +233,16 @@ class Settings(BaseModel):
     gravity_delay: float = Field(120, gt=0, le=1e6, description="Minutes that `GRAVITY` adds to each age.")
     orders: Annotated[str, AfterValidator(_orders)] | None = Field(
         None, description="Orders of a new store, and of `reindex`, separated by commas; all by default."
+    )
+    front_order: Annotated[str, AfterValidator(_order)] | None = Field(
+        None,
+        description="Order of the [front page](reader.md#orders-of-the-pages), of groups and of home where an address "
+        "names none; `HOT` by default, or the first one of a store that lacks it.",
+    )
+    site_orders: Annotated[str, AfterValidator(_orders)] | None = Field(
+        None,
+        description="Orders that [pages show](reader.md#orders-of-the-pages), separated by commas, at most four with "
+        'that of the front page; all others are below "More". By default `HOT,TIME,ACTIVE,BEST`.',
     )
     reserved_names: Annotated[str, AfterValidator(_usernames)] | None = Field(
         None,
@@ -452,6 +469,14 @@ class Settings(BaseModel):
         None, description="`json` or `console`; by default `console` on a terminal and `json` elsewhere."
     )
 
+    @field_validator("site_orders")
+    @classmethod
+    def _few_with_that_of_the_front_page(cls, text: str | None, info: ValidationInfo) -> str | None:
+        front = info.data.get("front_order") or FRONT
+        if text is not None and len({front, *_listed(text)}) > MOST_SHOWN:
+            raise ValueError(f"at most {MOST_SHOWN} are shown, with {front}, which is that of the front page")
+        return text
+
     @field_validator("check_secret")
     @classmethod
     def _needed_with_url(cls, secret: str | None, info: ValidationInfo) -> str | None:
@@ -495,6 +520,10 @@ class Settings(BaseModel):
     def kept_orders(self) -> list[Order]:
         names = _listed(self.orders or "")
         return [order for order in Order if order.name in names] if names else list(Order)
+
+    @property
+    def orders_of_pages(self) -> SiteOrders:
+        return SiteOrders(self.front_order or "", tuple(_listed(self.site_orders or "")))
 
     @property
     def names_of_the_site(self) -> list[str]:

@@ -13,10 +13,10 @@ export const LOGO = meta("upvote-logo");
 export const SITE_PAGES = meta("upvote-pages")?.split(" ") ?? [];
 export const WELCOME = meta("upvote-welcome");
 
-const ORDERS = meta("upvote-orders")?.split(" ");
-
-/** Whether the site keeps an order. The server puts their names into the page; Vite's page has none. */
+/** The orders of the site, that of the front page first, and how many are shown. Vite's page has neither. */
+export const ORDERS = meta("upvote-orders")?.split(" ");
 export const isKept = (order: string): boolean => ORDERS?.includes(order) ?? true;
+export const SHOWN_ORDERS = Number(meta("upvote-shown-orders") ?? 4);
 
 /** Who may register. The server says so in the page unless everybody may. */
 export const REGISTRATION = meta("upvote-registration") ?? "open";

@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.branding.files import PAGES as SITE_PAGES
+from server.reader.front_page import address_without_front_order
 from server.reader.heads import Head, head_of, head_of_unknown_path
 from server.reader.rendering import render_template
 
@@ -93,7 +94,8 @@ def routes(is_on: bool, endpoint: str = "/graphql") -> list[BaseRoute]:
 async def front_page(endpoint: str, request: Request) -> Response:
     """The page for all but programs that ask for JSON: crawlers and link previews may accept anything."""
     if accepts_html(request) or "application/json" not in request.headers.get("Accept", ""):
-        return await page(request)
+        address = address_without_front_order(request)
+        return await page(request) if address is None else RedirectResponse(address, 307, {"Vary": "Accept"})
     return JSONResponse({"graphql": endpoint}, headers={"Vary": "Accept"})
 
 

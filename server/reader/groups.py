@@ -11,7 +11,7 @@ from starlette.requests import Request
 from server import documents
 from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
 from server.reader.frames import address, render_page
-from server.reader.front_page import LISTS, ORDERS, PAGE_SIZE, Ranking, ranking_of
+from server.reader.front_page import LISTS, PAGE_SIZE, Ranking, order_tabs, ranking_of
 from server.reader.lines import ARTICLE_LINE
 from server.reader.metadata import NOT_FOUND, PageMetadata
 from server.reader.rendering import segment
@@ -46,7 +46,7 @@ async def group(request: Request, name: str) -> PageMetadata:
         HTTPException: those of `documents.query`.
     """
     ranking, period = ranking_of(request), request.query_params.get("top")
-    if ranking is None or not (period is None or has_period(ranking.kept, period)):
+    if ranking is None or not (period is None or has_period(ranking.orders.names, period)):
         return NOT_FOUND
     since = since_of(period, request.query_params.get("since")) if period else None
     order = "VOTES" if period else ranking.order
@@ -65,17 +65,14 @@ async def group(request: Request, name: str) -> PageMetadata:
         about=about,
         at=path,
         period=period,
-        orders=[
-            (f"{path}{Ranking(ranking.kept, each).query}", ORDERS[each][0], not period and each == ranking.order)
-            for each in ranking.kept
-        ],
+        **order_tabs(Ranking(ranking.orders, "" if period else ranking.order), path),
         periods=periods(path, ranking, period),
         first=1 + (ranking.page - 1) * PAGE_SIZE,
         **pages(path, ranking, period, since, found["articles"]["pageInfo"]),
     )
     description = about.plain or f"Articles in {title}"
     canonical = f"{path}{'' if period else ranking.query}"
-    return PageMetadata(title, description, canonical, f"{path}/", ranking.named_order, content=content)
+    return PageMetadata(title, description, canonical, f"{path}/", "" if period else ranking.order, content=content)
 
 
 def periods(path: str, ranking: Ranking, current: str | None) -> list[tuple[str, str, str, bool]]:
@@ -83,7 +80,7 @@ def periods(path: str, ranking: Ranking, current: str | None) -> list[tuple[str,
     return [
         (address(path, {"top": each}), *LISTS[f"top/{each}"], each == current)
         for each in HOURS
-        if has_period(ranking.kept, each)
+        if has_period(ranking.orders.names, each)
     ]
 
 
@@ -95,7 +92,7 @@ def pages(
     def page(number: int) -> str:
         if period:
             return address(path, {"top": period, "since": since, "page": None if number == 1 else number})
-        return f"{path}{Ranking(ranking.kept, ranking.order, number).query}"
+        return f"{path}{Ranking(ranking.orders, ranking.order, number).query}"
 
     return {
         "previous": page(ranking.page - 1) if ranking.page > 1 else "",

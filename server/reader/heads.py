@@ -19,7 +19,7 @@ from server.branding.files import PAGES as SITE_PAGES
 from server.markdown_html import cut, render, text_of
 from server.reader.articles import article_page
 from server.reader.comment_list import comments
-from server.reader.front_page import LISTS, Ranking, front_page, kept_orders, ranking_of
+from server.reader.front_page import LISTS, Ranking, front_page, ranking_of, shown_orders
 from server.reader.groups import group, groups
 from server.reader.metadata import NOT_FOUND, UNKNOWN, PageMetadata
 from server.reader.moderation_log import moderation_log
@@ -145,7 +145,7 @@ async def front_page_metadata(request: Request) -> PageMetadata:
 def ranking_metadata(ranking: Ranking | None) -> PageMetadata:
     if ranking is None:
         return NOT_FOUND
-    return PageMetadata(ranking.title, path=ranking.query, order=ranking.named_order)
+    return PageMetadata(ranking.title, path=ranking.query, order=ranking.order)
 
 
 async def article(request: Request, number: str) -> PageMetadata:
@@ -202,7 +202,7 @@ def head(request: Request, page: PageMetadata) -> Head:
         page=page,
         site=site,
         title=f"{page.title} · {site}" if page.title else site,
-        orders=" ".join(kept_orders(request)),
+        orders=shown_orders(request),
         front_doors=" ".join(request.app.state.front_doors),
         login_url=request.app.state.login_url,
         offers=request.app.state.store.users.offers,

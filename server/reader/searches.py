@@ -15,19 +15,25 @@ from server.reader.metadata import UNKNOWN, PageMetadata
 
 KINDS = {"": "Everything", "ARTICLE": "Articles", "COMMENT": "Comments", "USER": "Users"}
 ORDERS = {"RELEVANCE": "Best match", "NEWEST": "Newest", "VOTES": "Most votes"}
+TEXTS = ["ARTICLE", "COMMENT"]  # users stand apart from them
+NOBODY: Mapping[str, Any] = {"totalCount": 0, "edges": []}
 MOST_MATCHES = 10_000
-SEARCH = f"""query SearchHtml($query: String!, $kinds: [SearchKind!], $order: SearchOrder!, {VARIABLES}) {{
+SEARCH = f"""query SearchHtml(
+  $query: String!, $kinds: [SearchKind!], $order: SearchOrder!, $hasPeople: Boolean!, {VARIABLES}
+) {{
   search(query: $query, kinds: $kinds, order: $order, {ARGUMENTS}) {{
     totalCount suggestion {PAGE_INFO}
-    edges {{
-      excerpt
-      node {{
-        __typename
-        ... on Article {{ {ARTICLE_LINE} }}
-        ... on Comment {{ {COMMENT_LINE} }}
-        ... on User {{ username karma joinedAt }}
-      }}
-    }}
+    edges {{ ...Match }}
+  }}
+  people: search(query: $query, kinds: [USER], first: 3) @include(if: $hasPeople) {{ totalCount edges {{ ...Match }} }}
+}}
+fragment Match on SearchEdge {{
+  excerpt
+  node {{
+    __typename
+    ... on Article {{ {ARTICLE_LINE} }}
+    ... on Comment {{ {COMMENT_LINE} }}
+    ... on User {{ username karma joinedAt }}
   }}
 }}"""
 
@@ -49,17 +55,21 @@ async def search(request: Request) -> PageMetadata:
         "kind": kind if kind in KINDS else "",
         "order": order if order in ORDERS and order != "RELEVANCE" else "",
     }
+    shown = page_of(request)
     variables = {
         "query": words,
-        "kinds": [asked["kind"]] if asked["kind"] else None,
+        "kinds": [asked["kind"]] if asked["kind"] else TEXTS,
         "order": asked["order"] or "RELEVANCE",
+        "hasPeople": not asked["kind"] and not (shown.get("after") or shown.get("before")),
+        **shown,
     }
     try:
-        found = (await documents.query(request, SEARCH, {**variables, **page_of(request)}))["search"]
+        data = await documents.query(request, SEARCH, variables)
     except HTTPException as error:
         if error.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
             raise
         return UNKNOWN  # without a database: the script says so, and asks again
+    found, people = data["search"], data.get("people") or NOBODY
     suggestion = found["suggestion"]
     title = f"Search: {words}"
     content = render_page(
@@ -69,8 +79,11 @@ async def search(request: Request) -> PageMetadata:
         words=words,
         kinds=links(asked, "kind", KINDS, asked["kind"]),
         orders=links(asked, "order", ORDERS, asked["order"] or "RELEVANCE"),
-        count=count_of(found["totalCount"]),
+        count=count_of(found["totalCount"], has_people=people["totalCount"] > 0),
         suggestion=suggestion and (address("search", {**asked, "q": suggestion}), suggestion),
+        people=matches(people["edges"]),
+        all_people=address("search", {**asked, "kind": "USER"}),
+        people_count=people["totalCount"],
         matches=matches(found["edges"]),
         **neighbours("search", found["pageInfo"], asked),
     )
@@ -87,9 +100,9 @@ def links(
     ]
 
 
-def count_of(total: int) -> str:
+def count_of(total: int, *, has_people: bool = False) -> str:
     if total == 0:
-        return "Nothing has all of these words."
+        return f"{'No article and no comment' if has_people else 'Nothing'} has all of these words."
     if total >= MOST_MATCHES:
         return f"More than {MOST_MATCHES:,} matches."
     return "1 match." if total == 1 else f"{total:,} matches."

@@ -10,7 +10,7 @@ from starlette.requests import Request
 
 from server import documents
 from server.reader.frames import address, render_page
-from server.reader.front_page import LISTS, PAGE_SIZE, Ranking, kept_orders, lists, order_links
+from server.reader.front_page import LISTS, PAGE_SIZE, Ranking, lists, order_tabs, shown_orders
 from server.reader.lines import ARTICLE_LINE
 from server.reader.metadata import NOT_FOUND, PageMetadata
 
@@ -36,8 +36,7 @@ async def top(request: Request, period: str) -> PageMetadata:
     Raises:
         HTTPException: those of `documents.query`; 400 for a cursor of something else.
     """
-    kept = kept_orders(request)
-    if not has_period(kept, period):
+    if not has_period(shown_orders(request).names, period):
         return NOT_FOUND
     path, given = f"top/{period}", request.query_params
     since, after, place = since_of(period, given.get("since")), given.get("after"), _place(given.get("from"))
@@ -47,7 +46,6 @@ async def top(request: Request, period: str) -> PageMetadata:
     content = _list_page(
         request,
         "top.html",
-        kept,
         title=LISTS[path][1],
         period=period,
         articles=articles["nodes"],
@@ -74,7 +72,6 @@ async def good(request: Request) -> PageMetadata:
     content = _list_page(
         request,
         "good.html",
-        kept_orders(request),
         title=title,
         day=day or "",
         today=datetime.now(UTC).date().isoformat(),
@@ -99,9 +96,9 @@ def since_of(period: str, given: str | None) -> str:
     return start.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _list_page(request: Request, template: str, kept: Sequence[str], **values: object) -> str:
-    ranking = Ranking(kept, "")  # none of the orders is shown
-    return render_page(request, template, orders=order_links(ranking), others=lists(ranking), **values)
+def _list_page(request: Request, template: str, **values: object) -> str:
+    ranking = Ranking(shown_orders(request), "")  # the page is by none of the orders
+    return render_page(request, template, others=lists(ranking), **order_tabs(ranking), **values)
 
 
 def _place(text: str | None) -> int:

@@ -109,6 +109,18 @@ async def test_words_find_their_other_forms(run):  # S1
         assert await run(found, query) == [], query
 
 
+async def test_last_word_of_what_has_no_space_finds_its_other_forms(run):  # S1
+    await run(write, 1024, "A self-hosted wiki")
+    await run(write, 2048, "How to self-host", content="open source")
+    await run(write, 3072, "Hosting your own self")
+
+    for query in ("self-hosting", "self-hosted", "self-host"):
+        assert sorted(await run(found, query)) == [1024, 2048], query
+    assert await run(found, "open-sources how") == [2048]
+    assert await run(found, "self-host wikis") == [1024]
+    assert await run(found, '"self-hosting" to') == await run(found, "selfs-host to") == []
+
+
 async def test_names_with_symbols_are_words(run):  # S1
     await run(write, 1024, "Learning C++")
     await run(write, 2048, "C and C# on .NET")

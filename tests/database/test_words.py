@@ -78,6 +78,7 @@ def test_words_have_no_case_and_no_accents_in_any_script(text, expected):
         ('"vote" votes', (("vote",),)),
         ("c++ C#", ((CPP,), (CSHARP,))),
         ("in node.js9", (("in",), ("node", "js9*"))),
+        ("self-hosted open-source", (("self", "hosted~"), ("open", "source~*"))),
     ],
 )  # fmt: skip
 def test_queries_have_words_and_quoted_phrases_and_no_other_syntax(query, expected):

@@ -20,7 +20,7 @@ a block of code
 # Pages that everybody may see, by what they show.
 PUBLIC = {
     "front page": "/",
-    "second page by HOT": "/?order=HOT&page=2",
+    "second page by SCORE": "/?order=SCORE&page=2",
     "newest": "/?order=TIME",
     "top of the day": "/top/day",
     "good": "/good",

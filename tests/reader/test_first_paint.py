@@ -24,7 +24,7 @@ def enabled(page):
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, TABLET, PHONE], ids=["desktop", "tablet", "phone"])
-@pytest.mark.parametrize("path", ["/", "/?order=TIME", "/?order=HOT&page=2"])
+@pytest.mark.parametrize("path", ["/", "/?order=TIME", "/?order=VOTES&page=2"])
 async def test_nothing_moves_when_the_script_takes_over(visit, scene, path, viewport):
     page = await visit(scene.alice, viewport=viewport)
 
@@ -70,7 +70,7 @@ async def test_links_of_the_html_stay_below_a_prefix(visit, site):
     async with gateway(site.url, "/news") as (proxy, url):
         page = await visit(base_url=url)
         await page.route(GRAPHQL, lambda route: None)
-        await page.goto("./?order=HOT")
+        await page.goto("./?order=SCORE")
         links = await page.evaluate(
             "() => [...document.querySelectorAll('#root a:not([rel~=ugc])')].map((a) => a.href)"
         )

@@ -5,9 +5,10 @@ import re
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
+import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import GRAPHQL, PHONE, opened, until
+from tests.reader.conftest import DESKTOP, GRAPHQL, PHONE, opened, until
 from tests.servers import PATIENCE
 
 
@@ -33,14 +34,14 @@ async def test_front_page_takes_one_request(page):
 async def test_orders_and_pages_have_addresses(page):
     await opened(page, "/")
     lists = page.get_by_role("navigation", name="Lists")
-    for name, order in [
-        ("New", "TIME"),
-        ("Hot", "HOT"),
-        ("Active", "ACTIVE"),
-        ("Best", "BEST"),
+    for name, query in [
+        ("New", r"\?order=TIME"),
+        ("Hot", ""),
+        ("Active", r"\?order=ACTIVE"),
+        ("Best", r"\?order=BEST"),
     ]:
         await lists.get_by_role("link", name=name, exact=True).click()
-        await expect(page).to_have_url(re.compile(rf"/\?order={order}$"))
+        await expect(page).to_have_url(re.compile(rf"/{query}$"))
         await expect(page.get_by_role("heading", level=1, name=f"{name} articles")).to_be_focused()
         await expect(page.get_by_role("article")).to_have_count(30)
 
@@ -50,6 +51,32 @@ async def test_orders_and_pages_have_addresses(page):
     await expect(page.get_by_role("article").first).to_have_attribute("data-rank", "31")
     await page.get_by_role("link", name="Previous").click()
     await expect(page).to_have_url(re.compile(r"/\?order=BEST$"))
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+async def test_other_orders_are_below_more(visit, axe, viewport):
+    page = await visit(viewport=viewport)
+    await opened(page, "/")
+    more = page.locator(".more-orders")
+    await expect(page.locator(".tabs").first.locator("> li > a")).to_have_text(["Hot", "New", "Active", "Best"])
+
+    await more.get_by_text("More").press("Enter")
+    await expect(more.get_by_role("link")).to_have_count(4)
+    await expect(more.get_by_role("link", name="Votes The")).to_contain_text("The most votes of all time.")
+    assert [each for each in await axe(page) if not each.startswith("target-size")] == []  # of what it covers in part
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("Escape")
+    await expect(more.get_by_role("link")).to_have_count(0)
+    await expect(more.locator("summary")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await more.get_by_role("link", name="Votes The").click()
+
+    await expect(page).to_have_url(re.compile(r"/\?order=VOTES$"))
+    await expect(more.locator("summary")).to_have_text("Votes")
+    await expect(more.get_by_role("link")).to_have_count(0)
+    await more.locator("summary").click()
+    await page.get_by_role("link", name="Groups").focus()
+    await expect(more.get_by_role("link")).to_have_count(0)
 
 
 async def test_top_of_periods_and_good_articles(page, site):

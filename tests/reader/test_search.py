@@ -66,6 +66,8 @@ async def test_kinds_and_orders_are_kept_in_the_address(page, site):
     site.wait_until_found("walrusfan", 4)
     await opened(page, "/search?q=walrusfan")
 
+    await expect(page.get_by_text("3 matches.")).to_be_visible()  # and the user apart
+    await expect(page.get_by_role("region", name="Users").get_by_role("article")).to_have_count(1)
     await page.get_by_role("link", name="Users", exact=True).click()
     await expect(page.get_by_role("article", name=f"User {member.username}")).to_contain_text("karma")
     await expect(page.get_by_text("1 match.")).to_be_visible()
@@ -79,6 +81,19 @@ async def test_kinds_and_orders_are_kept_in_the_address(page, site):
     await expect(page).to_have_url(re.compile(r"\?q=walrusfan&kind=ARTICLE&order=VOTES$"))
     await page.reload()
     await expect(titles(page)).to_have_text(["The walrusfan journal", "Walrusfan again"])
+
+
+async def test_first_users_stand_apart_with_a_link_to_all(page, site):
+    for number in range(4):
+        site.member(f"gecko{number}")
+    site.wait_until_found("gecko", 4)
+    await opened(page, "/search?q=gecko")
+
+    await expect(page.get_by_text("No article and no comment has all of these words.")).to_be_visible()
+    await expect(page.get_by_role("region", name="Users").get_by_role("article")).to_have_count(3)
+    await page.get_by_role("link", name="All 4 users").click()
+    await expect(page.get_by_text("4 matches.")).to_be_visible()
+    await expect(page).to_have_url(re.compile(r"/search\?q=gecko&kind=USER$"))
 
 
 async def test_matches_have_pages(page, site):

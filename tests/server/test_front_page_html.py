@@ -22,11 +22,12 @@ def ranked(page):
 
 
 def test_orders_are_those_of_the_reader():
-    listed = re.findall(r'order: "(\w+)", name: "([^"]*)", title: "([^"]*)"', (COMPONENTS / "Orders.tsx").read_text())
+    parts = [rf'{part}: "([^"]*)",?\s+' for part in ("order", "name", "title", "what")]
+    listed = re.findall("".join(parts), (COMPONENTS / "Orders.tsx").read_text())
     size = re.search(r"PAGE_SIZE = (\d+)", (COMPONENTS / "RankedArticles.tsx").read_text())
 
-    assert {order: (name, title) for order, name, title in listed} == ORDERS
-    assert list(ORDERS) == [order for order, _, _ in listed]
+    assert {order: tuple(texts) for order, *texts in listed} == ORDERS
+    assert list(ORDERS) == [order for order, *_ in listed]
     assert {order.name for order in Order} == ORDERS.keys()
     assert int(size[1]) == PAGE_SIZE
 
@@ -52,7 +53,7 @@ async def test_page_has_its_articles_with_ranks_votes_and_links(http, store, ali
     ]
     assert second.h2.a["href"] == second.select(".details > a")[1]["href"]
     assert all(button.has_attr("disabled") for button in page.select("button"))
-    assert [link.text for link in page.select("[aria-current]")] == ["All", "Votes"]
+    assert [link["href"] for link in page.select("[aria-current]")] == ["./", "?order=VOTES"]
     assert page.select_one("header .site").text == "Votes & Co"
 
 
@@ -103,10 +104,60 @@ async def test_orders_that_the_store_does_not_keep_have_no_page(redis_url):
         page, other = await read(http, "/"), await read(http, "/?order=TIME")
         await read(http, "/?order=SCORE", status=404)
 
+        redirected = await http.get("/?order=HOT")
+
+    assert page.title.text == "Hot articles · Votes & Co"
+    assert [link["href"] for link in page.select(".lists a")] == ["./", "?order=TIME", "good"]
+    assert metas(page)["upvote-orders"] == "HOT TIME"
+    assert (canonical(page), canonical(other)) == (["./"], ["?order=TIME"])
+    assert redirected.status_code == 307
+
+
+async def test_front_page_is_by_hot_and_shows_four_orders(http, store, alice):
+    await store.articles.post(alice, Draft("A title", "", "text"))
+
+    page, other = await read(http, "/"), await read(http, "/?order=VOTES")
+
+    assert page.title.text == "Hot articles · Votes & Co"
+    assert [link.text for link in page.select(".tabs > li > a")][:4] == ["Hot", "New", "Active", "Best"]
+    assert [link.b.text for link in page.select(".more-orders a")] == ["Score", "Votes", "Controversial", "Gravity"]
+    assert [link.span.text for link in page.select(".more-orders a")] == [
+        ORDERS[order][2] for order in ("SCORE", "VOTES", "CONTROVERSIAL", "GRAVITY")
+    ]
+    assert (page.summary.text, other.summary.text, other.summary["class"]) == ("More", "Votes", ["current"])
+    assert metas(page)["upvote-shown-orders"] == "4"
+
+
+@pytest.mark.parametrize(
+    ("sent", "address"),
+    [
+        ("/?order=TIME", "./"),
+        ("/?order=TIME&page=2", "./?page=2"),
+        ("/?a=%26&order=TIME&a=2", "./?a=%26&a=2"),
+    ],
+)
+async def test_order_of_the_front_page_is_not_in_its_address(redis_url, sent, address):
+    async with serving(redis_url, front_order="TIME", site_orders="SCORE,BEST") as http:
+        redirected, page = await http.get(sent), await read(http, "/")
+
+    assert (redirected.status_code, redirected.headers["location"]) == (307, address)
     assert page.title.text == "New articles · Votes & Co"
-    assert [link["href"] for link in page.select(".lists a")] == ["./", "?order=HOT", "good"]
-    assert metas(page)["upvote-orders"] == "TIME HOT"
-    assert canonical(page) == canonical(other) == ["./"]
+    assert [link.text for link in page.select(".tabs > li > a")][:3] == ["New", "Score", "Best"]
+    assert [link["href"] for link in page.head.select("[rel=alternate]")] == [
+        "atom.xml?order=TIME",
+        "rss.xml?order=TIME",
+    ]
+    assert metas(page)["upvote-shown-orders"] == "3"
+
+
+async def test_store_without_hot_shows_its_first_order(redis_url):
+    async with serving(redis_url, orders="VOTES,SCORE,BEST") as http:
+        page, feed = await read(http, "/"), await http.get("/rss.xml")
+
+    assert page.title.text == "Top articles · Votes & Co"
+    assert [link.text for link in page.select(".tabs > li > a")][:3] == ["Score", "Best", "Votes"]
+    assert page.select(".more-orders") == []
+    assert feed.status_code == 200
 
 
 async def test_client_without_points_gets_the_page_without_articles(redis_url, store, alice):
@@ -119,7 +170,7 @@ async def test_client_without_points_gets_the_page_without_articles(redis_url, s
 
     assert ranked(whole) == [("1", "A title")]
     assert ranked(empty) == []
-    assert empty.title.text == "Top articles · Votes & Co"
+    assert empty.title.text == "Hot articles · Votes & Co"
     assert int(response.headers["retry-after"]) > 0
 
 

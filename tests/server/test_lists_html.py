@@ -290,13 +290,15 @@ async def test_search_finds_articles_comments_and_users(redis_url, tmp_path, sto
         alice = await registered(store, "kestrel")
         number = await posted(store, alice, "A kestrel <hovers>")
         await store.comments.post(number, None, alice, "The kestrel is a falcon")
-        page = await found(http, 3)
+        page = await found(http, 2)
         users = await read(http, f"/{dict((text, href) for href, text in links(page, '.filters a'))['Users']}")
         none = await read(http, "/search?q=kestrol")
 
     assert page.title.text == "Search: kestrel · Votes & Co"
     assert {each.text for each in page.select("mark")} == {"kestrel"}
     assert titles_of_matches(page) == {"A kestrel <hovers>"}
+    assert [each["aria-label"] for each in page.select("section.people-found article")] == ["User kestrel"]
+    assert page.select("section.people-found > a") == []
     assert [each["aria-label"] for each in users.select(".items article")] == ["User kestrel"]
     assert none.select_one(".found").text == "Nothing has all of these words. Did you mean kestrel?"
     assert links(none, ".found a") == [("search?q=kestrel", "kestrel")]

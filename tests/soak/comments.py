@@ -45,7 +45,8 @@ def post(
     return comment, False
 
 
-def edit(model: Model, token: str | None, given: Mapping[str, Any]) -> Comment:
+def edited(model: Model, token: str | None, given: Mapping[str, Any]) -> tuple[Comment, str | None]:
+    """The comment that an edit is about, and the rule that holds it."""
     if token is None:
         raise Refused("UNAUTHENTICATED")
     check_all((is_id("comment", given["commentId"]), "commentId"), (is_content(given["content"]), "content"))
@@ -53,12 +54,9 @@ def edit(model: Model, token: str | None, given: Mapping[str, Any]) -> Comment:
     if "REMOVED" in (comment.state, comment.article.state):
         model.reached.count("edits of what is removed")
         raise Refused("FORBIDDEN", "commentId")
-    model.held_by(editor, {"content": given["content"]})
+    rule = model.held_by(editor, {"content": given["content"]})
     model.reached.count("edits of what is pending", comment.state == "PENDING")
-    comment.content, comment.edited_at = given["content"], model.now
-    model.forget_cleared_flags(comment)
-    model.version += 1
-    return comment
+    return comment, rule
 
 
 def delete(model: Model, token: str | None, id: str) -> str:
@@ -69,7 +67,7 @@ def delete(model: Model, token: str | None, id: str) -> str:
 
 def drop(model: Model, comment: Comment) -> None:
     """Delete a comment. One with replies becomes a stub. A stub goes with its last reply."""
-    comment.poster = comment.content = comment.edited_at = None
+    comment.poster = comment.content = comment.edited_at = comment.held_edit = None
     comment.state = "DELETED"
     model.reached.count("notifications whose cause is deleted", bool(comment.notified))
     comment.notified.clear()

@@ -34,11 +34,11 @@ MUTATIONS = {  # by name, how often relative to the others
     "regroupArticle": 8,
     "deleteComment": 11,
     "deleteArticle": 9,
-    "editArticle": 5,
-    "editComment": 3,
+    "editArticle": 6,
+    "editComment": 5,
     "unfollowUser": 4,
-    "followGroup": 8,
-    "unfollowGroup": 4,
+    "followGroup": 12,
+    "unfollowGroup": 3,
     "hideArticle": 5,
     "unhideArticle": 2,
     "blockUser": 1.5,
@@ -55,6 +55,7 @@ MUTATIONS = {  # by name, how often relative to the others
     "createInvitation": 0.5,
     "removeContent": 8,
     "approveContent": 3,
+    "rejectEdit": 1,
     "lockArticle": 2,
     "revertModeration": 6,
     "grantRole": 1,
@@ -70,6 +71,7 @@ MUTATIONS = {  # by name, how often relative to the others
 MODERATION = {  # by name, how often relative to each other where only these are wanted
     "removeContent": 8,
     "approveContent": 3,
+    "rejectEdit": 2,
     "lockArticle": 2,
     "revertModeration": 6,
     "grantRole": 1,
@@ -81,6 +83,7 @@ OF_COMMENTS = ("thread", "comments", "replies")  # whose cursors belong to one a
 HASHING = ("register", "logIn", "changePassword", "resetPassword", "editAccount")  # once in a document at most
 NOT_IN_PAYLOADS = ("search",)  # what a write has changed is found a little later
 BANNED = "rule params { name value } ... on Banned { until group { name } } }"
+HELD = "heldEdit { id title link content heldBy at }"
 QUEUED = "since heldBy flagReasons flags { reason note at by { username } } "
 SEARCHED = ("Article", "Comment", "User")
 SEARCH_ORDERS = ("NEWEST", "VOTES", "RELEVANCE")
@@ -145,6 +148,7 @@ class DocumentGenerator:
         """A mutation whose payload does not depend on the order in which it and others are executed."""
         changes = ("vote", "voteOnComment", "followUser", "unfollowUser")
         fields = {"post": "article { id }", "comment": "comment { id }"} | dict.fromkeys(changes, "changed")
+        fields |= {"logInWithToken": "token expiresAt user { username displayName roles { role group { name } } }"}
         fields |= {"deleteUser": "deletedUserId", "register": "token", "resetPassword": "token"}
         fields |= dict.fromkeys(ACTING, "action { id } changed")
         selected = f"{{ {fields.get(name, '__typename')} userErrors {{ code field }} }}"
@@ -167,7 +171,7 @@ class DocumentGenerator:
         weights = {
             "articles": 10, "feed": 9, "user": 7, "article": 26, "comment": 7, "group": 5, "groups": 3, "frontPage": 4,
             "comments": 4, "articlesByLink": 4, "node": 4, "nodes": 3, "viewer": 5, "session": 3, "inbox": 8,
-            "rateLimit": 1, "search": 6, "moderationLog": 5, "held": 3, "home": 4, "moderationQueue": 4, "appeals": 3,
+            "rateLimit": 1, "search": 6, "moderationLog": 5, "held": 3, "home": 8, "moderationQueue": 4, "appeals": 3,
             "siteModerators": 2, "linkTitle": 1,
         }  # fmt: skip
         return self.random.choices(list(weights), list(weights.values()))[0]
@@ -234,8 +238,9 @@ class DocumentGenerator:
             chosen = [name for name in others if self.random.random() < chance / max(len(others) / 2, 1)]
             if type_name in ("Query", "Feed", "Home", "Inbox", "Group") and not chosen and others:
                 chosen = [self.random.choice(others)]
-            if type_name == "Article" and depth < 3 and self.random.random() < 0.6:
-                chosen = ["thread", *(name for name in chosen if name != "thread")]
+            usual = {"Article": "thread", "Home": "articles"}.get(type_name)
+            if usual and depth < 3 and self.random.random() < 0.6:
+                chosen = [usual, *(name for name in chosen if name != usual)]
             parts += [self._field(type_name, name, depth, times, within) for name in chosen if self.cost < MOST_COST]
         self.random.shuffle(parts)
         return parts
@@ -293,6 +298,8 @@ class DocumentGenerator:
             parts.append(f"... on {name} {self._selection(name, depth + 1, times, {})}")
         if self.random.random() < 0.3:
             parts.append("... on Votable { votes upvotes downvotes viewerVote isVotingOpen votingClosesAt }")
+        if self.random.random() < 0.3:
+            parts.append(f"... on Votable {{ {HELD} }}")
         return f"{{ {' '.join(parts)} }}"
 
     def _field(self, parent: str, name: str, depth: int, times: float, within: Mapping[str, Any] | None = None) -> str:

@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import httpx
 
-from tests.soak import inboxes
+from tests.soak import inboxes, issuers
 from tests.soak.model import Model
 from tests.soak.records import Article, Comment, User, vote_of
 from tests.soak.saved import is_shown
@@ -20,8 +20,8 @@ Lines = defaultdict[str, Counter[tuple[Any, ...]]]  # by the name of the file
 KEYS: Mapping[str, Callable[[dict[str, Any]], tuple[Any, ...]]] = {
     "account": lambda line: (line["username"], line["displayName"], line["about"], line["karma"], len(line["roles"])),
     "sessions": lambda line: (),
-    "articles": lambda line: (line["id"], line["title"], line["content"], line["state"], *_actions(line)),
-    "comments": lambda line: (line["id"], line["content"], line["state"], *_actions(line)),
+    "articles": lambda line: (line["id"], line["title"], line["content"], line["state"], _edit(line), *_actions(line)),
+    "comments": lambda line: (line["id"], line["content"], line["state"], _edit(line), *_actions(line)),
     "votes": lambda line: (line["subjectId"], line["value"]),
     "following": lambda line: (line["username"],),
     "followers": lambda line: (line["username"],),
@@ -32,6 +32,7 @@ KEYS: Mapping[str, Callable[[dict[str, Any]], tuple[Any, ...]]] = {
     "inbox": lambda line: (line["kind"], line["subject"] and line["subject"]["id"], line["isSeen"]),
     "mails": lambda line: (line["email"], line["pendingEmail"], line["mailReplies"]),
     "flags": lambda line: (line["subjectId"], line["reason"], line["note"]),
+    "identities": lambda line: (line["issuer"], line["id"]),
     "moderation": lambda line: (line["id"], line["kind"], line["reason"]),
 }
 
@@ -60,8 +61,8 @@ def expected(model: Model, viewer: User) -> Lines:
     lines: dict[str, Counter[tuple[Any, ...]]] = {
         "account": Counter([(viewer.name, *profile, model.karma(viewer), len(viewer.roles))]),
         "sessions": Counter(() for each in model.sessions.values() if each is viewer),
-        "articles": Counter((repr(each), each.title, each.content, each.state, *_numbers(each)) for each in articles),
-        "comments": Counter((repr(each), each.content, each.state, *_numbers(each)) for each in comments),
+        "articles": Counter((repr(each), each.title, each.content, each.state, *_held(each)) for each in articles),
+        "comments": Counter((repr(each), each.content, each.state, *_held(each)) for each in comments),
         "votes": Counter(_votes(subjects, viewer)),
         "following": Counter((each.name,) for each in viewer.following),
         "followers": Counter((each.name,) for each in model.followers(viewer)),
@@ -72,6 +73,7 @@ def expected(model: Model, viewer: User) -> Lines:
         "blocked": Counter((each.name,) for each in viewer.blocked),
         "mails": Counter([(None, None, viewer.mail_replies)]),  # nobody has an address
         "flags": Counter((repr(each), flag.reason, flag.note) for each, flag in flags.items()),
+        "identities": Counter((issuers.NAME, each) for each, of in model.identities.items() if of.user is viewer),
         "moderation": Counter((repr(each), each.kind, each.reason) for each in viewer.actions),
     }
     return defaultdict(Counter, lines)
@@ -94,8 +96,14 @@ def _actions(line: Mapping[str, Any]) -> Iterable[str]:
     return [each["id"] for each in line["moderation"]]
 
 
-def _numbers(text: Article | Comment) -> Iterable[str]:
-    return [repr(each) for each in text.actions]
+def _edit(line: Mapping[str, Any]) -> str | None:
+    return line["heldEdit"] and line["heldEdit"]["content"]
+
+
+def _held(text: Article | Comment) -> Iterable[str | None]:
+    """The content of the edit that waits, and the actions about a text."""
+    edited = text.held_edit and (text.held_edit.changes.get("content", text.content) or None)
+    return [edited, *(repr(each) for each in text.actions)]
 
 
 def _votes(subjects: Iterable[Article | Comment], viewer: User) -> Iterable[tuple[str, str]]:

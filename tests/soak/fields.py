@@ -460,7 +460,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "Account": {
         "id": lambda request, user: f"account:{user.lower}",
         "sessions": _account_sessions,
-        "hasPassword": lambda request, user: True,
+        "hasPassword": lambda request, user: bool(user.password),
         **mails.ACCOUNT_FIELDS,
     },
     "Site": {

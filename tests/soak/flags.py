@@ -100,8 +100,8 @@ def _hides(model: Model, subject: Article | Comment, flagger: User) -> bool:
 
 def queue(model: Model, viewer: User, kind: str, group: str | None, paging: PageArguments) -> Page | None:
     """
-    What is flagged and visible, by its first flag, or what is pending, by the time when it was posted; None for who
-    does not moderate there.
+    What is flagged and visible, by its first flag; or what is pending, by the time when it was posted, and what has an
+    edit that waits, by the time of that. None for who does not moderate there.
     """
     chosen = chosen_queue(viewer, group)
     if chosen is None:
@@ -145,6 +145,9 @@ def _pending(model: Model, chosen: Queue) -> Iterable[tuple[int, Article | Comme
         is_in_queue = chosen.groups is None or bool(chosen.groups & _article(each).groups)
         if each.state == "PENDING" and is_in_queue:
             yield each.posted_at, each
+        elif each.held_edit and is_in_queue:
+            model.reached.count("held edits in queues")
+            yield each.held_edit.at, each
 
 
 def _shown(subject: Article | Comment, viewer: User, chosen: Queue) -> list[tuple[User, Flag]]:

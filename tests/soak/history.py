@@ -55,6 +55,7 @@ class Step:
     - export: a user takes their data along
     - purge: a text is purged by a command of the shell, beside reads
     - reset: a user gets a link by a command of the shell, and mostly chooses a password by it
+    - token: the token of an issuer is exchanged for a session
     - import, admin: stories are imported, or a user becomes an admin, by a command of the shell
     - restart, kill: of the server; drop: its Redis connections break; expire: all sessions end
     - fault, healed: what happens to the database or the mirror, and its end

@@ -74,11 +74,13 @@ def unseen_time(model: Model, user: User) -> int:
 
 
 def announce(model: Model, text: Article | Comment) -> None:
-    """Notify those whom a text answers or mentions, now that it is shown for the first time."""
+    """Notify those whom a text answers or mentions, now that it is shown for the first time, but not who blocks it."""
     for name, notice in text.notified.items():
         user = model.users.get(name)
-        text.notified[name] = notice._replace(at=unseen_time(model, user) if user else None, written_at=model.now)
-        model.reached.count("notifications of what was held", user is not None)
+        is_told = user is not None and text.poster not in user.blocked
+        at = unseen_time(model, user) if user and is_told else None
+        text.notified[name] = notice._replace(at=at, written_at=model.now)
+        model.reached.count("notifications of what was held", is_told)
 
 
 def put_back(model: Model, text: Article | Comment) -> None:

@@ -1,7 +1,7 @@
 """Random inputs of mutations: mostly valid ones, and sometimes the same one again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from tests.soak import mails
@@ -126,14 +126,17 @@ class VariableGenerator(ModeratorInputs):
             given["idempotencyKey"] = f"key {self.random.randint(1, 6)}"
         return given
 
-    def _content(self, ruled: Sequence[str] = (*HELD, *UNHELD, *RULED_LINKS)) -> str:
+    def _content(self) -> str:
         """Sometimes one of some texts that concern rules."""
         if self._chance(0.03):
             return self.random.choice(("", "  \n", "x" * 10_001))
         if self._is_under_rules() and self._chance(0.15):
-            return f"{self.random.choice(ruled)} {self._mentioning()}"
+            return f"{self.random.choice((*HELD, *UNHELD, *RULED_LINKS))} {self._mentioning()}"
         texts = ("I like the *last* one.", "日本語", "<b>no</b>\n\n- yes", "x" * 2_000, *(self._mentioning(),) * 3)
         return f"{self.random.choice(texts)} {self.random.randint(1, 999)}"
+
+    def _held_text(self) -> str:
+        return f"{self.random.choice(HELD)} {self._mentioning()}"
 
     def _is_under_rules(self) -> bool:
         """Whether rules concern the viewer, if there are some."""
@@ -147,7 +150,8 @@ class VariableGenerator(ModeratorInputs):
         return text.format(*(self.random.choice((name, name, name.upper())) for name in chosen))
 
     def _input_editcomment(self) -> dict[str, Any]:
-        return {"commentId": self._own_comment(), "content": self._content(UNHELD)}
+        content = self._held_text() if self._is_under_rules() and self._chance(0.4) else self._content()
+        return {"commentId": self._own_comment(), "content": content}
 
     def _input_deletecomment(self) -> dict[str, Any]:
         return {"commentId": self._own_comment()}
@@ -193,6 +197,10 @@ class VariableGenerator(ModeratorInputs):
             given["link"] = self.random.choice((None, "", "https://example.org/edited", *WRONG_LINKS[:1]))
         if self.random.random() < 0.4:
             given["content"] = self.random.choice((None, "edited", "y" * 5_000, self._mentioning(), *UNHELD))
+        if self._is_under_rules() and self._chance(0.4):
+            given[self.random.choice(("title", "content"))] = self._held_text()
+        if self._is_under_rules() and self._chance(0.08):
+            given["link"] = self.random.choice(RULED_LINKS)
         return given
 
     def _input_deletearticle(self) -> dict[str, Any]:
@@ -224,11 +232,16 @@ class VariableGenerator(ModeratorInputs):
     _input_unfollowuser = _input_followuser
 
     def _input_followgroup(self) -> dict[str, Any]:
-        return {
-            "group": self.random.choice((*WRONG_GROUPS, "nobody-knows-it")) if self._chance() else self._group(SLOT, {})
-        }
+        """Mostly a group that has articles."""
+        if self._chance():
+            return {"group": self.random.choice((*WRONG_GROUPS, "nobody-knows-it"))}
+        known = sorted({name for article in self.model.visible() for name in article.groups})
+        return {"group": self.random.choice(known) if known and self._chance(0.9) else self._group(SLOT, {})}
 
-    _input_unfollowgroup = _input_followgroup
+    def _input_unfollowgroup(self) -> dict[str, Any]:
+        """Sometimes a group that the viewer follows."""
+        followed = sorted(self.viewer.groups) if self.viewer else []
+        return {"group": self.random.choice(followed) if followed and self._chance(0.4) else self._group(SLOT, {})}
 
     def _input_hidearticle(self) -> dict[str, Any]:
         return {"articleId": self._articleId(SLOT, {})}
@@ -273,11 +286,11 @@ class VariableGenerator(ModeratorInputs):
         return given
 
     def _input_login(self) -> dict[str, Any]:
-        password = self.user.password if self.user and not self._chance(0.2) else "wrong horse 9"
+        password = (self.user.password if self.user and not self._chance(0.2) else "") or "wrong horse 9"
         return {"username": self._username(SLOT, {}), "password": password}
 
     def _input_changepassword(self) -> dict[str, Any]:
-        current = self.viewer.password if self.viewer and not self._chance(0.2) else "wrong horse 9"
+        current = (self.viewer.password if self.viewer and not self._chance(0.2) else "") or "wrong horse 9"
         return {"currentPassword": current, "newPassword": self._password()}
 
     def _password(self) -> str:

@@ -8,6 +8,7 @@ from websockets.exceptions import WebSocketException
 
 from tests.soak import announcing, subscribing
 from tests.soak.history import Step, resolved
+from tests.soak.reached import Reached
 from tests.soak.records import User
 from tests.soak.running import Difference, HistoryRun
 
@@ -21,12 +22,13 @@ async def subscribe(run: HistoryRun, step: Step) -> None:
     tokens = [each for each in tokens if each is None or each in run.model.sessions]
     id = resolved(others[0].variables["id"], run.notes.texts) if others else ""
     article = run.model.articles.get(int(id.partition(":")[2] or 0))
-    if article is None or not article.is_visible or not write.mutations:
+    if article is None or not write.mutations:
         return
+    tokens = [each for each in tokens if run.model.may_read(run.model.sessions.get(each or ""), article)]
     viewers = [run.model.sessions.get(token) if token else None for token in tokens for _ in range(TRANSPORTS)]
     before = [subscribing.state(run.model, viewer, article) for viewer in viewers]
     try:
-        async with subscribing.subscribed(run.server.port, tokens, id) as subscribers:
+        async with subscribing.subscribed(run.server.port, tokens, id, is_visible=article.is_visible) as subscribers:
             await run.send(replace(step, operations=(write,)))
             after = [subscribing.state(run.model, viewer, article) for viewer in viewers]
             sent = [each.after(earlier) for each, earlier in zip(after, before, strict=True)]
@@ -36,7 +38,7 @@ async def subscribe(run: HistoryRun, step: Step) -> None:
         raise Difference(step, write, f"no answer: {error!r}") from error
     _raise_wrong(run, step, viewers, wrong)
     for states in zip(before, after, strict=True):
-        _count_messages(run, *states)
+        _count_messages(run.model.reached, *states)
 
 
 async def tell(run: HistoryRun, step: Step) -> None:
@@ -67,11 +69,14 @@ def _raise_wrong(run: HistoryRun, step: Step, viewers: Sequence[User | None], wr
             raise Difference(step, step.operations[0], f"to {viewer or 'a stranger'} {found}")
 
 
-def _count_messages(run: HistoryRun, before: subscribing.State, after: subscribing.State) -> None:
-    reached = run.model.reached
+def _count_messages(reached: Reached, before: subscribing.State, after: subscribing.State) -> None:
     is_over = after.article == subscribing.COMPLETE
     reached.count("subscriptions that end for whom may not read", is_over)
     is_told = isinstance(after.article, dict) and after.article["state"] != "VISIBLE"
     reached.count("messages about removed articles", is_told)
+    was_pending = isinstance(before.article, dict) and before.article["state"] == "PENDING"
+    reached.count("messages about pending articles", was_pending and after.article != before.article)
+    held = before.comments.keys() - before.announced
+    reached.count("messages of commentPosted about what was held", bool(held & after.announced))
     reached.count("messages about articles", after.article != before.article)
     reached.count("messages about comments", after.comments != before.comments)

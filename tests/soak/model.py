@@ -76,6 +76,9 @@ class Model:
         self.orphans: set[int] = set()  # numbers of the comments of deleted articles
         self.moves: Counter[int] = Counter()  # votes on comments that have changed one, by partition
         self.sessions: dict[str, User] = {}  # by token
+        self.identities: dict[str, Any] = {}  # of users of an issuer, by subject: see `issuers`
+        self.exchanged: dict[str, int] = {}  # when tokens of the issuer were exchanged for sessions, by these
+        self.roles_by_claims: list[int] = []  # numbers of the actions by the token of an issuer that is exchanged now
         self.links: dict[str, Any] = {}  # to choose a password, by token: see `resets`
         self._hidden_tokens = 0
         self.pins: dict[tuple[Any, ...], Any] = {}  # by listing and instant
@@ -374,8 +377,11 @@ class Model:
             self.reached.count("votes on what is not visible")
             raise Refused("FORBIDDEN", field)
 
-    def edit(self, token: str | None, given: Mapping[str, Any]) -> Article:
-        """Fields that are left out keep their values; null removes a link or content."""
+    def edited(self, token: str | None, given: Mapping[str, Any]) -> tuple[Article, dict[str, Any], str | None]:
+        """
+        The article that an edit is about, what it changes, and the rule that holds it. Fields that are left out keep
+        their values; null removes a link or content.
+        """
         if token is None:
             raise Refused("UNAUTHENTICATED")
         changes = {name: given[name] for name in ("title", "link", "content") if name in given}
@@ -390,20 +396,11 @@ class Model:
         if article.state == "REMOVED":
             self.reached.count("edits of what is removed")
             raise Refused("FORBIDDEN", "articleId")
-        self.held_by(article.poster, changes)
+        rule = self.held_by(article.poster, changes)
         self.reached.count("edits of what is pending", article.state == "PENDING")
         link, content = changes.get("link", article.link), changes.get("content", article.content)
         check(link or content or not changes, "link")
-        if changes:
-            article.title, article.link, article.content = (
-                changes.get("title", article.title),
-                link or None,
-                content or None,
-            )
-            article.edited_at = self.now
-            self.forget_cleared_flags(article)
-            self.version += 1
-        return article
+        return article, changes, rule
 
     def forget_cleared_flags(self, subject: Article | Comment) -> None:
         """The text of what was edited is another one, and may be flagged again."""

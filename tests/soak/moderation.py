@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from tests.soak import inboxes, states
+from tests.soak import held_edits, inboxes, states
 from tests.soak.model import (
     GROUP,
     GROUPS_OF_AN_ARTICLE,
@@ -51,11 +51,23 @@ def approve(model: Model, token: str | None, given: Mapping[str, Any], number: N
     _require_rank(actor, subject, None)
     check(newest(subject.actions, "PURGE") is None, "subjectId")
     decision = states.decided(subject)
-    if subject.is_visible and decision.kind == "APPROVE" and not standing(subject.flags):
+    if subject.is_visible and decision.kind == "APPROVE" and not (standing(subject.flags) or subject.held_edit):
         return decision.action, False
     action = _decide(model, actor, subject, "APPROVE", texts, number)
+    held_edits.put_in_place(model, subject)
     _clear_flags(model, subject, None, action)
     return action, True
+
+
+def reject_edit(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
+    kind, texts = _kind(given["subjectId"], "subjectId", token), checked_texts(given)
+    actor = model.actor(token)
+    subject = _subject(model, actor, kind, given["subjectId"])
+    _require_rank(actor, subject, None)
+    if subject.held_edit is None:
+        return newest(subject.actions, "REJECT_EDIT"), False
+    subject.held_edit = None
+    return record(model, number, "REJECT_EDIT", subject, actor, texts), True
 
 
 def lock(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
@@ -83,7 +95,7 @@ def grant_at_shell(model: Model, username: str, number: int) -> None:
     """`upvote role grant NAME ADMIN`. `number` is that of the action."""
     user, texts = model.users[username.lower()], Texts(None, "by a command of the shell", None)
     record(model, lambda moderator: number, "GRANT_ROLE", user, model.operator, texts, role="ADMIN")
-    _write_role(user, "ADMIN", None)
+    write_role(user, "ADMIN", None)
 
 
 def purge_at_shell(model: Model, text: Article | Comment, number: int) -> None:
@@ -138,9 +150,9 @@ def record(
 def _decide(
     model: Model, actor: User, subject: Article | Comment, kind: str, texts: Texts, number: NewNumber
 ) -> Action:
-    """An approval of what was shown notifies nobody."""
+    """An approval of what was shown as it is notifies nobody."""
     before = subject.state
-    notifies = kind == "REMOVE" or not subject.is_visible
+    notifies = kind == "REMOVE" or not subject.is_visible or subject.held_edit is not None
     action = record(model, number, kind, subject, actor, texts, notifies=notifies, before=before)
     model.reached.count(f"{kind} of what is pending", before == "PENDING")
     states.set_state(model, subject, "REMOVED" if kind == "REMOVE" else "VISIBLE")
@@ -204,7 +216,7 @@ def revert_role(model: Model, actor: User, action: Action, texts: Texts, number:
         raise Refused("NOT_FOUND", "actionId")
     require_unreverted(action)
     reverted = record_revert(model, actor, action, texts, number, role=action.role)
-    _write_role(user, action.role, action.group)
+    write_role(user, action.role, action.group)
     model.reached.count("reverts of roles")
     return reverted
 
@@ -237,11 +249,11 @@ def _set_role(model: Model, token: str | None, kind: str, given: Mapping[str, An
         model.reached.count("roles that are so already")
         return newest(_about_role(user, role, group), kind), False
     action = record(model, number, kind, user, actor, texts, role=role)
-    _write_role(user, role, group)
+    write_role(user, role, group)
     return action, True
 
 
-def _write_role(user: User, role: str, group: str | None) -> None:
+def write_role(user: User, role: str, group: str | None) -> None:
     """Give the role, or take it, as the newest action says. It is then the last of all roles."""
     user.roles.pop((role, group), None)
     decision = newest(_about_role(user, role, group), "GRANT_ROLE", "REVOKE_ROLE")

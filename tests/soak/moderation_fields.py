@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from tests.soak import appeals, flags
+from tests.soak import appeals, flags, held_edits
 from tests.soak.model import GROUP, PSEUDONYM, USERNAME, BadInput, is_id
 from tests.soak.pages import ListingEntry, Page, cut, descending
 from tests.soak.records import Action, Article, Comment, Flag, Reading, User, newest, standing
@@ -110,6 +110,13 @@ def _queue_flags(request: Request, edge: flags.QueueEdge) -> list[tuple[User, Fl
     return edge.flags if edge.by else []
 
 
+def _held_by(request: Request, edge: flags.QueueEdge) -> str | None:
+    """The rule that holds a pending text, or the edit of a visible one."""
+    if edge.node.state == "PENDING":
+        return edge.node.rule
+    return edge.node.held_edit and edge.node.held_edit.rule
+
+
 def banned_until(request: Request, user: User) -> int | None:
     """For the user, and for all who have a role."""
     viewer, ban = request.viewer(), request.model.ban_of(user, None)
@@ -203,7 +210,7 @@ VOTABLE_FIELDS: Mapping[str, Callable[..., Any]] = {
     "flagReasons": flag_reasons,
     "removal": removal,
     "viewerFlag": viewer_flag,
-    "heldEdit": lambda request, subject: None,  # no edit of the soak is held
+    "heldEdit": held_edits.held_edit,
 }
 GROUP_FIELDS: Mapping[str, Callable[..., Any]] = {
     "viewerCanModerate": can_moderate,
@@ -241,7 +248,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "flags": _queue_flags,
         "flagReasons": lambda request, edge: [flag.reason for _, flag in edge.flags],
         "since": lambda request, edge: edge.since,
-        "heldBy": lambda request, edge: edge.node.rule if edge.node.state == "PENDING" else None,
+        "heldBy": _held_by,
     },
     "Appeal": {
         "id": lambda request, action: f"appeal:{action.number}",
@@ -251,6 +258,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "answeredBy": lambda request, action: action.appeal.answered_by,
         "answeredAt": lambda request, action: action.appeal.answered_at,
     },
+    "HeldEdit": {**held_edits.FIELDS},
     "Annulment": {
         "id": lambda request, action: f"annulment:{action.number}",
         "state": lambda request, action: "RESTORED" if action.annulment.is_restored else "DONE",

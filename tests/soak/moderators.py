@@ -8,6 +8,7 @@ from tests.soak.variables import GROUPS, SLOT, WRONG_GROUPS, WRONG_IDS, ValueGen
 
 REASONS = ("an advertisement", "off topic", "  twice  ", "日本語")
 FLAG_REASONS = ("SPAM", "ABUSE", "OFF_TOPIC", "ILLEGAL", "OTHER")
+FINAL = ("REVERT", "PURGE", "REJECT_EDIT")  # kinds of actions that cannot be reverted
 NEWEST = (2, 6, 30)  # of how many new things one is chosen
 
 
@@ -26,10 +27,19 @@ class ModeratorInputs(ValueGenerator):
         return given
 
     def _input_approvecontent(self) -> dict[str, Any]:
-        given = self._texts() | {"subjectId": self._subject(hidden=0.75)}
+        given = self._texts() | {"subjectId": self._with_edit(0.3) or self._subject(hidden=0.75)}
         if self._chance(0.3):
             given["reason"] = None
         return given
+
+    def _input_rejectedit(self) -> dict[str, Any]:
+        return self._texts() | {"subjectId": self._with_edit(0.8) or self._subject()}
+
+    def _with_edit(self, chance: float) -> Any:
+        """With this probability, the id of a text of which an edit waits, if there is one."""
+        subjects: list[Article | Comment] = [*self.model.articles.values(), *self.model.comments.values()]
+        held = [each for each in subjects if each.held_edit]
+        return self._id(self.random.choice(held)) if held and self._chance(chance) else None
 
     def _input_lockarticle(self) -> dict[str, Any]:
         articles = list(self.model.articles.values())
@@ -44,7 +54,7 @@ class ModeratorInputs(ValueGenerator):
         """Mostly an action that stands, so that it does not stand for long."""
         actions = list(self.model.actions.values())
         actions = [each for each in actions if not is_in_steps(each)]
-        standing = [each for each in actions if each.reverted_by is None and each.kind != "REVERT"]
+        standing = [each for each in actions if each.reverted_by is None and each.kind not in FINAL]
         known = standing if standing and not self._chance(0.12) else actions
         content = [each for each in known if isinstance(each.subject, Article | Comment)]
         chosen = content if content and not self._chance(0.15) else known

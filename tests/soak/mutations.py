@@ -11,9 +11,11 @@ from tests.soak import (
     bans,
     comments,
     flags,
+    held_edits,
     home,
     inboxes,
     invitations,
+    issuers,
     leaving,
     mails,
     moderation,
@@ -56,6 +58,13 @@ def _log_in(request: Request, given: Any, token: str | None) -> dict[str, Any]:
     return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
 
 
+def _log_in_with_token(request: Request, given: Any, token: str | None) -> dict[str, Any]:
+    token = token or request.model.hidden_token()
+    user = issuers.log_in(request.model, given["token"], token, request.model.roles_by_claims)
+    request.token, request.is_junk = token, False
+    return {"user": user, "token": token, "expiresAt": _session_end(request.model)}
+
+
 def _reset_password(request: Request, given: Any, token: str | None) -> dict[str, Any]:
     token = token or request.model.hidden_token()
     user = resets.reset_password(request.model, given, token)
@@ -84,6 +93,7 @@ def _delete_user(request: Request, given: Any, pseudonym: str | None) -> dict[st
 
 
 def _edit_profile(request: Request, given: Any, hint: Any) -> dict[str, Any]:
+    request.viewer()
     return {"user": profiles.edit(request.model, request.token, given)}
 
 
@@ -96,15 +106,14 @@ def _post(request: Request, given: Any, number: Callable[[], int]) -> dict[str, 
 
 
 def _held_by(text: Article | Comment | None) -> str | None:
-    """The rule that holds what is posted. No edit of the soak is held."""
+    """The rule that holds what is posted."""
     return text.rule if text is not None and text.state == "PENDING" else None
 
 
 def _edit(request: Request, given: Any, hint: Any) -> dict[str, Any]:
-    article = request.model.edit(request.token, given)
-    if "content" in given:
-        inboxes.notify(request.model, article)
-    return {"article": article}
+    article, changes, rule = request.model.edited(request.token, given)
+    held_edits.edit(request.model, article, changes, rule)
+    return {"article": article, "heldBy": rule}
 
 
 def _delete(request: Request, given: Any, hint: Any) -> dict[str, Any]:
@@ -127,9 +136,9 @@ def _comment(request: Request, given: Any, number: Callable[[], int]) -> dict[st
 
 
 def _edit_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
-    comment = comments.edit(request.model, request.token, given)
-    inboxes.notify(request.model, comment)
-    return {"comment": comment if comment.is_visible else Reading(comment)}
+    comment, rule = comments.edited(request.model, request.token, given)
+    held_edits.edit(request.model, comment, {"content": given["content"]}, rule)
+    return {"comment": comment if comment.is_visible else Reading(comment), "heldBy": rule}
 
 
 def _delete_comment(request: Request, given: Any, hint: Any) -> dict[str, Any]:
@@ -204,6 +213,7 @@ def _unflag(request: Request, given: Any, hint: Any) -> dict[str, Any]:
 COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "register": _register,
     "logIn": _log_in,
+    "logInWithToken": _log_in_with_token,
     "resetPassword": _reset_password,
     "createInvitation": invitations.create_invitation,
     "logOut": _log_out,
@@ -229,6 +239,7 @@ COMMANDS: dict[str, Callable[[Request, Any, Any], dict[str, Any]]] = {
     "revokeRole": _moderation(moderation.revoke),
     "removeContent": _moderation(moderation.remove),
     "approveContent": _moderation(moderation.approve),
+    "rejectEdit": _moderation(moderation.reject_edit),
     "lockArticle": _moderation(moderation.lock),
     "revertModeration": _moderation(reverts.revert),
     "banUser": _moderation(bans.ban),

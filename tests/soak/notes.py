@@ -14,7 +14,7 @@ from tests.soak.variables import KnownValues
 
 POSTED = {"post": "article", "comment": "comment"}  # what a mutation posts
 NEW = POSTED | dict.fromkeys(ACTING, "action")  # what a mutation makes that has a number
-OPENING = ("register", "logIn", "resetPassword")  # sessions
+OPENING = ("register", "logIn", "logInWithToken", "resetPassword")  # sessions
 MOST_HIDDEN = 9  # actions of one operation
 
 
@@ -67,11 +67,15 @@ class Notes:
 
     async def new_action(self, subject: str) -> int:
         """The number of the one action about a subject that the model does not know yet."""
+        (number,) = await self.new_actions(subject)
+        return number
+
+    async def new_actions(self, subject: str) -> list[int]:
+        """The numbers of the actions about a subject that the model does not know yet, the oldest first."""
         text = "query($id: ID) { moderationLog(subjectId: $id, first: 100) { nodes { id } } }"
         answered = await self._server.connections[0].ask(text, {"id": subject}, None)
         numbers = [number_of(each["id"], "action") for each in answered["data"]["moderationLog"]["nodes"]]
-        (number,) = [each for each in numbers if each not in self._model.numbers]
-        return number
+        return sorted(each for each in numbers if each not in self._model.numbers)
 
     async def action_numbers(self, count: int) -> list[int]:
         """The numbers of the newest actions, the oldest first."""
@@ -89,7 +93,7 @@ class Notes:
                 hints[key] = self._numbered(operation, ref, payload.get(NEW[name]))
             elif name in OPENING and payload.get("token"):
                 hints[key] = payload["token"]
-                self._note_session(operation, key, payload["token"])
+                self._note_session(operation, key, payload)
             elif name == "createInvitation":
                 hints[key] = payload.get("invitation")
             elif name == "deleteUser":
@@ -138,12 +142,14 @@ class Notes:
         if number.isdecimal() and int(number) in self.known.articles:
             self.known.deleted.append(self.known.articles[int(number)])
 
-    def _note_session(self, operation: Operation, key: str, token: str) -> None:
-        ref = Ref(operation.number, (key, "token"))
+    def _note_session(self, operation: Operation, key: str, payload: dict[str, Any]) -> None:
+        ref, token = Ref(operation.number, (key, "token")), payload["token"]
         self.texts[ref] = token
         given = resolved(operation.variables, self.texts)[input_variable(key)]
-        self.users[token] = self._opener(given)
-        self.known.sessions[self._opener(given)].append((token, ref))
+        is_by_token = (key, "logInWithToken") in operation.mutations
+        name = payload["user"]["username"].lower() if is_by_token else self._opener(given)
+        self.users[token] = name
+        self.known.sessions[name].append((token, ref))
 
     def _opener(self, given: dict[str, Any]) -> str:
         """The name of the user whose session a mutation opens, in lower case; "" of a link that nobody has."""

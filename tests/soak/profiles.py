@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tests.soak import issuers
 from tests.soak.model import Model, Refused, check_all
 from tests.soak.records import User
 
@@ -14,6 +15,10 @@ def edit(model: Model, token: str | None, given: Mapping[str, Any]) -> User:
     """Fields that are left out keep their values; null removes a text."""
     if token is None:
         raise Refused("UNAUTHENTICATED")
+    owner = model.sessions.get(token)
+    if "displayName" in given and owner is not None and issuers.subject_of(model, owner) is not None:
+        model.reached.count("edits of what an issuer says")
+        raise Refused("FORBIDDEN", "displayName")
     changes = {name: given[name] or None for name in ("displayName", "about", "avatarUrl") if name in given}
     name = changes.get("displayName")
     if name is not None:

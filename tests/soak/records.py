@@ -109,6 +109,14 @@ class Flag(NamedTuple):
     counts: bool = False
 
 
+class HeldEdit(NamedTuple):
+    """An edit that a rule holds since an instant. `changes` are the new values of title, link or content."""
+
+    rule: str
+    at: int
+    changes: Mapping[str, str | None]
+
+
 def newest(actions: "Iterable[Action]", *kinds: str) -> "Action | None":
     """The newest of these kinds that was not reverted. `actions` are in the order in which they were done."""
     standing = [each for each in actions if each.kind in kinds and each.reverted_by is None]
@@ -192,6 +200,7 @@ class Article:
     state: str = "VISIBLE"  # or "PENDING" or "REMOVED"
     is_announced: bool = True  # False for what is held since it was posted
     rule: str | None = None  # that holds it
+    held_edit: HeldEdit | None = None
     notified: dict[str, Notice] = field(default_factory=dict)  # by name in lower case
     edited_at: int | None = None
     up: set[User] = field(default_factory=set)
@@ -245,6 +254,7 @@ class Comment:
     state: str = "VISIBLE"  # or "PENDING", "REMOVED" or "DELETED"
     is_announced: bool = True  # False for what is held since it was posted
     rule: str | None = None  # that holds it
+    held_edit: HeldEdit | None = None
     edited_at: int | None = None
     up: set[User] = field(default_factory=set)
     down: set[User] = field(default_factory=set)

@@ -30,7 +30,7 @@ def revert(model: Model, token: str | None, given: Mapping[str, Any], number: Ne
         raise Refused("NOT_A_MODERATOR")
     if action is None:
         raise Refused("NOT_FOUND", "actionId")
-    check(action.kind not in ("REVERT", "PURGE"), "actionId")
+    check(action.kind not in ("REVERT", "PURGE", "REJECT_EDIT"), "actionId")
     keeps_votes = bool(given.get("keepVotesAnnulled"))
     check(action.kind != "ANNUL_VOTES" or not keeps_votes, "keepVotesAnnulled")
     if action.kind in ("BAN", "ANNUL_VOTES"):

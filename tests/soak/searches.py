@@ -149,7 +149,7 @@ def words(text: str) -> list[str]:
 
 
 def phrases(query: str) -> tuple[Phrase, ...]:
-    """The texts in quotation marks, and the others between spaces. A word alone stands for its forms: `vote~`."""
+    """The texts in quotation marks, and the others between spaces, whose last word stands for its forms: `vote~`."""
     parts = query.split('"')
     if len(parts) % 2 == 0:  # the last quotation mark opens nothing
         parts[-2:] = [" ".join(parts[-2:])]
@@ -162,7 +162,7 @@ def phrases(query: str) -> tuple[Phrase, ...]:
 
 def _apart(text: str) -> list[Phrase]:
     found = map(words, text.split())
-    return [[f"{each[0]}~"] if len(each) == 1 else each for each in found]
+    return [[*each[:-1], f"{each[-1]}~"] for each in found if each]
 
 
 def written(phrases: Sequence[Phrase]) -> str:

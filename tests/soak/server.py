@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 from redis import Redis
 
+from tests.soak import issuers
 from tests.soak.archiving import EagerArchiver, Stay, Story, import_stories
 from tests.soak.databases import Databases
 from tests.soak.formulas import Policy
@@ -70,6 +71,7 @@ class Server:
         self.connections = [Connection(self) for _ in range(CONNECTIONS)]
         self.database = self.databases.create(self.database_kind, self.folder / "data")
         self._archiver: EagerArchiver | None = None
+        self.settings = self.settings | {"issuers": issuers.written(self.folder)}
         if self.rules:
             file = self.folder / "rules.toml"
             file.write_text(self.rules)

@@ -51,6 +51,9 @@ def set_state(model: Model, text: Text, state: str) -> None:
     text.state = state
     if state == "VISIBLE":
         text.rule = None
+    elif state == "REMOVED":
+        model.reached.count("held edits that go with their texts", text.held_edit is not None)
+        text.held_edit = None
     model.version += 1
     for each in _listed(model, text) - before:
         if each.is_announced:

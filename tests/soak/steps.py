@@ -151,6 +151,18 @@ async def _make_admin(run: HistoryRun, step: Step) -> None:
     run.notes.note_new(Ref(0, (step.admin,)), "action", number)
 
 
+async def _log_in_with_token(run: HistoryRun, step: Step) -> None:
+    """The token of an issuer for a session; it may also give roles, and take them."""
+    (operation,) = step.operations
+    answered = await run.ask(step, 0)
+    user = ((answered.get("data") or {}).get("m0") or {}).get("user")
+    numbers = await run.notes.new_actions(f"user:{user['username'].lower()}") if user else []
+    run.model.roles_by_claims = numbers
+    for place, number in enumerate(numbers):
+        run.notes.note_new(Ref(operation.number, ("claims", place)), "action", number)
+    run.compare(step, operation, answered)
+
+
 async def _reset(run: HistoryRun, step: Step) -> None:
     """Give a user a link by a command of the shell, and send what is done with it."""
     assert step.link
@@ -197,6 +209,7 @@ async def _moderate_in_steps(run: HistoryRun, step: Step) -> None:
         run.model.texts_of_ban = await stepwise.texts_of_ban(connection, run.model, done, is_revert=is_revert)
         if not await stepwise.votes_settled(connection, done):
             raise Difference(step, operation, f"the votes of {done} are not settled")
+        await run.wait_for_mirror(step)  # which changes the counts of archived articles
     for place, number in enumerate(sorted(run.model.texts_of_ban.values())):
         run.notes.note_new(Ref(operation.number, ("texts", place)), "action", number)
     run.compare(step, operation, answered)
@@ -277,6 +290,7 @@ KINDS: Mapping[str, Callable[[HistoryRun, Step], Awaitable[None]]] = {
     "export": _export,
     "purge": _purge,
     "reset": _reset,
+    "token": _log_in_with_token,
     "fault": _fault,
     "healed": _heal,
 }

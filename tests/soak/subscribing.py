@@ -108,12 +108,18 @@ class OverEvents:
 
 
 @asynccontextmanager
-async def subscribed(port: int, tokens: Sequence[str | None], article: str) -> AsyncIterator[list[Subscriber]]:
-    """Subscribers over WebSockets and server-sent events in turns."""
+async def subscribed(
+    port: int, tokens: Sequence[str | None], article: str, *, is_visible: bool
+) -> AsyncIterator[list[Subscriber]]:
+    """
+    Subscribers over WebSockets and server-sent events in turns. The comments of a hidden article are sent to nobody.
+    """
+    chosen = SUBSCRIPTIONS if is_visible else {"articleChanged": SUBSCRIPTIONS["articleChanged"]}
     async with AsyncExitStack() as stack:
-        transports = (over_websocket, _over_events)
-        opened = [stack.enter_async_context(transport(port, token)) for token in tokens for transport in transports]
-        found = [await each for each in opened]
+        found: list[Subscriber] = []
+        for token in tokens:
+            found.append(await stack.enter_async_context(over_websocket(port, token, chosen)))
+            found.append(await stack.enter_async_context(_over_events(port, token)))
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(each.begin(article) for each in found))
         yield found
@@ -137,16 +143,21 @@ async def _over_events(port: int, token: str | None) -> AsyncIterator[Subscriber
 
 
 class State(NamedTuple):
-    """What subscriptions of a viewer to an article and its comments send, as it is at one time."""
+    """
+    What subscriptions of a viewer to an article and its comments send, as it is at one time. `announced` are the
+    comments that subscribers have heard of: not those that are held since they were posted.
+    """
 
     article: Message
     comments: dict[int, Message]
+    announced: frozenset[int]
 
     def after(self, before: "State") -> dict[str, list[Message]]:
         """What has to be sent after a change from the state before."""
         if self.article == COMPLETE:
             return {name: [COMPLETE] for name in SUBSCRIPTIONS}
-        posted = [each for number, each in self.comments.items() if number not in before.comments]
+        new = self.announced - before.announced
+        posted = [each for number, each in self.comments.items() if number in new]
         changed = [each for number, each in self.comments.items() if before.comments.get(number, each) != each]
         article = [self.article] if self.article != before.article else []
         return {"articleChanged": article, "commentPosted": posted, "commentChanged": changed}
@@ -159,8 +170,10 @@ class State(NamedTuple):
 
 def state(model: Model, viewer: User | None, article: Article) -> State:
     """The comments of a hidden article are sent to nobody."""
-    of_article = [each for each in model.comments.values() if each.article is article and article.is_visible]
-    return State(_article(model, viewer, article), {each.number: _comment(each) for each in of_article})
+    of_article = [each for each in model.comments.values() if each.article is article]
+    shown = {each.number: _comment(each) for each in of_article if article.is_visible}
+    announced = frozenset(each.number for each in of_article if each.is_announced)
+    return State(_article(model, viewer, article), shown, announced)
 
 
 async def wrong(

@@ -65,7 +65,8 @@ class ValueGenerator:
     def __init__(self, random: Random, model: Model, known: KnownValues, viewer: User | None) -> None:
         self.random, self.model, self.known, self.viewer = random, model, known, viewer
         users = list(model.users.values())
-        self.user = viewer if viewer and random.random() < 0.3 else random.choice(users) if users else None
+        is_there = viewer is not None and not viewer.has_left
+        self.user = viewer if is_there and random.random() < 0.3 else random.choice(users) if users else None
         self.group = random.choice(GROUPS)
         self.day = model.now // 86_400_000 * 86_400_000
         self.listing: tuple[Any, ...] | None = None

@@ -13,6 +13,7 @@ from tests.soak.records import Article, Comment, User
 from tests.soak.variables import KnownValues
 
 READ = ("article", "article", "comment", "node", "nodes", "articles", "held", "moderationLog", "moderationQueue")
+PENDING = 0.4  # share of the subscriptions about what is pending, where there is any
 HIDDEN = 0.75  # share of the reads that are about what is not visible, where there is any
 
 
@@ -60,9 +61,15 @@ def viewing(random: Random, model: Model, known: KnownValues) -> Viewing | None:
 
 
 def subscribing(random: Random, model: Model, known: KnownValues) -> Subscribing | None:
-    """A write about a visible article that has comments, mostly what a moderator does."""
+    """A write about an article, mostly a visible one that has comments, and mostly what a moderator does."""
+    pending = [each for each in model.articles.values() if each.state == "PENDING"]
+    if pending and random.random() < PENDING:
+        return _about_pending(random, model, known, random.choice(pending))
     articles = [each for each in model.articles.values() if each.is_visible and not each.is_locked]
     comments = [each for each in model.comments.values() if each.article in articles and not each.is_stub]
+    held = [each for each in comments if each.state == "PENDING"]
+    if held and random.random() < PENDING:
+        return _approval(random, model, known, random.choice(held))
     article = random.choice(comments).article if comments else random.choice(articles) if articles else None
     if article is None:
         return None
@@ -81,6 +88,19 @@ def subscribing(random: Random, model: Model, known: KnownValues) -> Subscribing
     ]
     name, given = random.choice(writes)
     return Subscribing(name, given, id, list(viewers(random, model, article))[::-1])
+
+
+def _about_pending(random: Random, model: Model, known: KnownValues, article: Article) -> Subscribing:
+    """Of those who subscribe, only those who may read it do."""
+    name, id = random.choice(("approveContent", "approveContent", "removeContent")), known.articles[article.number]
+    return Subscribing(name, {"subjectId": id, "reason": "looked at"}, id, list(viewers(random, model, article)))
+
+
+def _approval(random: Random, model: Model, known: KnownValues, comment: Comment) -> Subscribing:
+    """Of a comment of which subscribers to its article have not heard, if it is held since it was posted."""
+    given = {"subjectId": known.comments[comment.number], "reason": "it is fine"}
+    id = known.articles[comment.article.number]
+    return Subscribing("approveContent", given, id, list(viewers(random, model, comment))[::-1])
 
 
 def _undone(model: Model, comments: Iterable[Comment]) -> list[int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.soak import announcing
+from tests.soak import announcing, issuers
 from tests.soak.archiving import Stay, stories
 from tests.soak.banned_texts import MOST, texts_of
 from tests.soak.databases import Databases
@@ -40,6 +40,7 @@ READS, WRITES = 60, 60  # documents that are sent again with other variables
 NEW = 0.04  # share of new documents
 EXPORTS, PURGES = 0.004, 0.003  # share of exports, and of texts that are purged
 TOLD = 0.01  # share of writes beside subscriptions to what is new
+TOKENS = 0.015  # share of tokens of an issuer
 RESETS = 0.005  # share of users who get a link to choose a password
 LEAVING = 0.006  # share of users who leave, or come
 IN_STEPS = 0.02  # share of what moderators do in steps
@@ -187,6 +188,8 @@ class World:
             return self._step("export", [Operation(0, self._token(self._viewer(0.95)), "", {})])
         if self.random.random() < RESETS:
             return self._reset()
+        if self.random.random() < TOKENS:
+            return self._by_token()
         if self.random.random() < PURGES and (purge := self._purge()):
             return purge
         if self.random.random() < TOLD:
@@ -367,7 +370,7 @@ class World:
             return self._step("together", [self._with_variables(self._generator().plain_mutation("register"), None)])
         leavers = [each for each in users if not each.roles and len(texts_of(self.run.model, each)) <= MOST]
         user = self.random.choice(leavers if leavers and self.random.random() < 0.9 else users)
-        password = user.password if self.random.random() < 0.9 else "wrong horse 9"
+        password = (user.password or None) if self.random.random() < 0.9 else "wrong horse 9"
         given = {"currentPassword": password, "texts": self.random.choice(("KEEP", "KEEP", "REMOVE"))}
         operation = self._operation(self._generator().plain_mutation("deleteUser"), user, {"i_m0": given})
         step = self._step("leave", [operation])
@@ -383,6 +386,12 @@ class World:
             document = self._generator().plain_mutation("resetPassword")
             operations.append(self._operation(document, None, {"i_m0": given}))
         return replace(self._step("reset", operations), link=link)
+
+    def _by_token(self, subject: str | None = None) -> Step:
+        """Somebody exchanges the token of an issuer for a session."""
+        given = {"token": issuers.token(self.random, self.run.model, subject)}
+        document = self._generator().plain_mutation("logInWithToken")
+        return self._step("token", [self._operation(document, None, {"i_m0": given})])
 
     def _moderator(self) -> User | None:
         """Mostly an admin or a moderator of the site, often one of a group."""
@@ -456,12 +465,16 @@ class World:
     async def _log_in_again(self) -> None:
         """Log in one of the users that have no session, sometimes."""
         for user in self.run.model.users.values():
-            if user not in self.run.model.sessions.values() and self.random.random() < 0.2:
+            if user in self.run.model.sessions.values() or self.random.random() > 0.2:
+                continue
+            if not user.password:
+                await self._do(self._by_token(issuers.subject_of(self.run.model, user)))
+            else:
                 given = {"i_m0": {"username": user.name, "password": user.password}}
                 document = self._generator().mutation("logIn")
                 values = self._with_variables(document, None).variables | given
                 await self._do(self._step("together", [self._operation(document, None, values)]))
-                return
+            return
 
     async def close(self) -> None:
         try:

@@ -12,6 +12,7 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { Tabs } from "../components/Tabs";
 import { Time } from "../components/Time";
+import { withSeparators } from "../counts";
 import { cursorPages, useCursors } from "../cursors";
 import { FollowButton } from "../follows";
 import { usePageQuery } from "../frame";
@@ -50,6 +51,7 @@ const MATCH = graphql(`
 const SEARCH = graphql(`
   query Search(
     $isAsked: Boolean!
+    $hasPeople: Boolean!
     $query: String!
     $kinds: [SearchKind!]
     $order: SearchOrder!
@@ -71,8 +73,17 @@ const SEARCH = graphql(`
         ...Cursors
       }
     }
+    people: search(query: $query, kinds: [USER], first: 3) @include(if: $hasPeople) {
+      totalCount
+      edges {
+        cursor
+        ...Match
+      }
+    }
   }
 `);
+
+const TEXTS: SearchKind[] = ["ARTICLE", "COMMENT"];
 
 const KINDS: { kind: SearchKind | null; name: string }[] = [
   { kind: null, name: "Everything" },
@@ -96,7 +107,7 @@ interface SearchRequest {
   order: SearchOrder;
 }
 
-/** Articles, comments and users that match the words of the address. */
+/** Articles, comments and users that match the words of the address. Users stand apart, above the texts. */
 export default function SearchPage() {
   const search = useSearch();
   return <Search key={search} {...requestOf(search)} />;
@@ -115,7 +126,10 @@ const pathOf = (request: SearchRequest): string => withQuery("/search", paramete
 
 function Search(request: SearchRequest) {
   const { q, kind, order } = request;
-  const variables = { isAsked: q !== "", query: q, kinds: kind && [kind], order, ...useCursors() };
+  const cursors = useCursors();
+  const isAsked = q !== "";
+  const hasPeople = isAsked && kind === null && Object.keys(cursors).length === 1; // apart, and on the first page only
+  const variables = { isAsked, hasPeople, query: q, kinds: kind ? [kind] : TEXTS, order, ...cursors };
   const [result, retry] = usePageQuery(SEARCH, variables);
   return (
     <Page title={q ? `Search: ${q}` : "Search"} isReady={!result.fetching}>
@@ -131,7 +145,7 @@ function Search(request: SearchRequest) {
             <Unavailable retry={() => retry({ requestPolicy: "network-only" })} />
           ) : (
             <Content result={result} retry={retry}>
-              {({ search }) => search && <Found found={search} request={request} />}
+              {({ search, people }) => search && <Found found={search} people={people} request={request} />}
             </Content>
           )}
         </>
@@ -175,14 +189,21 @@ function Unavailable({ retry }: { retry: () => void }) {
 
 type FoundData = NonNullable<DocumentType<typeof SEARCH>["search"]>;
 
-function Found({ found, request }: { found: FoundData; request: SearchRequest }) {
+interface FoundProps {
+  found: FoundData;
+  /** The first users who are found beside texts; absent where only some kinds are asked for. */
+  people: DocumentType<typeof SEARCH>["people"];
+  request: SearchRequest;
+}
+
+function Found({ found, people, request }: FoundProps) {
   const { totalCount, suggestion, edges, pageInfo } = found;
   const nodes = edges.map(nodeOf);
   useArticleChanges(nodes.filter(({ __typename }) => __typename === "Article"));
   return (
     <>
       <p className="found" role="status">
-        {totalCount === 0 ? "Nothing has all of these words." : countOf(totalCount)}
+        {countOf(totalCount, Boolean(people?.totalCount))}
         {suggestion !== null && (
           <>
             {" Did you mean "}
@@ -193,6 +214,16 @@ function Found({ found, request }: { found: FoundData; request: SearchRequest })
           </>
         )}
       </p>
+      {people && people.totalCount > 0 && (
+        <section className="people-found" aria-label="Users">
+          {people.edges.map((edge) => (
+            <Match key={nodeOf(edge).id} match={edge} />
+          ))}
+          {people.totalCount > people.edges.length && (
+            <Link href={pathOf({ ...request, kind: "USER" })}>All {withSeparators(people.totalCount)} users</Link>
+          )}
+        </section>
+      )}
       <LiveList items={edges} idOf={(edge) => nodeOf(edge).id} one="match" className="items">
         {(edge) => <Match match={edge} />}
       </LiveList>
@@ -203,7 +234,9 @@ function Found({ found, request }: { found: FoundData; request: SearchRequest })
 
 const nodeOf = (match: FragmentType<typeof MATCH>) => readFragment(MATCH, match).node;
 
-function countOf(total: number): string {
+function countOf(total: number, hasPeople: boolean): string {
+  if (total === 0)
+    return hasPeople ? "No article and no comment has all of these words." : "Nothing has all of these words.";
   if (total >= MOST_MATCHES) return `More than ${MOST_MATCHES.toLocaleString("en")} matches.`;
   return total === 1 ? "1 match." : `${total.toLocaleString("en")} matches.`;
 }

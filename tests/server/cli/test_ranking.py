@@ -59,6 +59,39 @@ def test_wrong_weights_are_reported(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
+def test_order_of_pages_that_the_store_lacks_stops_the_start(tmp_path):
+    with serving(tmp_path, orders="SCORE,TIME"):
+        pass
+
+    for setting in ("front_order", "site_orders"):
+        started = run("serve", port=0, data_dir=tmp_path, **{setting: "HOT"})
+
+        assert started.returncode == 2
+        assert started.stderr.splitlines()[-1] == (
+            f"upvote: UPVOTE_{setting.upper()}=HOT: the orders of this store are SCORE,TIME; `reindex` changes them"
+        )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"FRONT_ORDER": "hot"}, "UPVOTE_FRONT_ORDER=hot: the orders are SCORE, TIME, VOTES"),
+        ({"FRONT_ORDER": "HOT,TIME"}, "UPVOTE_FRONT_ORDER=HOT,TIME: it is one order"),
+        ({"SITE_ORDERS": "HOT;TIME"}, "UPVOTE_SITE_ORDERS=HOT;TIME: the orders are SCORE, TIME, VOTES"),
+        (
+            {"SITE_ORDERS": "TIME,SCORE,BEST,VOTES"},
+            "UPVOTE_SITE_ORDERS=TIME,SCORE,BEST,VOTES: at most 4 are shown, with HOT, which is that of the front page",
+        ),
+    ],
+)
+def test_wrong_orders_of_pages_are_reported(settings, message, monkeypatch, capsys):
+    for name, value in settings.items():
+        monkeypatch.setenv(f"UPVOTE_{name}", value)
+
+    assert main(["serve"]) == 2
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("orders", ["NEWEST", "SCORE;TIME", ","])
 def test_wrong_orders_are_reported(orders, monkeypatch, capsys):
     monkeypatch.setenv("UPVOTE_ORDERS", orders)

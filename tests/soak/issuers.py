@@ -1,0 +1,171 @@
+"""
+Users of an issuer in the model, as docs/issuers.md describes them: a token whose user is seen for the first time makes
+one, and a newer one brings profile and roles up to what it says. The key of the issuer is made here.
+"""
+
+import json
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from joserfc.jwk import OKPKey
+from joserfc.jws import JWSRegistry
+
+from tests.server.issuers import issuing
+from tests.soak import moderation
+from tests.soak.model import Model, Refused
+from tests.soak.moderation import Texts
+from tests.soak.records import User
+from tests.soak.variables import GROUPS
+
+NAME, AUDIENCE, ALGORITHM = "soak", "upvote", "EdDSA"
+KEY, OTHER_KEY = (OKPKey.generate_key("Ed25519", {"kid": "soak-1"}) for _ in range(2))
+TABLE = issuing.TABLE | {
+    "name": NAME,
+    "algorithms": [ALGORITHM],
+    "claims": {"name": "name", "display_name": "nick", "roles": "roles", "moderates": "moderates"},
+    "roles": {"moderator": ["staff"]},
+}
+TOKENS = issuing.Tokens({"iss": issuing.ISSUER, "aud": AUDIENCE}, KEY, ALGORITHM)
+SUBJECTS = 3  # beside those whose users have left
+NAMES = ("Zoe", "zoe@example.com", "Ann.Lee", "BOB", "admin")
+NICKS = ("Zoë", "Ann", None, "", "x" * 51)
+LONGEST_NICK = 50
+HOUR, LEEWAY = 3_600, 60  # seconds
+RECENT = 300_000  # milliseconds for which a log-in stands in for a password
+OPERATORS_REASON = f"by the claims of {NAME}"
+
+Place = tuple[str, str | None]  # a role and its group
+
+
+@dataclass(eq=False)
+class Identity:
+    """The user of a subject, the time of the newest token that has changed the profile, and roles that claims gave."""
+
+    user: User
+    issued_at: int = 0
+    claimed: list[Place] = field(default_factory=list)
+
+
+def written(folder: Path) -> Path:
+    """A file of issuers."""
+    return issuing.written(folder, TABLE, keys=issuing.key_set(KEY))
+
+
+def token(random: Random, model: Model, subject: str | None = None) -> str:
+    """Mostly a new one for somebody, of a given subject or of any; sometimes one that is not accepted."""
+    gone = sum(each.user.has_left for each in model.identities.values())
+    chosen, now = subject or str(random.randint(1, SUBJECTS + gone)), model.now / 1000
+    issued_at = random.choice((now, now, now, now, now - 5, now - 60, None))
+    claims: dict[str, Any] = {"name": random.choice(NAMES), "nick": random.choice(NICKS), "iat": issued_at}
+    claims |= {"exp": (issued_at or now) + HOUR, "roles": random.choice((["staff"], ["guest"], None, None))}
+    claims["moderates"] = random.choice((None, None, list(random.sample(GROUPS, 2))))
+    if random.random() < 0.08:
+        claims |= random.choice(({"aud": "other"}, {"exp": now - LEEWAY}, {"exp": now - 5 * HOUR}))
+    return TOKENS.token(chosen, key=OTHER_KEY if random.random() < 0.02 else None, **claims)
+
+
+def log_in(model: Model, text: str, session: str, numbers: Sequence[int]) -> User:
+    """`numbers` are those of the actions that grant and revoke the roles, in their order."""
+    claims = _accepted(model, text)
+    issued_at, identity = round(claims.get("iat", 0) * 1000), model.identities.get(claims["sub"])
+    if identity is not None and identity.user.has_left:
+        model.reached.count("tokens of users who have left")
+        raise Refused("BAD_TOKEN", "token")
+    is_new = identity is None
+    if identity is None:
+        identity = model.identities[claims["sub"]] = Identity(_new_user(model, claims["name"]))
+    left = iter(numbers)
+    if is_new or issued_at > identity.issued_at:
+        identity.issued_at = issued_at or identity.issued_at
+        _bring_up_to(model, identity, claims, left)
+    assert next(left, None) is None, "the token has changed more roles"
+    model.reached.count("tokens that are older", not is_new and issued_at < identity.issued_at)
+    model.reached.count("tokens of the banned", model.ban_of(identity.user, None) is not None)
+    model.sessions[session] = identity.user
+    model.exchanged[session] = model.now
+    return identity.user
+
+
+def subject_of(model: Model, user: User) -> str | None:
+    return next((subject for subject, each in model.identities.items() if each.user is user), None)
+
+
+def is_recent(model: Model, session: str | None, user: User) -> bool:
+    """Whether a session stands in for the password of a user who has none."""
+    return not user.password and model.now - model.exchanged.get(session or "", -RECENT) <= RECENT
+
+
+def _accepted(model: Model, text: str) -> dict[str, Any]:
+    """The claims of a token."""
+    content, _, signature = text.rpartition(".")
+    claims: dict[str, Any] = json.loads(_decoded(content.partition(".")[2]))
+    is_signed = JWSRegistry.algorithms[ALGORITHM].verify(content.encode(), _decoded(signature), KEY)
+    has_expired = model.now >= (claims["exp"] + LEEWAY) * 1000
+    if claims["aud"] != AUDIENCE or not is_signed or has_expired:
+        model.reached.count("tokens that are not accepted")
+        raise Refused("BAD_TOKEN", "token")
+    return claims
+
+
+def _decoded(part: str) -> bytes:
+    return urlsafe_b64decode(part + "=" * (-len(part) % 4))
+
+
+def _new_user(model: Model, claimed: str) -> User:
+    name = next(name for name in _free_names(claimed) if not _is_taken(model, name.lower()))
+    model.reached.count("users of an issuer")
+    model.reached.count("users of an issuer with another name", name.lower() != claimed.lower())
+    user = model.users[name.lower()] = User(name, "", model.now)
+    model.version += 1
+    return user
+
+
+def _free_names(claimed: str) -> Iterator[str]:
+    name = re.sub("[^A-Za-z0-9_-]+", "-", claimed.partition("@")[0])
+    yield name
+    yield from (f"{name}-{number}" for number in count(2))
+
+
+def _is_taken(model: Model, name: str) -> bool:
+    return name in model.users or name in model.names_of_before or name == "admin"
+
+
+def _bring_up_to(model: Model, identity: Identity, claims: Mapping[str, Any], numbers: Iterator[int]) -> None:
+    user, nick = identity.user, (claims.get("nick") or "").strip()
+    user.profile = user.profile | {"displayName": nick if 1 <= len(nick) <= LONGEST_NICK else None}
+    wanted, given = sorted(_roles(claims), key=_word), []
+    for place in wanted:
+        has = place in user.roles
+        if not has:
+            _set_role(model, user, "GRANT_ROLE", place, numbers)
+        if not has or place in identity.claimed:
+            given.append(place)
+    for place in identity.claimed:
+        if place not in wanted and place in user.roles:
+            _set_role(model, user, "REVOKE_ROLE", place, numbers)
+    identity.claimed = given
+    model.version += 1
+
+
+def _roles(claims: Mapping[str, Any]) -> set[Place]:
+    of_site: set[Place] = {("MODERATOR", None)} if "staff" in claims.get("roles", ()) else set()
+    return of_site | {("MODERATOR", name) for name in claims.get("moderates", ())}
+
+
+def _word(place: Place) -> str:
+    return ":".join(filter(None, place))
+
+
+def _set_role(model: Model, user: User, kind: str, place: Place, numbers: Iterator[int]) -> None:
+    (role, group), number = place, next(numbers, None)
+    assert number is not None, f"the server did not record {kind} {_word(place)}"
+    texts = Texts(group, OPERATORS_REASON, None)
+    moderation.record(model, lambda moderator: number, kind, user, model.operator, texts, role=role)
+    moderation.write_role(user, role, group)
+    model.reached.count(f"{kind} by claims")
