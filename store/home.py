@@ -73,7 +73,7 @@ class Ahead(NamedTuple):
     """
 
     upwards: bool
-    count: int
+    wanted: int
     at: int | None
     bound: float | None = None
 
@@ -110,8 +110,8 @@ def listing_of(choices: Choices, order: Order, whole: Listing) -> HomeListing:
 
 async def page(site: Site, load: Load, listing: HomeListing, window: Window) -> Page:
     """
-    A page of a home: its counts say only whether there is more on each side. One round trip; further ones where much is
-    hidden, or where the instant of a listing leaves out much.
+    A page of a home: its counts say only whether there is more on each side. One round trip, two if many lists are
+    searched; further ones where much is hidden.
     """
     ahead = places(site, load, listing, window.upwards, window.count + 1, window.beyond, window.at)
     if window.beyond is None:
@@ -164,7 +164,7 @@ async def places(
         last = ordered[count - 1] if len(ordered) >= count else None
         stops = {source: part.stop for source, part in zip(open, parts, strict=True)}
         open = {source: stop for source, stop in stops.items() if stop and _may_matter(stop, last, upwards)}
-        ahead = Ahead(upwards, min(4 * ahead.count, MOST_PLACES), at)
+        ahead = Ahead(upwards, min(4 * ahead.wanted, MOST_PLACES), at)
     return ordered[:count]
 
 
@@ -180,7 +180,7 @@ async def _bounded(site: Site, load: Load, listing: HomeListing, ahead: Ahead, b
     sources = _sources(site, listing, LISTS_PER_CALL)
     parts: list[NextPlaces] = await load([_read(listing, source, ahead, beyond, HOME_NEWEST) for source in sources])
     found = sorted({place for part in parts for place in part.positions}, reverse=True)
-    return ahead._replace(bound=found[ahead.count - 1].value) if len(found) >= ahead.count else ahead
+    return ahead._replace(bound=found[ahead.wanted - 1].value) if len(found) >= ahead.wanted else ahead
 
 
 def _may_matter(stop: Position, last: Position | None, upwards: bool) -> bool:
@@ -228,7 +228,7 @@ def _read(
     given[1] = given[1] or weight
     first = [keys.article(p, ""), HIDDEN(p, choices.username), keys.ranking(p), SITE_RANKED(p, "", "")[:-1]]
     direction, bound = "up" if ahead.upwards else "down", "" if ahead.bound is None else repr(ahead.bound)
-    given += [direction, str(ahead.count), *position, names, bound, str(READ_TO_BOUND)]
+    given += [direction, str(ahead.wanted), *position, names, bound, str(READ_TO_BOUND)]
     command = (newest or script).command([*first, *source.indexes], *given)
     return Read(encoded(command), _places)
 
