@@ -102,7 +102,7 @@ def _config(url: str) -> dict[str, object]:
         "redis": url.removeprefix("unix://"),
         "keys": {**texts, "score": keys.index(0, "score"), "group": keys.group(0, "%s", "score")},
         "home": VOTE.beginning(0)[3:],
-        "vote": VOTE.text,
+        "vote": VOTE.body,
         "policy": policy.script_arguments,
         "voteWorth": policy.vote_score * 1000,
         "votingWindow": policy.voting_window * 1000,

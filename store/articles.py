@@ -8,6 +8,7 @@ from store import (
     effects,
     held_edits,
     idempotency,
+    keys,
     links,
     mentions,
     recent_comments,
@@ -158,7 +159,8 @@ class Articles:
         """
         if self._site.rules.votes or self._site.rules.downvotes:
             await verdicts.check_vote(self._site, voter, vote)
-        status, *reply = await self._site.run(VOTE, self._site.home_of_article(number), voter, number, vote.value)
+        p = self._site.home_of_article(number)
+        status, *reply = await self._site.run(VOTE, p, voter, number, vote.value)
         if status == "forbidden":
             raise Forbidden("the poster's own vote stays", "value")
         if status == "closed":
@@ -166,7 +168,11 @@ class Articles:
         if status not in ("voted", "same"):
             _refuse(status, number)
         username, flat = reply
-        return Voted(_article(number, flat), status == "voted", username)
+        # A kept answer leaves the hash out.
+        fields = records.pairs(flat) if flat else await self._site.redis.run(("HGETALL", keys.article(p, number)))
+        if not fields:
+            _refuse("missing", number)
+        return Voted(_record(number, fields), status == "voted", username)
 
     async def edit(self, number: int, editor: Actor, changes: Mapping[str, str]) -> Edited:
         """
@@ -332,7 +338,11 @@ def _checked(draft: Draft, idempotency_key: str | None) -> Draft:
 
 
 def _article(number: int, flat: list[str]) -> Article:
-    article = records.article(number, records.pairs(flat))
+    return _record(number, records.pairs(flat))
+
+
+def _record(number: int, fields: Mapping[str, str]) -> Article:
+    article = records.article(number, fields)
     assert article is not None
     return make_tuple(UncachedArticle, article)
 

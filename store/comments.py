@@ -1,10 +1,10 @@
 """Commands on comments. Each is one atomic script in the partition of the article."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from store import effects, held_edits, idempotency, mentions, records, removals, validation, verdicts
+from store import effects, held_edits, idempotency, keys, mentions, records, removals, validation, verdicts
 from store.breaches import Candidate
 from store.client import Argument
 from store.errors import (
@@ -132,12 +132,15 @@ class Comments:
         if status not in ("voted", "same"):
             refuse(status, "comment", number)
         username, flat, *new_entry = reply
-        comment = _comment(number, flat)
-        if new_entry:
+        # A kept answer leaves the hash out.
+        fields = records.pairs(flat) if flat else await self._hash(number)
+        if new_entry and fields:
             entry, noted, karma = new_entry
-            values = {"poster": comment.poster or "", "karma": str(karma), "value": str(vote.value)}
+            values = {"poster": fields.get("poster", ""), "karma": str(karma), "value": str(vote.value)}
             await self._apply("comment_voted", username, number, values, entry, noted)
-        return VotedOnComment(comment, status == "voted", username)
+        if not fields:
+            refuse("missing", "comment", number)
+        return VotedOnComment(_record(number, fields), status == "voted", username)
 
     async def edit(self, number: int, editor: Actor, content: str) -> EditedComment:
         """
@@ -207,6 +210,11 @@ class Comments:
         if change:
             await apply_state(self._site, actor, number, change[0])
         return bool(status == "changed")
+
+    async def _hash(self, number: int) -> dict[str, str]:
+        key = keys.comment(self._site.home_of_article(number), number)
+        found: dict[str, str] = await self._site.redis.run(("HGETALL", key))
+        return found
 
     async def _apply_post(
         self,
@@ -302,7 +310,11 @@ async def _apply(
 
 
 def _comment(number: int, flat: list[str]) -> Comment:
-    comment = records.comment(number, records.pairs(flat))
+    return _record(number, records.pairs(flat))
+
+
+def _record(number: int, fields: Mapping[str, str]) -> Comment:
+    comment = records.comment(number, fields)
     assert comment is not None
     is_held = comment.state is ContentState.PENDING  # then who acts is its poster
     return HiddenComment(*comment) if is_held else UncachedComment(*comment)

@@ -14,6 +14,7 @@ from store.client import Command
 from store.effects import NewEntry
 from store.errors import Invalid, NotFound, SelfFollow, Unauthenticated
 from store.followed import GROUPS, MAX_GROUPS, USERS, Followed
+from store.kept_answers import new_call
 from store.log import Entry
 from store.records import INSTANTS, Position
 from store.scripts.registry import Script
@@ -155,4 +156,6 @@ def _command(site: Site, of: Followed, begins: bool, follower: str, followee: st
     if partition == target:
         script_keys.append(of.followers(target, followee))
     entry = (of.kind(begins), of.subject(followee), of.field)
-    return FOLLOW.command(script_keys, "begin" if begins else "end", follower, followee, now, target, *entry, of.most)
+    return FOLLOW.command(
+        script_keys, "begin" if begins else "end", follower, followee, now, target, *entry, of.most, new_call()
+    )

@@ -25,14 +25,17 @@ from store.scripts.registry import Script
 from store.site import Site
 
 HOME_GRAVITY = Script("home_gravity")
+HOME_NEWEST = Script("home_newest")
 HOME_PAGE = Script("home_page")
 HOME_SINCE = Script("home_since")
 
 LISTS_PER_CALL = 100  # so that no call takes longer than a millisecond
 LISTS_BEYOND = 50  # the same, if the ranks of a position are searched for
 SEARCHED_LISTS = 20  # the same, by GRAVITY or by VOTES since an instant
+BOUNDED_LISTS = 50  # the same, if a value is known that the last place of the page has, or one above it
 STEPS = 100  # articles and commands that one search by VOTES since an instant may take
-MOST_PLACES = 500  # that a call looks at
+MOST_PLACES = 500  # that a call looks at, unless it knows a bound
+READ_TO_BOUND = 500  # articles of a list that are read down to a bound; if it may be more, they are searched for
 
 WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
 
@@ -61,6 +64,18 @@ class IndexGroup(NamedTuple):
 
     p: int
     indexes: tuple[str, ...]
+
+
+class Ahead(NamedTuple):
+    """
+    The direction of a page, how many places to look at, and the instant of the values, if they decay. With a `bound`,
+    all places down to that value are looked at: the last place of the page has it, or one above it.
+    """
+
+    upwards: bool
+    wanted: int
+    at: int | None
+    bound: float | None = None
 
 
 class NextPlaces(NamedTuple):
@@ -95,8 +110,8 @@ def listing_of(choices: Choices, order: Order, whole: Listing) -> HomeListing:
 
 async def page(site: Site, load: Load, listing: HomeListing, window: Window) -> Page:
     """
-    A page of a home: its counts say only whether there is more on each side. One round trip; further ones where much is
-    hidden, or where the instant of a listing leaves out much.
+    A page of a home: its counts say only whether there is more on each side. One round trip, two if many lists are
+    searched; further ones where much is hidden.
     """
     ahead = places(site, load, listing, window.upwards, window.count + 1, window.beyond, window.at)
     if window.beyond is None:
@@ -136,11 +151,12 @@ async def places(
 ) -> list[Position]:
     """The next `count` places that are shown, each article once, nearest to the position first."""
     found: dict[str, Position] = {}
-    open = dict.fromkeys(_sources(site, listing, beyond is not None), beyond)
+    ahead = await _bounded(site, load, listing, Ahead(upwards, count, at), beyond)
+    size = _lists_per_call(listing.whole, ahead, beyond)
+    open = dict.fromkeys(_sources(site, listing, size), beyond)
     ordered: list[Position] = []
-    wanted = count
     while open:
-        reads = [_read(listing, source, upwards, wanted, stop, at) for source, stop in open.items()]
+        reads = [_read(listing, source, ahead, stop) for source, stop in open.items()]
         parts: list[NextPlaces] = await load(reads)
         for position in chain.from_iterable(part.positions for part in parts):
             found.setdefault(position.member, position)
@@ -148,8 +164,23 @@ async def places(
         last = ordered[count - 1] if len(ordered) >= count else None
         stops = {source: part.stop for source, part in zip(open, parts, strict=True)}
         open = {source: stop for source, stop in stops.items() if stop and _may_matter(stop, last, upwards)}
-        wanted = min(2 * wanted, MOST_PLACES)
+        ahead = Ahead(upwards, min(4 * ahead.wanted, MOST_PLACES), at)
     return ordered[:count]
+
+
+async def _bounded(site: Site, load: Load, listing: HomeListing, ahead: Ahead, beyond: Position | None) -> Ahead:
+    """
+    With a bound, if listings would have to be searched that are many. One round trip.
+
+    The newest articles have it. If these lose votes meanwhile, it is too high, and the read goes on below it.
+    """
+    is_searched = listing.whole.decay or listing.whole.since
+    if ahead.upwards or not is_searched or len(listing.choices.groups) <= SEARCHED_LISTS:
+        return ahead
+    sources = _sources(site, listing, LISTS_PER_CALL)
+    parts: list[NextPlaces] = await load([_read(listing, source, ahead, beyond, HOME_NEWEST) for source in sources])
+    found = sorted({place for part in parts for place in part.positions}, reverse=True)
+    return ahead._replace(bound=found[ahead.wanted - 1].value) if len(found) >= ahead.wanted else ahead
 
 
 def _may_matter(stop: Position, last: Position | None, upwards: bool) -> bool:
@@ -157,9 +188,9 @@ def _may_matter(stop: Position, last: Position | None, upwards: bool) -> bool:
     return last is None or (stop < last if upwards else stop > last)
 
 
-def _sources(site: Site, listing: HomeListing, is_beyond: bool) -> list[IndexGroup]:
+def _sources(site: Site, listing: HomeListing, size: int) -> list[IndexGroup]:
+    """The indexes that are read in a partition, `size` lists in each call."""
     found = []
-    size = _lists_per_call(listing.whole, is_beyond)
     for p in range(site.partitions):
         lists = [_indexes(p, group, listing) for group in listing.choices.groups or (None,)]
         for start in range(0, len(lists), size):
@@ -167,29 +198,27 @@ def _sources(site: Site, listing: HomeListing, is_beyond: bool) -> list[IndexGro
     return found
 
 
-def _lists_per_call(whole: Listing, is_beyond: bool) -> int:
+def _lists_per_call(whole: Listing, ahead: Ahead, beyond: Position | None) -> int:
     if whole.decay or whole.since:
-        return SEARCHED_LISTS
-    return LISTS_BEYOND if is_beyond else LISTS_PER_CALL
+        return SEARCHED_LISTS if ahead.bound is None else BOUNDED_LISTS
+    return LISTS_PER_CALL if beyond is None else LISTS_BEYOND
 
 
 def _indexes(p: int, group: str | None, listing: HomeListing) -> list[str]:
     """The indexes of a group, or of the whole site, in a partition, as the script of the order takes them."""
     needed: Sequence[Order] = (listing.order,)
-    if listing.whole.decay:
-        needed = (Order.GRAVITY, Order.VOTES)
-    elif listing.whole.since:
+    if listing.whole.decay or listing.whole.since:
         needed = since.INDEXES
     return [keys.index(p, each.value) if group is None else keys.group(p, group, each.value) for each in needed]
 
 
 def _read(
-    listing: HomeListing, source: IndexGroup, upwards: bool, count: int, beyond: Position | None, at: int | None
+    listing: HomeListing, source: IndexGroup, ahead: Ahead, beyond: Position | None, newest: Script | None = None
 ) -> Read[NextPlaces]:
     whole, choices = listing.whole, listing.choices
     script, given = HOME_PAGE, [whole.lowest if whole.lowest != "-inf" else "", "", "", "", ""]
     if whole.decay:
-        numbers = (whole.decay.at if at is None else at, *whole.decay.numbers)
+        numbers = (whole.decay.at if ahead.at is None else ahead.at, *whole.decay.numbers)
         script, given = HOME_GRAVITY, [*map(repr, numbers), "0"]
     elif whole.since:
         script, given = HOME_SINCE, [str(whole.since.at), "", "", "", str(STEPS)]
@@ -198,8 +227,9 @@ def _read(
     p, weight = source.p, WEIGHTED_BY.get(listing.order, "") if choices.groups else ""
     given[1] = given[1] or weight
     first = [keys.article(p, ""), HIDDEN(p, choices.username), keys.ranking(p), SITE_RANKED(p, "", "")[:-1]]
-    direction = "up" if upwards else "down"
-    command = script.command([*first, *source.indexes], *given, direction, count, *position, names)
+    direction, bound = "up" if ahead.upwards else "down", "" if ahead.bound is None else repr(ahead.bound)
+    given += [direction, str(ahead.wanted), *position, names, bound, str(READ_TO_BOUND)]
+    command = (newest or script).command([*first, *source.indexes], *given)
     return Read(encoded(command), _places)
 
 

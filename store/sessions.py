@@ -15,6 +15,7 @@ from caches import memo
 from store import keys
 from store.client.connection import encoded
 from store.errors import BadCredentials, NotFound, StoreUnavailable, Unauthenticated
+from store.kept_answers import new_call
 from store.queries import Read
 from store.scripts.registry import Script
 from store.site import Actor, Login, Session, Site, actor_slot, digest_and_name, parse_login
@@ -120,7 +121,7 @@ class Sessions:
                 still open in the other store.
         """
         beginning = END_SESSION.beginning(session.slot % self._site.partitions)
-        (status,) = await self._site.redis.run((*beginning, session.digest, self._site.clock()))
+        (status,) = await self._site.redis.run((*beginning, session.digest, self._site.clock(), new_call()))
         if status == "missing":
             raise Unauthenticated
 
@@ -135,7 +136,9 @@ class Sessions:
         """
         beginning = END_LISTED_SESSIONS.beginning(actor_slot(actor) % self._site.partitions)
         digest, username = digest_and_name(actor)
-        status, *own = await self._site.redis.run((*beginning, digest, self._site.clock(), id or "", username))
+        status, *own = await self._site.redis.run(
+            (*beginning, digest, self._site.clock(), id or "", username, new_call())
+        )
         if status == "unauthenticated":
             raise Unauthenticated
         if status == "missing":

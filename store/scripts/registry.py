@@ -6,6 +6,9 @@ in the head of a file.
 A script that says `KEY.article` gets the key `article` of a partition, or what all keys of that kind begin with there:
 see `kinds.script_key`. Other scripts are called with KEYS in the order that their heads say.
 
+`-- kept: changed` in the head of a script keeps its replies with this status for a moment, see `kept_answers`: those
+that would be other ones if the script ran a second time. Its last argument is `kept_answers.new_call()`.
+
 `-- flags: allow-oom` in the head of a script lets it run while the store is out of memory: it frees memory, or what
 does needs it.
 """
@@ -14,7 +17,7 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from store import kinds
+from store import kept_answers, kinds
 from store.client import Command
 from store.client.connection import LuaScript
 from store.keys import SLOTS
@@ -23,6 +26,7 @@ FILES = {path.stem: path for path in Path(__file__).parent.glob("*/*.lua")}
 HEAD = re.compile(r"(?:--.*\n)*")
 REQUIRED = re.compile(r"^-- requires: (.+)$", re.MULTILINE)
 FLAGS = re.compile(r"^-- flags: (.+)$", re.MULTILINE)
+KEPT = re.compile(r"^-- kept: (.+)$", re.MULTILINE)
 KEY = re.compile(r"\bKEY\.([a-z]+)")
 
 
@@ -38,8 +42,11 @@ class Script(LuaScript):
     def __init__(self, name: str) -> None:
         text = "".join(FILES[each].read_text() for each in files_of(name))
         self.key_names = tuple(dict.fromkeys(KEY.findall(text)))
-        text = _shebang(name) + _key_table(self.key_names) + text
+        self.body = _key_table(self.key_names) + text
+        statuses = _in_head(name, KEPT)
+        text = _shebang(name) + (kept_answers.kept(self.body, statuses) if statuses else self.body)
         super().__init__(text, is_read_only=FILES[name].parent.name == "reads")
+        self.keeps_answers = bool(statuses)
         self.beginning = lru_cache(maxsize=SLOTS)(self._beginning)
 
     def _beginning(self, p: int) -> Command:

@@ -31,7 +31,7 @@ def holding(store: Store) -> Iterator[None]:
 async def set_state(store: Store, number: int, state: str) -> None:
     """Set the state of an article, a value of Lua."""
     script = Script("moderate_article")
-    functions = script.text[: script.text.index(BEGINNING)]
+    functions = script.body[: script.body.index(BEGINNING)]
     command = store.site.command(script, store.site.home_of_article(number), "", store.site.partitions)
     text = f'{functions}set_state(find_article("{number}"), {state}, "bob")'
     await store.site.redis.run(("EVAL", text, *command[2:]))

@@ -7,7 +7,7 @@ from typing import Any
 from redis import Redis
 
 from resolvers.dataloader import Reads
-from store import keys, listings, queries
+from store import kept_answers, keys, listings, queries
 from store.articles import Draft, Posted
 from store.client import client
 from store.client.client import RedisUsage
@@ -91,7 +91,8 @@ def contents(redis: "Redis") -> dict[str, Any]:
 
 
 def _keys_of(redis: "Redis", type: str) -> list[str]:
-    return [*redis.scan_iter(_type=type)]
+    """But answers, which are kept for a moment."""
+    return [key for key in redis.scan_iter(_type=type) if not key.startswith(f"{kept_answers.answer.name}:")]
 
 
 async def verified(store: Store, *, repair: bool = False) -> list[Finding]:

@@ -184,7 +184,7 @@ async def test_pages_of_a_union_are_those_of_all_its_groups(store, alice, bob, c
 async def run(store, redis, number, lua):
     """Run a line of Lua with the functions of flag_clearing.lua, as a command of a moderator does."""
     script = Script("flag")
-    functions = script.text[: script.text.index("local flagger = actor()")]
+    functions = script.body[: script.body.index("local flagger = actor()")]
     text = functions + FILES["flag_clearing"].read_text() + lua
     p = store.site.home_of_article(number)
     beginning = ("EVAL", text, *script.beginning(p)[2:])

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Sequence
 from functools import partial
 
 import pytest
@@ -32,12 +33,12 @@ class Homes:
         self.store, self.clock, self.chance = store, clock, random.Random(seed)
         self.articles: dict[int, Article] = {}
 
-    async def fill(self, count: int) -> None:
+    async def fill(self, count: int, names: Sequence[str] = GROUPS) -> None:
         for name in PEOPLE:
             await registered(self.store, name)
         for _ in range(count):
             self.clock.advance(self.chance.choice((0, 1, 60, 3_000)))
-            groups = self.chance.sample(GROUPS, self.chance.choice((0, 1, 1, 2, 5)))
+            groups = self.chance.sample(names, self.chance.choice((0, 1, 1, 2, 5)))
             article = await post(self.store, self.chance.choice(PEOPLE), groups=groups)
             self.articles[article.number] = article
 
@@ -62,10 +63,10 @@ class Homes:
         groups, names = await Reads(self.store, None).load_all([home.groups(site, VIEWER), home.blocked(site, VIEWER)])
         return Choices(VIEWER, tuple(groups), tuple(names))
 
-    async def expected(self, whole: Listing) -> list[Position]:
+    async def expected(self, whole: Listing, choices: Choices | None = None) -> list[Position]:
         """The filter of the listing of the site."""
         reads = Reads(self.store, None)
-        choices = await self.choices()
+        choices = choices or await self.choices()
         (page,) = await reads.pages([(whole, Window(len(self.articles) + 1))])
         hides = await reads.hidden(VIEWER, list(self.articles))
         return [
@@ -123,6 +124,45 @@ async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, 
             for upwards in (False, True):
                 walked = await homes.walked(listing, size, upwards)
                 assert walked == expected, (order, listing.name, size, upwards)
+
+
+@pytest.mark.parametrize("articles", [1, 12, 500])
+@pytest.mark.parametrize("choices", [(12, 30, 0), (5, 40, 2)], ids=lambda given: "-".join(map(str, given)))
+async def test_many_lists_are_read_down_to_a_bound(homes, choices, articles, monkeypatch):  # H4
+    """The newest articles give a bound; to it, few articles of a list are read, and many are searched for."""
+    limits = {"SEARCHED_LISTS": 2, "BOUNDED_LISTS": 3, "LISTS_PER_CALL": 4, "READ_TO_BOUND": articles}
+    for name, limit in limits.items():
+        monkeypatch.setattr(home, name, limit)
+    await homes.choose(*choices)
+    site, instants = homes.store.site, sorted(each.posted_at for each in homes.articles.values())
+    wholes = [(Order.GRAVITY, listings.whole(site, Order.GRAVITY))]
+    wholes += [(Order.VOTES, listings.posted_since(site, None, Order.VOTES, instants[place])) for place in (0, 40, 150)]
+    for order, whole in wholes:
+        listing = await homes.listing(order, whole)
+        expected = await homes.expected(whole)
+        for size in (1, 7, 100):
+            assert await homes.walked(listing, size, False) == expected, (listing.name, size)
+
+
+async def test_first_page_of_500_groups_takes_few_calls(store, clock):  # H4
+    many, homes = tuple(f"group-{each}" for each in range(500)), Homes(store, clock, 3)
+    await homes.fill(150, many)
+    await homes.move(200)
+    site, choices, calls = store.site, Choices(VIEWER, many), list[int]()
+
+    async def load(reads):
+        calls.append(len(reads))
+        return await Reads(store, None).load_all(reads)
+
+    wholes = [(order, listings.whole(site, order)) for order in Order]
+    wholes.append((Order.VOTES, listings.posted_since(site, None, Order.VOTES, homes.clock.now - 90_000_000)))
+    for order, whole in wholes:
+        found = await home.page(site, load, home.listing_of(choices, order, whole), Window(25))
+        expected = await homes.expected(whole, choices)
+        assert list(found.positions) == expected[:25] and len(expected) > 26
+        is_searched = whole.decay or whole.since
+        assert calls == [5 * site.partitions, *([10 * site.partitions] if is_searched else [])], order
+        calls.clear()
 
 
 @pytest.mark.parametrize("order", [Order.SCORE, Order.HOT, Order.BEST], ids=lambda order: order.value)

@@ -4,6 +4,7 @@ from store import (
     annulments,
     flags,
     identities,
+    kept_answers,
     key_sets,
     keys,
     kinds,
@@ -22,6 +23,7 @@ DIGEST = "0" * 64
 AT = 1_470_311_520_000
 EXAMPLES: dict[kinds.Text, int | str] = {
     keys.NUMBER: 1024,
+    kept_answers.CALL: DIGEST[:18],
     keys.USERNAME: "Alice",
     keys.OWNER: "Alice",
     keys.GROUP: "show",

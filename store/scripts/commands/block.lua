@@ -1,5 +1,6 @@
 -- Block a user, or do not block them any more.
 -- requires: prelude
+-- kept: changed
 -- ARGV  1-6 see prelude.lua   7 username, as written   8 how many users somebody blocks at most, "0" to end it
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"self"} | {"unauthenticated"}
 local MAX_UNBLOCKED = 1000

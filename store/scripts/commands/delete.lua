@@ -2,6 +2,7 @@
 -- cannot be reached any more; `remove_thread.lua` removes them.
 -- requires: annulled, appeals, article_indexes, comments, flags, pending_comments
 -- flags: allow-oom
+-- kept: deleted
 -- ARGV  1-7 see comments.lua   8 number
 -- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry, what `note_effects` returns,
 --       `notified`} | {"missing"} | {"forbidden"} | {"unauthenticated"}

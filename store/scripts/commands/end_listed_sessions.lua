@@ -1,6 +1,7 @@
 -- End another session of a user, or all others.
 -- requires: log_entry, session_lists
 -- flags: allow-oom
+-- kept: ended
 -- ARGV  1 digest of the session that acts, or ""   2 now (unix milliseconds)   3 id of the session to end, or "" for all others
 --       4 the username without a session
 -- Reply {"ended", "own" if it was the session that acts, else ""} | {"missing"} | {"unauthenticated"}

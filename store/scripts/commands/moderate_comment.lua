@@ -1,6 +1,7 @@
 -- Remove or approve a comment, reject the edit that waits for it, or revert such an action, if the actor is a moderator of the
 -- site or of a group of its article. An approval also puts the edit in place.
 -- requires: actions, comment_edits, comment_states, decisions, flag_clearing, roles
+-- kept: changed
 -- ARGV  1-7 see roles.lua   8 number of partitions   9 number   10 remove, approve, reject_edit or revert
 --       11 group in whose name it is removed, or ""   12 reason   13 note, or ""   14 number of the action to revert, or ""
 --       15 words of the poster's roles as the caller read them   16 the poster whom it read

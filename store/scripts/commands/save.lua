@@ -1,5 +1,6 @@
 -- Add an article or a comment to what the actor has saved, or take it out.
 -- requires: prelude
+-- kept: changed
 -- ARGV  1-6 see prelude.lua   7 member   8 how many things a user saves at most, "0" to take it out
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"unauthenticated"}
 local name = actor()

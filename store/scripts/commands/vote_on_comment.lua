@@ -1,5 +1,6 @@
 -- Set the vote of one voter on a comment while voting is open.
 -- requires: cast_vote, comments, upvoters
+-- kept: voted without 3
 -- ARGV  1-7 see comments.lua   8 number   9 the vote: 1, 0 or -1   10 how long to keep its place (milliseconds)
 -- Reply as that of vote.lua; "voted" has three more parts: the id of the entry, what `note_effects` returns,
 --       and the change of the votes

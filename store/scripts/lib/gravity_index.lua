@@ -20,6 +20,12 @@ local function decay(time) return ((math.max(at - time, 0) / 60000 + delay) / 60
 
 local function size(sign, base, time) return weight(sign, base) / decay(time) end
 
+local function value_of(base, time)
+  if base == 0 then return 0 end
+  local sign = base > 0 and 1 or -1
+  return sign * size(sign, sign * base, time)
+end
+
 -- The first and last posting time at which an article of this weight may have a size: one posted earlier is smaller,
 -- one posted later is larger. The first is CLASS if even an article of age 0 is smaller, the last if none is larger.
 local function time_bounds(weight, size)

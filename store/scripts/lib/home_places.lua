@@ -3,11 +3,14 @@
 -- ARGV  1-5 see the script   6 "down" or "up": direction of the page   7 how many places to look at
 --       8 value and 9 member of the position beyond which they are, or ""
 --       10 usernames whom the viewer blocks, each in lower case with the slot and ":" before it, separated by spaces
+--       11 value to which to look in place of so many, as the last place of the page has it, or one above it; or ""
+--       12 how many articles of a listing to read at most to get there
 -- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more,
 --       member, value, ... of the places that are shown, in the direction of the page}
-local SLOTS = 1024
+local SLOTS, MOST_UNPACKED = 1024, 5000
 local is_down, wanted = ARGV[6] == "down", tonumber(ARGV[7])
 local from, from_member = tonumber(ARGV[8]), ARGV[9]
+local bound, most_to_bound = tonumber(ARGV[11]), tonumber(ARGV[12]) -- of a page down only
 local LAST = is_down and "" or "~" -- in place of a member: the place after all others of the same value
 
 local places, is_known = {}, {} -- {value, member, value as text}
@@ -33,9 +36,12 @@ end
 local function shown_of(members)
   local shown = {}
   if not members[1] then return shown end
-  local hidden = redis.call("ZMSCORE", KEYS[2], unpack(members))
-  for i, member in ipairs(members) do
-    if not hidden[i] and not is_by_blocked(member) then shown[member] = true end
+  for first = 1, #members, MOST_UNPACKED do
+    local hidden = redis.call("ZMSCORE", KEYS[2], unpack(members, first, math.min(first + MOST_UNPACKED - 1, #members)))
+    for i, is_hidden in ipairs(hidden) do
+      local member = members[first + i - 1]
+      if not is_hidden and not is_by_blocked(member) then shown[member] = true end
+    end
   end
   return shown
 end
@@ -49,6 +55,13 @@ local function add_place(member, value)
   if is_known[member] then return end
   is_known[member] = true
   places[#places + 1] = {tonumber(value), member, value}
+end
+
+-- Adds a place if it lies beyond the position.
+local function add_beyond(member, value)
+  if not from or comes_first({from, from_member}, {value, member}) then
+    add_place(member, string.format("%.17g", value))
+  end
 end
 
 -- The last of the first `wanted` places; nil if there are not as many. No function compares, as this is done often.
@@ -70,9 +83,9 @@ local function last_wanted()
   return {value, ties[is_down and #ties + 1 - nth or nth]}
 end
 
--- The reply of the first `wanted` places, or of those up to where a listing stopped.
+-- The reply of the first `wanted` places, or of those up to the bound, or to where a listing stopped.
 local function reply_of_places()
-  local last = (stops[1] or #places > wanted) and last_wanted()
+  local last = not bound and (stops[1] or #places > wanted) and last_wanted()
   for _, stop in ipairs(stops) do
     if not last or comes_first(stop, last) then last = stop end
   end

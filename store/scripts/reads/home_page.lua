@@ -2,7 +2,7 @@
 -- requires: home_places, index_rank
 -- KEYS  see home_places.lua
 -- ARGV  1 lowest value of the listing, or ""   2 a weight that the values depend on, if these are indexes of groups, or ""
---       3-5 ""   6-10 see home_places.lua
+--       3-5 ""   6-12 see home_places.lua
 -- Reply see home_places.lua
 --
 -- It reads a few places of each index, and then more of those that may still have one that comes before the last.

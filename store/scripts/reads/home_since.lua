@@ -3,13 +3,29 @@
 -- requires: home_places, since_search
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
 -- ARGV  1 the instant (unix milliseconds)   2-4 ""   5 about how many articles and commands the search in a listing may
---       take before it stops   6-10 see home_places.lua
+--       take before it stops   6-12 see home_places.lua
 -- Reply see home_places.lua
 --
--- A few places of each listing are read, and then more of those that may still have one that comes before the last.
+-- With a bound, a listing is read by votes down to it, if few articles of any time have as many. Else
+-- a few places of each listing are read, and then more of those that may still have one that comes before the last.
 local MOST_READ_AT_ONCE = 30 -- articles of a listing since the instant that are all read
 
 local listings, steps = {}, budget
+
+-- Reads all articles of a listing down to the bound. Returns false if that may be many.
+local function read_to_bound()
+  if not bound then return false end
+  local flat = redis.call("ZRANGE", by_votes, from or "+inf", bound, "BYSCORE", "REV", "LIMIT", 0, most_to_bound + 1,
+    "WITHSCORES")
+  if #flat > 2 * most_to_bound then return false end
+  local members = {}
+  for i = 1, #flat, 2 do members[#members + 1] = flat[i] end
+  for i, time in ipairs(members[1] and redis.call("ZMSCORE", by_time, unpack(members)) or {}) do
+    if time and tonumber(time) >= since then add_beyond(members[i], tonumber(flat[2 * i])) end
+  end
+  stops[#stops + 1] = {bound, LAST}
+  return true
+end
 
 local function read_more(listing, count)
   classes, by_votes, by_time = unpack(listing.keys)
@@ -24,6 +40,7 @@ end
 
 local function open_listing(keys)
   classes, by_votes, by_time = unpack(keys)
+  if read_to_bound() then return end
   local total = redis.call("ZCOUNT", by_time, since, "+inf")
   if total == 0 then return end
   local member = from and from_member == LAST and END or from_member -- else a class that was read would be read again

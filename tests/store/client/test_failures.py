@@ -10,21 +10,30 @@ from typing import Any
 
 import pytest
 
-from store import leases, listings
-from store.articles import Draft
+from store import article_moderation, blocked, flags, hidden, kept_answers, leases, listings, saved
+from store.article_moderation import MODERATE_ARTICLE
+from store.articles import DELETE, VOTE, Draft
+from store.blocked import BLOCK
 from store.client import Command, client
-from store.errors import StoreUnavailable
+from store.comments import DELETE_COMMENT, VOTE_ON_COMMENT
+from store.errors import NotFound, StoreUnavailable, Unauthenticated
+from store.flags import FLAG, FlagReason
+from store.follows import FOLLOW
+from store.hidden import HIDE, hide, unhide
 from store.leases import LEASE
 from store.maintenance import reindex, verify
 from store.maintenance.reindex import ACTIVATE_INDEXES
 from store.ranking.formulas import Order
 from store.records import Vote
-from store.sessions import parse_token
+from store.roles import OPERATOR
+from store.saved import SAVE
+from store.sessions import END_SESSION, parse_token
 from store.store import Store
 from store.users import CHANGE_PASSWORD
 from tests.conftest import Clock, registered
 from tests.proxy import Proxy, counting
 from tests.servers import PATIENCE, Server, running
+from tests.store.discussions import commented
 from tests.store.reading import article, everything, numbers, post, profile, verified
 
 DRAFT = Draft("a title", "https://example.com/")
@@ -107,10 +116,122 @@ async def test_post_with_a_key_whose_reply_was_lost_is_one_article(store, alice,
 @pytest.mark.one_server
 async def test_vote_whose_reply_was_lost_counts_once(store, alice, bob, proxy):  # V9
     number = (await post(store, alice)).number
-    voted = await lost(proxy, store.articles.vote(number, bob, Vote.UP))
+    voted = await lost(proxy, store.articles.vote(number, bob, Vote.UP), VOTE.digest)
 
-    assert voted.article.votes == 2
+    assert (voted.article.votes, voted.changed) == (2, True)
     assert (await profile(store, alice)).karma == 1
+
+
+@pytest.mark.one_server
+async def test_vote_on_a_comment_whose_reply_was_lost_counts_once(store, alice, bob, proxy):
+    comment = await commented(store, (await post(store, alice)).number, alice)
+    voting = store.comments.vote(comment.number, bob, Vote.UP)
+    voted = await lost(proxy, voting, VOTE_ON_COMMENT.digest)
+
+    assert (voted.comment.votes, voted.changed) == (2, True)
+    assert (await profile(store, alice)).karma == 1
+
+
+@pytest.mark.one_server
+async def test_kept_answer_to_a_vote_is_short(store, alice, bob):
+    """The texts of an article are read again."""
+    number = (await post(store, alice)).number
+    p = store.site.home_of_article(number)
+    command = store.site.command(VOTE, p, number, 1, username=bob, bans="")
+    replies = [await store.site.redis.run(command) for _ in range(2)]
+
+    assert [reply[:2] for reply in replies] == [["voted", bob]] * 2
+    assert (replies[0][2] != [], replies[1][2]) == (True, [])
+
+
+@pytest.mark.one_server
+@pytest.mark.parametrize("of", ["follow", "group", "hide", "save", "block"])
+async def test_change_of_a_list_whose_reply_was_lost_is_a_change(store, alice, bob, proxy, of):
+    number = (await post(store, bob, groups=["show"])).number
+    script, begin, end = {
+        "follow": (FOLLOW, partial(store.follows.follow, alice, bob), partial(store.follows.unfollow, alice, bob)),
+        "group": (
+            FOLLOW,
+            partial(store.follows.follow_group, alice, "show"),
+            partial(store.follows.unfollow_group, alice, "show"),
+        ),
+        "hide": (HIDE, partial(hide, store.site, alice, number), partial(unhide, store.site, alice, number)),
+        "save": (
+            SAVE,
+            partial(saved.save, store.site, alice, number),
+            partial(saved.unsave, store.site, alice, number),
+        ),
+        "block": (
+            BLOCK,
+            partial(blocked.block, store.site, alice, bob),
+            partial(blocked.unblock, store.site, alice, bob),
+        ),
+    }[of]
+
+    changes = [(await lost(proxy, call(), script.digest)).changed for call in (begin, end)]
+    again = [(await call()).changed for call in (end, begin, begin)]
+    assert (changes, again) == ([True, True], [False, True, False])
+
+
+@pytest.mark.one_server
+async def test_deletions_whose_replies_were_lost_are_done(store, alice, proxy):
+    number = (await post(store, alice)).number
+    comment = await commented(store, number, alice)
+    await lost(proxy, store.comments.delete(comment.number, alice), DELETE_COMMENT.digest)
+    await lost(proxy, store.articles.delete(number, alice), DELETE.digest)
+
+    assert await numbers(store, listings.whole(store.site, Order.TIME)) == []
+    with pytest.raises(NotFound):
+        await store.articles.delete(number, alice)
+    assert await verified(store) == []
+
+
+@pytest.mark.one_server
+async def test_end_of_a_session_whose_reply_was_lost_is_one(store, proxy):
+    session = parse_token((await store.users.register("carol", "correct horse")).token)
+    assert session is not None
+    await lost(proxy, store.sessions.close(session), END_SESSION.digest)
+
+    with pytest.raises(Unauthenticated):
+        await store.sessions.close(session)
+
+
+@pytest.mark.one_server
+async def test_flag_whose_reply_was_lost_is_a_change(store, alice, bob, redis, proxy):
+    """What is kept of its answer has no text, so that a purge leaves none."""
+    number = (await post(store, alice, title="a secret")).number
+    flagged = await lost(proxy, flags.flag(store.site, bob, "article", number, FlagReason.SPAM), FLAG.digest)
+
+    assert (flagged.changed, flagged.subject.title) == (True, "a secret")
+    assert not any("secret" in redis.get(key) for key in redis.scan_iter("answer:*"))
+
+
+@pytest.mark.one_server
+async def test_removal_by_a_moderator_whose_reply_was_lost_is_a_change(store, alice, proxy):
+    number = (await post(store, alice)).number
+    removing = partial(article_moderation.remove, store.site, OPERATOR, number, None, "an advertisement")
+
+    assert (await lost(proxy, removing(), MODERATE_ARTICLE.digest)).changed
+    assert not (await removing()).changed
+
+
+@pytest.mark.one_server
+async def test_first_of_two_equal_calls_that_comes_last_changes_nothing(store, alice, redis):
+    """A server that stood still may read the connection that was given up after the one that took its place."""
+    begin = store.site.command(HIDE, 0, "0" * 12 + "1024", 10, username=alice, bans="")
+    end = store.site.command(HIDE, 0, "0" * 12 + "1024", 0, username=alice, bans="")
+    replies = [await store.site.redis.run(command) for command in (begin, end, begin)]
+
+    assert [status for status, _ in replies] == ["changed", "changed", "changed"]
+    assert redis.exists(hidden.HIDDEN(0, alice)) == 0
+
+
+@pytest.mark.one_server
+async def test_answers_are_kept_for_ten_seconds_only(store, alice, bob, redis):
+    await store.follows.follow(bob, alice)
+    (key,) = redis.keys("answer:*")
+
+    assert 9_000 < redis.pttl(key) <= kept_answers.LIFETIME
 
 
 @pytest.mark.one_server
@@ -238,7 +359,9 @@ async def test_short_outage_delays_requests(server, partitions, clock, outage, m
     if server.process is None:
         server.launch()
 
-    assert (await voting).article.votes == 2
+    voted = await voting
+
+    assert (voted.article.votes, voted.changed) == (2, True)
     assert (await article(store, number)).votes == 2
     await store.close()
 
