@@ -235,7 +235,7 @@ async def test_dialog_shows_the_keys_and_turns_them_off(page, axe):
     await page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard")
     await expect(dialog.get_by_text("next article or comment")).to_be_visible()
-    assert await dialog.locator("kbd").all_inner_texts() == list("jkocudrefmxnp/?")
+    assert await dialog.locator("kbd").all_inner_texts() == list("jkocudrefmwxnp/?")
     assert await axe(page) == []
     await dialog.get_by_label("Use these keys").uncheck()
     await dialog.get_by_role("button", name="Close").click()

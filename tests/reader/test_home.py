@@ -52,7 +52,8 @@ async def test_home_has_orders_periods_and_pages(visit, site):
     await page.keyboard.press("p")
     await expect(page.get_by_role("article")).to_have_count(30)
     assert await titles(page) == first
-    await page.get_by_role("link", name="Votes", exact=True).click()
+    await page.locator(".more-orders summary").click()
+    await page.get_by_role("link", name="Votes The").click()
     await expect(page.locator("main ol > li h2 a").first).to_have_text("Number 0")
     await page.get_by_role("link", name="Top of the day").click()
     await expect(page.locator("main ol > li h2 a").first).to_have_text("Number 0")
