@@ -50,17 +50,13 @@ async def _check(settings: Settings, listener: socket.socket) -> None:
     for fault in files_of(settings).faults:
         logger.warning("%s", fault)
     store = await open_store(settings)
-    kept = store.site.rankings.orders
-    if settings.orders and set(kept) != set(settings.kept_orders):
-        names = ",".join(order.name for order in kept)
-        print(
-            f"UPVOTE_ORDERS={settings.orders}: the orders of this store are {names}; `reindex` changes them",
-            file=sys.stderr,
-        )
-    if missing := settings.orders_of_pages.missing(order.name for order in kept):
+    kept = [order.name for order in store.site.rankings.orders]
+    remedy = f"the orders of this store are {','.join(kept)}; `reindex` changes them"
+    if settings.orders and set(kept) != {order.name for order in settings.kept_orders}:
+        print(f"UPVOTE_ORDERS={settings.orders}: {remedy}", file=sys.stderr)
+    if missing := settings.orders_of_pages.missing(kept):
         setting, order = missing
-        names = ",".join(each.name for each in kept)
-        raise WrongSetting(f"UPVOTE_{setting}={order}: the orders of this store are {names}; `reindex` changes them")
+        raise WrongSetting(f"UPVOTE_{setting}={order}: {remedy}")
     if settings.admin:
         await _make_first_admin(settings, store, settings.admin, _address(settings, listener))
     await store.close()

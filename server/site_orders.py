@@ -1,6 +1,6 @@
 """The orders of articles that the site's pages offer: the first one, those that are shown, and those below "More"."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 MOST_SHOWN = 4
@@ -27,7 +27,7 @@ class SiteOrders:
         count = len({front, *self.named} & set(kept)) if self.named else MOST_SHOWN
         return ShownOrders(listed, min(count, MOST_SHOWN))
 
-    def missing(self, kept: Iterable[str]) -> tuple[str, str] | None:
+    def missing(self, kept: Sequence[str]) -> tuple[str, str] | None:
         """The setting, without its prefix, and the first order that it names and the store lacks."""
         chosen = [("FRONT_ORDER", self.front), *(("SITE_ORDERS", order) for order in self.named)]
         return next(((setting, order) for setting, order in chosen if order and order not in kept), None)

@@ -232,7 +232,17 @@ async def _set(
     if status == "hides":
         await _complete_hiding(site, kind, number, flat)
         return Flagged(username, None, True)
-    return Flagged(username, _record(kind, number, flat), status == "changed")
+    # A kept answer leaves the hash out.
+    fields = records.pairs(flat) if flat else await _hash(site, kind, number)
+    return Flagged(username, _record(kind, number, fields), status == "changed")
+
+
+async def _hash(site: Site, kind: str, number: int) -> dict[str, str]:
+    key = keys.article if kind == "article" else keys.comment
+    found: dict[str, str] = await site.redis.run(("HGETALL", key(site.home_of_article(number), number)))
+    if not found:
+        _refuse("missing", kind, number)
+    return found
 
 
 async def _complete_hiding(site: Site, kind: str, number: int, change: Sequence[Any]) -> None:
@@ -252,12 +262,12 @@ def _refuse(status: str, kind: str, number: int) -> None:
     refuse(status, kind, number)
 
 
-def _record(kind: str, number: int, flat: list[Any]) -> Article | Comment:
+def _record(kind: str, number: int, fields: dict[str, str]) -> Article | Comment:
     if kind == "article":
-        article = records.article(number, records.pairs(flat))
+        article = records.article(number, fields)
         assert article
         return UncachedArticle(*article)
-    comment = records.comment(number, records.pairs(flat))
+    comment = records.comment(number, fields)
     assert comment
     return UncachedComment(*comment)
 

@@ -163,11 +163,11 @@ async def refuse(site: Site, leaver: Leaver) -> None:
 
 
 async def name_key(site: Site) -> str:
-    """The key of the store for digests of names. One round trip, or three at first use, which makes it."""
+    """The key of the store for digests of names. One round trip, or two at first use, which makes it."""
     key = await site.redis.run(("GET", namekey(0)))
     if key is None:
-        await site.redis.run(needed(("SET", namekey(0), secrets.token_hex(SECRET_BYTES), "NX")))
-        key = await site.redis.run(("GET", namekey(0)))
+        made = secrets.token_hex(SECRET_BYTES)
+        _, key = await site.redis.pipeline([needed(("SET", namekey(0), made, "NX")), ("GET", namekey(0))])
     return str(key)
 
 

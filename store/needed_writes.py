@@ -7,11 +7,6 @@ NEEDED_WRITE = Script("needed_write")
 
 
 def needed(command: Command) -> Command:
-    """
-    A command that writes one key, its first argument, as one that a full store takes.
-
-    It runs a script, which is sent again after the rest of its pipeline where the server has not loaded it: what has to
-    see the write is sent once that is done.
-    """
+    """A command that writes one key, its first argument, as one that a full store takes."""
     name, key, *arguments = command
     return NEEDED_WRITE.command([str(key)], name, *arguments)

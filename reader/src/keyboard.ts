@@ -40,7 +40,11 @@ function move(step: 1 | -1): void {
   const items = [...document.querySelectorAll<HTMLElement>("[data-item]")].filter((item) => item.checkVisibility());
   const current = currentItem();
   const index = current ? items.indexOf(current) + step : step > 0 ? 0 : -1;
-  const item = items[index];
+  focusItem(items[index]);
+}
+
+/** Moves the focus to an article or a comment, and scrolls no further than to show it. */
+export function focusItem(item: HTMLElement | undefined): void {
   item?.focus({ preventScroll: true });
   item?.scrollIntoView({ block: "nearest" });
 }

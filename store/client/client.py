@@ -11,9 +11,9 @@ from typing import Any
 from hiredis import ReplyError
 
 from store.client import Command, StoreUnavailable, urls
-from store.client.cluster import Cluster
+from store.client.cluster import Cluster, hash_tag
 from store.client.connection import SCRIPTS, WRONG_SERVER, NodeClient, RedisConnection, Server, connect, error_code
-from store.client.replication import ReplicatedWrites, Replication
+from store.client.replication import ReplicatedWrites, Replication, is_write
 from store.client.sentinel import connect_to_primary
 from store.client.tracking_cache import CacheOptions, TrackingCache
 from store.client.urls import Address, RedisURL, Topology
@@ -103,13 +103,15 @@ class RedisClient:
 
         Each goes to the server of its key, or all go to one given server. Commands that fail with a retryable error are
         sent again, with growing pauses, for 2 seconds in all, or for 4 where another server may take over. So every
-        command has to be safe to run twice.
+        command has to be safe to run twice. Those of one hash tag run in their order if any of them writes.
 
         Raises:
             StoreUnavailable: the store does not answer, or refuses one of the commands.
         """
         server, started = server or self._server, monotonic()
         _count(commands)
+        if len(commands) > 1:
+            commands = in_order(commands)
         replies = await server.send(commands)
         if ReplyError in map(type, replies):
             await self._retry(server, commands, replies, started)
@@ -170,6 +172,25 @@ class RedisClient:
                 replies[place] = reply
 
 
+def in_order(commands: Sequence[Command]) -> Sequence[Command]:
+    """
+    The commands of a pipeline that writes, each script with its text where it is the first of its hash tag, and so of a
+    server: a server that does not know the script would run what follows, and the script when it is sent again.
+    """
+    if not any(map(is_write, commands)):
+        return commands
+    known: set[tuple[str, str]] = set()
+    return [_with_text(command, known) if command[0] == "EVALSHA" else command for command in commands]
+
+
+def _with_text(command: Command, known: set[tuple[str, str]]) -> Command:
+    place = str(command[1]), hash_tag(str(command[3]))
+    if place in known:
+        return command
+    known.add(place)
+    return _evaluated(command)
+
+
 def _server(url: RedisURL, replication: Replication | None, cache: CacheOptions | None) -> Server:
     async def open_connection(address: Address | None = None) -> RedisConnection:
         if url.topology is Topology.SENTINEL:
@@ -221,6 +242,9 @@ def _is_retryable(reply: Any) -> bool:
 
 def _retried(command: Command, error: ReplyError) -> Command:
     """The command to send again: a script that the server does not know is sent with its text."""
-    if error_code(error) == "NOSCRIPT":
-        return ("EVAL", SCRIPTS[str(command[1])].text, *command[2:])
-    return command
+    return _evaluated(command) if error_code(error) == "NOSCRIPT" else command
+
+
+def _evaluated(command: Command) -> Command:
+    """The command of a script with its text instead of its digest."""
+    return ("EVAL", SCRIPTS[str(command[1])].text, *command[2:])

@@ -99,6 +99,49 @@ async def test_inbox_shows_replies_and_mentions_until_they_are_seen(visit, site)
     await expect(items).to_have_count(3)
 
 
+async def test_inbox_quotes_what_was_answered_and_takes_the_answer(visit, site, axe):
+    alice, bob = site.member("alice"), site.member("bob")
+    article = site.post(alice, "Talked about")
+    own = site.comment(alice, article, "What alice had said. " + "word " * 60)
+    reply = site.comment(bob, article, "An objection.", parent=own)
+    page = await visit(alice)
+    await opened(page, "/inbox")
+    item = page.locator("main ol.items > li", has_text="An objection.")
+    await expect(item.locator(".answered")).to_have_text(re.compile(r"^What alice had said\. (word )+\w*…$"))
+    await expect(item.get_by_role("img", name="New")).to_be_visible()
+
+    await page.keyboard.press("j")
+    await page.keyboard.press("r")
+    await expect(item.get_by_label(f"Reply to {bob.username}")).to_be_focused()
+    assert await axe(page) == []
+    await page.keyboard.press("Escape")
+    await expect(item.get_by_role("button", name="Reply: ")).to_be_focused()
+    await page.keyboard.press("r")
+    await page.keyboard.type("A concession.")
+    await page.keyboard.press("Control+Enter")
+
+    await expect(item.get_by_role("link", name="Your reply")).to_be_focused()
+    await expect(item.get_by_role("img", name="New")).to_have_count(0)  # what is answered is seen
+    await expect(page.get_by_role("link", name="Inbox", exact=True)).to_be_visible()
+    replies = "query($id: ID!) { comment(id: $id) { replyCount } }"
+    assert site.ask(replies, id=reply)["comment"]["replyCount"] == 1
+    await page.keyboard.press("Enter")
+    await expect(page.locator("article[aria-current]")).to_contain_text("A concession.")
+
+
+async def test_what_cannot_be_answered_has_no_form_in_the_inbox(visit, site):
+    alice, bob, moderator = site.member("alice"), site.member("bob"), site.member("moderator")
+    site.moderate(moderator)
+    article = site.post(alice, "To be locked")
+    site.comment(bob, article, "The last word.")
+    site.act(moderator, "lockArticle", articleId=article, reason="Enough.")
+    page = await visit(alice)
+    await opened(page, "/inbox")
+
+    await expect(page.locator("main ol.items > li", has_text="The last word.")).to_be_visible()
+    await expect(page.get_by_role("button", name="Reply: ")).to_have_count(0)
+
+
 async def test_opened_notification_and_those_before_it_are_seen_in_all_tabs(visit, site):
     alice, bob = site.member("alice"), site.member("bob")
     article = site.post(alice, "Answered thrice")

@@ -35,6 +35,26 @@ async def test_comment_is_posted_once_by_a_double_click_and_gets_the_focus(visit
     assert await axe(page) == []
 
 
+async def test_box_for_a_comment_is_one_line_until_it_has_the_focus(visit, site, axe):
+    member, article = discussed(site)
+    page = await visit(member)
+    await opened(page, site.path(article))
+    box, post = page.get_by_label("Your comment"), page.get_by_role("button", name="Comment", exact=True)
+    await expect(box).to_be_visible()
+    await expect(post).to_have_count(0)
+    assert (await box.bounding_box())["height"] < 48
+    assert await axe(page) == []
+
+    await box.focus()
+    await expect(post).to_be_visible()
+    assert (await box.bounding_box())["height"] > 90
+    await box.fill("begun")
+    await page.reload()
+
+    await expect(box).to_have_value("begun")
+    await expect(post).to_be_visible()
+
+
 async def test_comment_that_a_rule_holds_waits_for_a_moderator(visit, site, axe):  # M10
     member, article = discussed(site, "first")
     page = await visit(member)

@@ -1,10 +1,11 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { articlePath } from "../addresses";
-import { counted } from "../counts";
+import { counted, withSeparators } from "../counts";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { ArticleLineFragment } from "../gql/graphql";
 import { useKeptNode } from "../kept";
+import { useNewCount } from "../visits";
 import { VoteButtons } from "../votes";
 import { GroupLink } from "./GroupLink";
 import { LineMenu, type MenuSubject } from "./LineMenu";
@@ -68,6 +69,7 @@ export function ArticleLine({ article: masked, rank, within, title, excerpt }: A
 }
 
 function Details({ article, within }: { article: ArticleLineFragment; within: string | undefined }) {
+  const newCount = useNewCount(article.id, article.commentCount);
   const groups = article.groups.filter(({ name }) => name.toLowerCase() !== within?.toLowerCase());
   return (
     <div className="details">
@@ -75,6 +77,7 @@ function Details({ article, within }: { article: ArticleLineFragment; within: st
       <Time at={article.postedAt} />
       <Link href={articlePath(article.id)} aria-keyshortcuts="c">
         {article.commentCount === 0 ? "discuss" : counted(article.commentCount, "comment")}
+        {newCount > 0 && <span className="new-comments">, {withSeparators(newCount)} new</span>}
       </Link>
       {groups.length > 0 && (
         <span className="groups-of">

@@ -72,6 +72,8 @@ interface Surroundings {
   firstDepth: number;
   /** The comment that the page is about, if it is about one. */
   current: string | null;
+  /** The time up to which comments had been shown when the article was visited before; null if it never was. */
+  visitedBefore: number | null;
   fold: (id: string) => void;
   /** Shows a new comment of the viewer. */
   onPosted: (id: string) => void;
@@ -89,12 +91,23 @@ interface CommentProps {
   folded: number;
 }
 
+/** Whether a comment of somebody else was posted after what had been shown before; null if nothing had. */
+export function isNewSince(
+  before: number | null,
+  { postedAt, poster }: Pick<CommentRowFragment, "postedAt" | "poster">,
+  viewer: string | undefined,
+): boolean {
+  return before !== null && Date.parse(postedAt) > before && (viewer === undefined || poster?.username !== viewer);
+}
+
 export const elementIdOf = (id: string): string => `comment-${numberOf(id)}`;
 
 /** A comment of a thread: its votes, text and actions. Memoised, as a thread has many. */
 export const Comment = memo(function Comment({ comment: masked, parent, isCollapsed, folded }: CommentProps) {
   const comment = readFragment(COMMENT_ROW, masked);
-  const { firstDepth, current } = useSurroundings();
+  const { firstDepth, current, visitedBefore } = useSurroundings();
+  const viewer = useSession()?.username;
+  const isNew = isNewSince(visitedBefore, comment, viewer);
   const level = comment.depth - firstDepth;
   return (
     <li className="comment" style={{ "--level": level }} data-level={level} data-collapsed={isCollapsed || undefined}>
@@ -102,10 +115,11 @@ export const Comment = memo(function Comment({ comment: masked, parent, isCollap
         id={elementIdOf(comment.id)}
         tabIndex={-1}
         data-item=""
+        data-new={isNew || undefined}
         aria-label={nameOf(comment)}
         aria-current={current === comment.id || undefined}
       >
-        <Heading {...{ comment, isCollapsed, folded }} parent={readFragment(COMMENT_ROW, parent)} />
+        <Heading {...{ comment, isCollapsed, folded, isNew }} parent={readFragment(COMMENT_ROW, parent)} />
         {!isCollapsed &&
           (comment.poster?.viewerIsBlocking ? <Blocked comment={comment} /> : <Body comment={comment} />)}
       </article>
@@ -115,7 +129,7 @@ export const Comment = memo(function Comment({ comment: masked, parent, isCollap
 
 type Content = CommentRowFragment;
 
-function Heading({ comment, parent, isCollapsed, folded }: HeadingProps) {
+function Heading({ comment, parent, isCollapsed, folded, isNew }: HeadingProps) {
   const { articleId, poster, fold } = useSurroundings();
   const own = comment.poster?.username;
   return (
@@ -131,6 +145,7 @@ function Heading({ comment, parent, isCollapsed, folded }: HeadingProps) {
       />
       <h3>{own ? <UserLink username={own} /> : <span className="absent">{absentOf(comment)}</span>}</h3>
       {own === poster && <span className="badge">poster</span>}
+      {isNew && <span className="badge">new</span>}
       <Link href={commentPath(articleId, comment.id)} aria-keyshortcuts="o" title="Only this comment and its replies">
         <Time at={comment.postedAt} />
       </Link>
@@ -146,6 +161,7 @@ interface HeadingProps {
   parent: Content | null;
   isCollapsed: boolean;
   folded: number;
+  isNew: boolean;
 }
 
 /** Moves to the comment that is answered, which stands above. */

@@ -132,9 +132,10 @@ interface TextFormProps {
   onCancel?: (() => void) | undefined;
 }
 
-/** A form that can be cancelled gets the focus when it is opened. */
+/** A form that can be cancelled gets the focus when it is opened. Another one is a line until it has the focus. */
 function TextForm({ label, submit, draft, refusals, fault, action, onCancel }: TextFormProps) {
   const box = useRef<HTMLDivElement>(null);
+  const [isOpen, setOpen] = useState(onCancel !== undefined || draft.value !== "");
   useEffect(() => {
     const field = onCancel && box.current?.querySelector("textarea");
     if (!field) return;
@@ -153,13 +154,13 @@ function TextForm({ label, submit, draft, refusals, fault, action, onCancel }: T
   }
 
   return (
-    <div className="write" ref={box} onKeyDown={sendByKey}>
+    <div className={isOpen ? "write" : "write closed"} ref={box} onKeyDown={sendByKey} onFocus={() => setOpen(true)}>
       <Form {...{ submit, action, fault }} refusals={refusals.map(ofField)} onCancel={onCancel && cancel}>
         <Field
           name="content"
           label={label}
           hint={MARKDOWN_HINT}
-          rows={5}
+          rows={isOpen ? 5 : 1}
           value={draft.value}
           onChange={(event) => draft.change(event.target.value)}
         />

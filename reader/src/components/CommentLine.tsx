@@ -35,10 +35,14 @@ interface CommentLineProps {
   said?: string;
   /** What is shown instead of the whole text. */
   excerpt?: ReactNode;
+  /** What it answers, above the text. */
+  answered?: ReactNode;
+  /** What can be done about it, below the text. */
+  actions?: ReactNode;
 }
 
 /** A comment outside of its thread: its text, and the article that it belongs to. */
-export function CommentLine({ comment: masked, said, excerpt }: CommentLineProps) {
+export function CommentLine({ comment: masked, said, excerpt, answered, actions }: CommentLineProps) {
   const listed = readFragment(COMMENT_LINE, masked);
   const kept = useKeptNode("Comment", listed.id);
   const comment = readFragment(COMMENT_LINE, kept) ?? listed;
@@ -57,6 +61,7 @@ export function CommentLine({ comment: masked, said, excerpt }: CommentLineProps
         </span>
         <LineMenu subject={{ id: comment.id, name: `comment by ${author ?? "nobody"}`, poster: author ?? null }} />
       </div>
+      {answered}
       {kept === null ? (
         <p className="excerpt">Deleted</p>
       ) : excerpt ? (
@@ -66,6 +71,7 @@ export function CommentLine({ comment: masked, said, excerpt }: CommentLineProps
       ) : (
         <Text content={comment.content} />
       )}
+      {actions}
     </article>
   );
 }

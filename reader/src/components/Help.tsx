@@ -13,6 +13,7 @@ const KEYS: [string, string][] = [
   ["e", "edit your comment or article"],
   ["f", "follow a group or a user, or stop it"],
   ["m", "open the menu of an article or a comment"],
+  ["w", "next comment that is new since your last visit"],
   ["x", "hide or show a comment with its replies"],
   ["n", "next page"],
   ["p", "previous page, or the comment that is answered"],

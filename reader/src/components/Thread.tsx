@@ -8,6 +8,7 @@ import { hasDraft } from "../drafts";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { CommentOrder } from "../gql/graphql";
 import { useCovered, useHold } from "../hold";
+import { focusItem } from "../keyboard";
 import { useLive } from "../live";
 import { logInPath } from "../log-in";
 import { useSession, useWriter } from "../session";
@@ -19,7 +20,8 @@ import {
   type ThreadComment,
   type ThreadRow,
 } from "../useThread";
-import { Comment, COMMENT_ROW, elementIdOf, SurroundingsContext } from "./Comment";
+import { useNotedVisit, useVisitBefore } from "../visits";
+import { Comment, COMMENT_ROW, elementIdOf, isNewSince, SurroundingsContext } from "./Comment";
 import { CommentForm, commentDraft } from "./CommentForm";
 
 const COMMENT_POSTED = graphql(`
@@ -67,7 +69,15 @@ const COMMENT_CHANGED = graphql(`
 `);
 
 interface ThreadProps {
-  article: { id: string; isLocked: boolean; poster: { username: string }; groups: readonly { name: string }[] };
+  article: {
+    id: string;
+    postedAt: string;
+    isLocked: boolean;
+    poster: { username: string };
+    groups: readonly { name: string }[];
+  };
+  /** How many comments the article has; without it the page is not a visit of the whole article. */
+  commentCount?: number;
   order: CommentOrder;
   first: FragmentType<typeof THREAD_PLACES>;
   /** In a branch, the comment that it belongs to, after comments above it. */
@@ -79,7 +89,7 @@ interface ThreadProps {
 const WHOLE: readonly ThreadComment[] = [];
 
 /** The comments of an article, or a branch of them. New ones are announced, and shown when the viewer asks for them. */
-export function Thread({ article, order, first, above = WHOLE, onEnd }: ThreadProps) {
+export function Thread({ article, commentCount, order, first, above = WHOLE, onEnd }: ThreadProps) {
   const focus = useFocus();
   const list = useRef<HTMLOListElement>(null);
   const { kept, keep, letGo } = useDeletions(list);
@@ -95,6 +105,12 @@ export function Thread({ article, order, first, above = WHOLE, onEnd }: ThreadPr
   const under = above.at(-1)?.id ?? null;
   useLive(COMMENT_CHANGED, { articleId: article.id }, { onEnd, onData: ({ commentChanged }) => keep(commentChanged) });
   useNewComments({ articleId: article.id, under, order }, thread);
+  const visitedBefore = useVisitBefore(article.id);
+  useNotedVisit(
+    article.id,
+    [article.postedAt, ...thread.rows.flatMap((row) => (row.kind === "comment" ? postedAtOf(row.comment) : []))],
+    commentCount === undefined ? undefined : commentCount - thread.announced,
+  );
 
   return (
     <>
@@ -105,7 +121,8 @@ export function Thread({ article, order, first, above = WHOLE, onEnd }: ThreadPr
           <Answer articleId={article.id} onPosted={onPosted} />
         ))}
       <Announcement thread={thread} />
-      <Rows {...{ article, list, thread, current: under, onPosted, focus, letGo }} />
+      <NewSinceVisit thread={thread} visitedBefore={visitedBefore} />
+      <Rows {...{ article, list, thread, current: under, visitedBefore, onPosted, focus, letGo }} />
     </>
   );
 }
@@ -225,18 +242,47 @@ function Announcement({ thread: { announced, showAnnounced, outOfSight } }: { th
   );
 }
 
+const postedAtOf = (comment: ThreadComment): string => readFragment(COMMENT_ROW, comment).postedAt;
+
+/** How many comments are new since the last visit, with a button that goes from one to the next. */
+function NewSinceVisit({ thread: { rows }, visitedBefore }: { thread: LiveThread; visitedBefore: number | null }) {
+  const viewer = useSession()?.username;
+  const isNew = (row: ThreadRow) =>
+    row.kind === "comment" && isNewSince(visitedBefore, readFragment(COMMENT_ROW, row.comment), viewer);
+  const count = rows.filter(isNew).length;
+  if (count === 0) return null;
+  return (
+    <p className="since-visit">
+      {counted(count, "comment")} since your last visit{" "}
+      <button type="button" className="plain" aria-keyshortcuts="w" title="Next new comment (w)" onClick={goToNextNew}>
+        Next
+      </button>
+    </p>
+  );
+}
+
+/** From where the focus is, or from the first one if none follows. */
+function goToNextNew(): void {
+  const all = [...document.querySelectorAll<HTMLElement>("[data-new]")];
+  const from = document.activeElement;
+  const follows = (item: HTMLElement) =>
+    from !== null && from !== item && (from.compareDocumentPosition(item) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
+  focusItem(all.find((item) => follows(item) && !item.contains(from)) ?? all[0]);
+}
+
 interface RowsProps {
   article: ThreadProps["article"];
   list: RefObject<HTMLOListElement | null>;
   thread: LiveThread;
   current: string | null;
+  visitedBefore: number | null;
   onPosted: (id: string) => void;
   focus: (ids: readonly string[]) => void;
   /** Before the viewer deletes a comment. */
   letGo: (id: string) => void;
 }
 
-function Rows({ article, list, thread, current, onPosted, focus, letGo }: RowsProps) {
+function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, letGo }: RowsProps) {
   const { rows, fold } = thread;
   const latest = useRef(rows);
   useLayoutEffect(() => void (latest.current = rows));
@@ -245,7 +291,7 @@ function Rows({ article, list, thread, current, onPosted, focus, letGo }: RowsPr
   const groups = article.groups.map(({ name }) => name).join(" ");
   const surroundings = useMemo(
     () => ({
-      ...{ articleId, isLocked, poster: poster.username, firstDepth, current, fold, onPosted },
+      ...{ articleId, isLocked, poster: poster.username, firstDepth, current, visitedBefore, fold, onPosted },
       groups: groups.split(" ").filter(Boolean),
       leave: (id: string) => {
         letGo(id);
@@ -253,7 +299,7 @@ function Rows({ article, list, thread, current, onPosted, focus, letGo }: RowsPr
         return () => void requestAnimationFrame(() => focus(ids));
       },
     }),
-    [articleId, isLocked, groups, poster.username, firstDepth, current, fold, onPosted, focus, letGo],
+    [articleId, isLocked, groups, poster.username, firstDepth, current, visitedBefore, fold, onPosted, focus, letGo],
   );
   if (rows.length === 0) return <p className="empty">There are no comments yet.</p>;
   return (

@@ -99,7 +99,7 @@ function LoadedArticle({ article, order, isRest, onEnd }: LoadedArticleProps) {
         <h2 id="comments">{commentCount === 1 ? "1 comment" : `${commentCount} comments`}</h2>
         {commentCount > 0 && <CommentOrders path={articlePath(id)} current={order} />}
         {isRest && <FirstComments path={articlePath(id)} order={order} />}
-        <Thread article={view} order={order} first={thread} onEnd={onEnd} />
+        <Thread article={view} commentCount={commentCount} order={order} first={thread} onEnd={onEnd} />
       </section>
     </Page>
   );

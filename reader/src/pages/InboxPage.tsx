@@ -1,10 +1,12 @@
 import "./pages.css";
 import type { MouseEvent } from "react";
 import { useClient } from "urql";
-import { useSearch } from "wouter";
+import { Link, useSearch } from "wouter";
+import { commentPath } from "../addresses";
 import { useArrivals, type Arrivals } from "../arrivals";
 import { useRenewal } from "../changes";
 import { headersOf } from "../client";
+import { Answer } from "../components/Answer";
 import { ArticleLine } from "../components/ArticleLine";
 import { CommentLine } from "../components/CommentLine";
 import { LiveList } from "../components/LiveList";
@@ -39,6 +41,19 @@ const NOTIFICATION_LINE = graphql(`
       }
       ... on Comment {
         depth
+        content
+        author: poster {
+          id
+          username
+        }
+        parent {
+          id
+          content
+        }
+        article {
+          id
+          isLocked
+        }
         ...CommentLine
       }
       ... on ModerationAction {
@@ -192,7 +207,7 @@ function Notifications({ inbox, isFirst, arrivals }: NotificationsProps) {
           }
           arrivals={arrivals}
         >
-          {({ node }) => <NotificationLine notification={node} />}
+          {({ node, cursor }) => <NotificationLine notification={node} mark={() => void mark(cursor)} />}
         </LiveList>
       </div>
       <Pager {...cursorPages("/inbox", pageInfo)} />
@@ -200,13 +215,35 @@ function Notifications({ inbox, isFirst, arrivals }: NotificationsProps) {
   );
 }
 
-function NotificationLine({ notification: masked }: { notification: FragmentType<typeof NOTIFICATION_LINE> }) {
+interface NotificationLineProps {
+  notification: FragmentType<typeof NOTIFICATION_LINE>;
+  /** Marks it as seen, with all before it. */
+  mark: () => void;
+}
+
+function NotificationLine({ notification: masked, mark }: NotificationLineProps) {
   const { kind, actor, at, isSeen, subject } = readFragment(NOTIFICATION_LINE, masked);
   const said = saidOf(kind, subject);
   return (
     <>
       {!isSeen && <New />}
-      {subject?.__typename === "Comment" && <CommentLine comment={subject} said={said} />}
+      {subject?.__typename === "Comment" && (
+        <CommentLine
+          comment={subject}
+          said={said}
+          answered={subject.parent && <Answered articleId={subject.article.id} comment={subject.parent} />}
+          actions={
+            subject.content != null &&
+            !subject.article.isLocked && (
+              <Answer
+                articleId={subject.article.id}
+                comment={{ id: subject.id, author: subject.author?.username ?? null }}
+                onPosted={() => !isSeen && mark()}
+              />
+            )
+          }
+        />
+      )}
       {subject?.__typename === "ModerationAction" && <ModerationLine action={subject} />}
       {subject?.__typename === "Article" && (
         <>
@@ -218,6 +255,26 @@ function NotificationLine({ notification: masked }: { notification: FragmentType
       )}
     </>
   );
+}
+
+const MOST_QUOTED = 200; // characters
+
+/** The start of the comment that another one answers, which leads to it. */
+function Answered({ articleId, comment: { id, content } }: AnsweredProps) {
+  const characters = [...(content ?? "").replaceAll(/\s+/g, " ").trim()];
+  const isCut = characters.length > MOST_QUOTED;
+  return (
+    <blockquote className="answered" dir="auto">
+      <Link href={commentPath(articleId, id)} title="What it answers">
+        {content == null ? "Deleted" : `${characters.slice(0, MOST_QUOTED).join("")}${isCut ? "…" : ""}`}
+      </Link>
+    </blockquote>
+  );
+}
+
+interface AnsweredProps {
+  articleId: string;
+  comment: { id: string; content?: string | null };
 }
 
 type Subject = DocumentType<typeof NOTIFICATION_LINE>["subject"];

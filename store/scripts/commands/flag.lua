@@ -2,7 +2,7 @@
 -- the first one, at its time. A flag that was cleared by an approval stays as it is. If enough flags count, the thing is
 -- hidden until a moderator has looked at it, unless it is a moderator's, or was approved and not edited since.
 -- requires: actions, article_states, comment_states, log_text
--- kept: changed, hides
+-- kept: changed without 3, hides
 -- ARGV  1-7 see comments.lua   8 number   9 article or comment   10 reason, or "" to withdraw the flag   11 note
 --       12 how many flags that count hide the thing at least, "0" if this one does not count
 --       13 one flag that counts is needed for so many votes of the thing

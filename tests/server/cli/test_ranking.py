@@ -63,6 +63,8 @@ def test_order_of_pages_that_the_store_lacks_stops_the_start(tmp_path):
     with serving(tmp_path, orders="SCORE,TIME"):
         pass
 
+    with serving(tmp_path, front_order="TIME", site_orders="TIME,SCORE"):
+        pass
     for setting in ("front_order", "site_orders"):
         started = run("serve", port=0, data_dir=tmp_path, **{setting: "HOT"})
 

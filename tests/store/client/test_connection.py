@@ -5,6 +5,8 @@ import pytest
 from store.articles import Draft
 from store.client import client, connection
 from store.errors import StoreUnavailable
+from store.listings import LISTING_PAGE
+from store.needed_writes import NEEDED_WRITE
 from store.records import Position, Vote
 from store.store import Store
 from tests.conftest import kill, registered
@@ -21,6 +23,29 @@ async def test_concurrent_pipelines_get_their_own_replies(store):
 
     answers = await asyncio.gather(*commands)
     assert answers == [[f"{each}-{turn}" for turn in range(each % 5)] for each in range(200)]
+
+
+async def test_pipeline_that_writes_keeps_its_order_where_no_script_is_known(store):
+    """Also on several servers, and where a script stands between commands."""
+    client, tags = store.site.redis, range(4)
+    commands = [
+        command
+        for tag in tags
+        for command in (
+            ("SET", f"a:{{{tag}}}", 1),
+            NEEDED_WRITE.command([f"a:{{{tag}}}"], "SET", 2),
+            ("GET", f"a:{{{tag}}}"),
+            NEEDED_WRITE.command([f"a:{{{tag}}}"], "SET", 3),
+            ("GET", f"a:{{{tag}}}"),
+            LISTING_PAGE.command([f"b:{{{tag}}}"], "-inf", "+inf", "down", 5, 0, "", ""),
+            ("ZADD", f"b:{{{tag}}}", 1, "member"),
+        )
+    ]
+    for server in await client._server.primaries():
+        await client.pipeline([("SCRIPT", "FLUSH")], server)
+
+    replies = await client.pipeline(commands)
+    assert replies == ["OK", "OK", "2", "OK", "3", "0 0", 1] * len(tags)
 
 
 async def test_cancelled_command_does_not_affect_the_replies_of_others(store):

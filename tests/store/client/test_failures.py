@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from store import article_moderation, blocked, hidden, kept_answers, leases, listings, saved
+from store import article_moderation, blocked, flags, hidden, kept_answers, leases, listings, saved
 from store.article_moderation import MODERATE_ARTICLE
 from store.articles import DELETE, VOTE, Draft
 from store.blocked import BLOCK
 from store.client import Command, client
 from store.comments import DELETE_COMMENT, VOTE_ON_COMMENT
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
+from store.flags import FLAG, FlagReason
 from store.follows import FOLLOW
 from store.hidden import HIDE, hide, unhide
 from store.leases import LEASE
@@ -193,6 +194,16 @@ async def test_end_of_a_session_whose_reply_was_lost_is_one(store, proxy):
 
     with pytest.raises(Unauthenticated):
         await store.sessions.close(session)
+
+
+@pytest.mark.one_server
+async def test_flag_whose_reply_was_lost_is_a_change(store, alice, bob, redis, proxy):
+    """What is kept of its answer has no text, so that a purge leaves none."""
+    number = (await post(store, alice, title="a secret")).number
+    flagged = await lost(proxy, flags.flag(store.site, bob, "article", number, FlagReason.SPAM), FLAG.digest)
+
+    assert (flagged.changed, flagged.subject.title) == (True, "a secret")
+    assert not any("secret" in redis.get(key) for key in redis.scan_iter("answer:*"))
 
 
 @pytest.mark.one_server

@@ -1,0 +1,72 @@
+import { useEffect, useState } from "react";
+import { articlePath, BASE_PATH, numberOf } from "./addresses";
+import { Observable, useObservable } from "./observable";
+import { storage } from "./storage";
+
+// When the articles that this browser has visited were last read. The server does not know.
+
+const KEY = "upvote-visits";
+const MOST = 500;
+
+interface Visit {
+  /** The time of the newest comment that was shown, or that of the article; by the server's clock. */
+  readonly seen: number;
+  /** The number of comments. */
+  readonly count: number;
+}
+
+const visits = new Observable(read());
+window.addEventListener("storage", ({ key }) => key === KEY && visits.set(read()));
+
+/** By the numbers of articles, those that were visited last at the end. */
+function read(): ReadonlyMap<string, Visit> {
+  try {
+    const entries = JSON.parse(storage.read(KEY) ?? "[]") as [string, number, number][];
+    return new Map(entries.map(([number, seen, count]) => [number, { seen, count }]));
+  } catch {
+    return new Map();
+  }
+}
+
+/** Notes what of an article is shown. Of many articles those that were visited last are kept. */
+function note(id: string, visit: Visit): void {
+  const all = new Map(read()); // other tabs write, too
+  all.delete(numberOf(id));
+  all.set(numberOf(id), visit);
+  const latest = [...all].slice(-MOST);
+  storage.write(KEY, JSON.stringify(latest.map(([number, { seen, count }]) => [number, seen, count])));
+  visits.set(new Map(latest));
+}
+
+/** How many comments an article has got since it was visited; 0 if it never was. */
+export function useNewCount(id: string, commentCount: number): number {
+  const visit = useObservable(visits).get(numberOf(id));
+  return visit ? Math.max(0, commentCount - visit.count) : 0;
+}
+
+/** The visit that goes on: another order of the comments, or one branch of them, belong to it. */
+let current: { id: string; before: number | null } | null = null;
+
+/** The time up to which comments had been shown when an article was visited before; null if it never was. */
+export function useVisitBefore(id: string): number | null {
+  const [{ before }] = useState(() => {
+    if (current?.id !== id) current = { id, before: visits.get().get(numberOf(id))?.seen ?? null };
+    return current;
+  });
+  useEffect(
+    () => () => {
+      const isSame = `${location.pathname}/`.startsWith(`${BASE_PATH}${articlePath(id)}/`);
+      if (!isSame) current = null;
+    },
+    [id],
+  );
+  return before;
+}
+
+/** Notes the visit of an article whose comments are shown; `commentCount` is without those that wait to be shown. */
+export function useNotedVisit(id: string, postedAt: readonly string[], commentCount: number | undefined): void {
+  const seen = postedAt.reduce((latest, at) => Math.max(latest, Date.parse(at)), 0);
+  useEffect(() => {
+    if (commentCount !== undefined) note(id, { seen, count: commentCount });
+  }, [id, seen, commentCount]);
+}
