@@ -170,12 +170,12 @@ async def places(
 
 async def _bounded(site: Site, load: Load, listing: HomeListing, ahead: Ahead, beyond: Position | None) -> Ahead:
     """
-    With a bound, if the first page needs a search of many lists. One round trip.
+    With a bound, if a page needs a search of many lists. One round trip.
 
     The newest articles have it. If these lose votes meanwhile, it is too high, and the read goes on below it.
     """
     is_searched = listing.whole.decay or listing.whole.since
-    if beyond is not None or ahead.upwards or not is_searched or len(listing.choices.groups) <= SEARCHED_LISTS:
+    if ahead.upwards or not is_searched or len(listing.choices.groups) <= SEARCHED_LISTS:
         return ahead
     sources = _sources(site, listing, LISTS_PER_CALL)
     parts: list[NextPlaces] = await load([_read(listing, source, ahead, beyond, HOME_NEWEST) for source in sources])
