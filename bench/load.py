@@ -47,6 +47,10 @@ class LoadTally:
     latencies: list[float] = field(default_factory=list)
 
 
+class NoAnswers(Exception):
+    """The server has closed all connections before it answered."""
+
+
 class Client(asyncio.Protocol):
     def __init__(self, tally: LoadTally) -> None:
         self._tally = tally
@@ -109,6 +113,8 @@ async def run(job: Job) -> Load:
     clients = [client for _, client in await asyncio.gather(*opened)]
     await asyncio.gather(*(client.done for client in clients))
     seconds, latencies = perf_counter() - started, sorted(tally.latencies)
+    if not latencies:
+        raise NoAnswers(f"all {job.connections} connections to port {job.port} were closed before any answer")
     p50, p99 = (latencies[int(len(latencies) * share)] * 1000 for share in (0.5, 0.99))
     return Load(len(latencies), tally.failed, seconds, p50, p99)
 

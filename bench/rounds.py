@@ -109,7 +109,8 @@ def running(plan: BenchPlan, peer: Peer) -> AbstractContextManager[Server]:
 def sample(server: Server, requests: list[Request], seconds: float) -> Sample:
     before = server.cpu
     found = load(server, requests, seconds)
-    cpu = (server.cpu - before) / found.answers * 1e6
+    # CPU time is counted in ticks: a server that has used less than one has used at most one.
+    cpu = max(server.cpu - before, 1 / servers.TICKS) / found.answers * 1e6
     return Sample(found.answers / found.seconds, found.p50, found.p99, cpu, server.memory, found.failed)
 
 

@@ -4,18 +4,22 @@ import asyncio
 import re
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from bench import __main__ as bench
 from bench import archive as bench_archive
-from bench import cluster, counts, filling, hot, search, subscriptions
+from bench import cluster, counts, filling, hot, load, rounds, search, servers, subscriptions
 from bench.cluster import Cost, Memory
 from bench.comparing import difference
 from bench.counts import Figures
-from bench.load import is_complete
+from bench.load import Job, Load, NoAnswers, is_complete
 from bench.queries import FALLBACK, QUERIES
 from bench.rounds import Sample
+from bench.servers import Server
+from bench.tables import ahead
 from bench.targets import growth, judged, judgements
 from caches import Pool
 from engine import Limits
@@ -55,6 +59,24 @@ async def test_refused_connection_of_a_subscriber_is_an_error(answer):
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(subscriptions.SubscriptionLost, match="503" if answer else "connection lost"):
             await subscriptions.connected(port, 2)
+
+
+async def test_server_that_closes_all_connections_is_an_error_of_the_load():
+    """Its percentiles would be those of nothing."""
+    async with await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1") as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(NoAnswers, match=f"all 2 connections to port {port} were closed before any answer"):
+            await load.run(Job(port, [("{}", "a token")], 2, 0.01))
+
+
+def test_server_that_used_less_than_a_tick_of_cpu_is_measured(monkeypatch):
+    """A round may be shorter than what the system counts."""
+    monkeypatch.setattr(rounds, "load", lambda server, requests, seconds: Load(100, 0, 0.01, 1.0, 2.0))
+    idle = cast(Server, SimpleNamespace(cpu=0.5, memory=1.0))
+    found = rounds.sample(idle, [], 0.01)
+
+    assert found.cpu == 1e6 / servers.TICKS / 100
+    assert ahead([found], [found]) == (1, 1)
 
 
 async def test_memory_with_an_archive_is_measured(monkeypatch, capsys):
