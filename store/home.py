@@ -170,7 +170,7 @@ async def places(
 
 async def _bounded(site: Site, load: Load, listing: HomeListing, ahead: Ahead, beyond: Position | None) -> Ahead:
     """
-    With a bound, if listings would have to be searched that are many. One round trip.
+    With a bound, if a page needs a search of many lists. One round trip.
 
     The newest articles have it. If these lose votes meanwhile, it is too high, and the read goes on below it.
     """

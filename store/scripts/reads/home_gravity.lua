@@ -34,15 +34,15 @@ end
 
 local function search_listing()
   local last = last_wanted()
-  local limit = last and math.max(last[1], bound or last[1]) or bound
+  local most, limit = bound and math.max(wanted, most_to_bound) or wanted, last and math.max(last[1], bound or last[1]) or bound
   budget = math.huge
-  local found, furthest = next_positions(position, wanted, nil, {}, limit), nil
+  local found, furthest = next_positions(position, most, nil, {}, limit), nil
   for _, place in ipairs(found) do
     add_place(place.member, string.format("%.17g", place.value))
     local each = {place.value, place.member}
     if not furthest or comes_first(furthest, each) then furthest = each end
   end
-  if #found >= wanted then
+  if #found >= most then
     stops[#stops + 1] = furthest
   elseif limit then
     stops[#stops + 1] = {limit, LAST}

@@ -6,22 +6,35 @@
 --       take before it stops   6-12 see home_places.lua
 -- Reply see home_places.lua
 --
--- With a bound, a listing is read by votes down to it, if few articles of any time have as many. Else
+-- With a bound, a listing is read down to it, by votes or by time, if few articles have as many votes or are as new. Else
 -- a few places of each listing are read, and then more of those that may still have one that comes before the last.
 local MOST_READ_AT_ONCE = 30 -- articles of a listing since the instant that are all read
 
 local listings, steps = {}, budget
 
--- Reads all articles of a listing down to the bound. Returns false if that may be many.
-local function read_to_bound()
-  if not bound then return false end
-  local flat = redis.call("ZRANGE", by_votes, from or "+inf", bound, "BYSCORE", "REV", "LIMIT", 0, most_to_bound + 1,
-    "WITHSCORES")
-  if #flat > 2 * most_to_bound then return false end
-  local members = {}
-  for i = 1, #flat, 2 do members[#members + 1] = flat[i] end
-  for i, time in ipairs(members[1] and redis.call("ZMSCORE", by_time, unpack(members)) or {}) do
-    if time and tonumber(time) >= since then add_beyond(members[i], tonumber(flat[2 * i])) end
+-- Those of some articles that have at least a value in an index.
+local function with_at_least(index, value, members)
+  local found = {}
+  for i, each in ipairs(members[1] and redis.call("ZMSCORE", index, unpack(members)) or {}) do
+    if each and tonumber(each) >= value then found[#found + 1] = members[i] end
+  end
+  return found
+end
+
+-- Reads all articles of a listing down to the bound: by votes or by time, whatever are fewer. Returns false if both may
+-- be many.
+local function read_to_bound(total)
+  local highest = from or "+inf"
+  local count = redis.call("ZCOUNT", by_votes, bound, highest)
+  if math.min(count, total) > most_to_bound then return false end
+  local members
+  if count <= total then
+    members = with_at_least(by_time, since, redis.call("ZRANGE", by_votes, bound, highest, "BYSCORE"))
+  else
+    members = with_at_least(by_votes, bound, redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE"))
+  end
+  for i, votes in ipairs(members[1] and redis.call("ZMSCORE", by_votes, unpack(members)) or {}) do
+    add_beyond(members[i], tonumber(votes))
   end
   stops[#stops + 1] = {bound, LAST}
   return true
@@ -40,9 +53,8 @@ end
 
 local function open_listing(keys)
   classes, by_votes, by_time = unpack(keys)
-  if read_to_bound() then return end
   local total = redis.call("ZCOUNT", by_time, since, "+inf")
-  if total == 0 then return end
+  if total == 0 or bound and read_to_bound(total) then return end
   local member = from and from_member == LAST and END or from_member -- else a class that was read would be read again
   local page = {down = is_down, wanted = wanted, skip = 0, found = {}, value = from, member = member}
   local listing = {keys = keys, page = page}
