@@ -203,7 +203,7 @@ async def _require_no_steps(site: Site, leaver: Leaver) -> None:
 class _Sweep:
     """
     Replaces the name everywhere once, and removes the texts if they go, too. The user's own texts come first, as
-    everybody may read them.
+    everybody may read them: also before the database, which may not answer.
 
     With `drops_entries`, entries of the log with texts of the user are removed. After the `deadline`, of the monotonic
     clock, it raises Delayed between two steps.
@@ -217,9 +217,9 @@ class _Sweep:
 
     async def run(self) -> None:
         await identities.refuse(self.store.site, self.leaver.name)
-        await self.replace_rows()
         async for texts in _own_texts(self.store.site, self.leaver):
             await self._replace(texts)
+        await self.replace_rows()  # what comes back from the archive until now is found by the scan
         async for found in scan.known_keys(self.store.site, lambda count: None):
             await self._replace_in(found)
         if self.drops_entries:

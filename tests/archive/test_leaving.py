@@ -462,6 +462,22 @@ async def test_restored_backup_deletes_again(site: Site, redis_url: str, clock: 
         await restored.close()
 
 
+async def test_own_texts_change_at_once_where_the_database_does_not_answer(site: Site) -> None:  # U6, D6
+    await mirrored(site.store, site.database)
+    home = site.store.site.home_of_article
+    texts = [keys.article(home(each), each) for each in site.articles if each not in site.old]
+    texts += [keys.comment(home(each), each) for each in site.comments]
+    named = [text for text in texts if site.redis.hget(text, "poster").lower() == NAME.lower()]
+    assert {text.partition(":")[0] for text in named} == {"article", "comment"}
+
+    leaver = await leavers.begin(site.store.site, NAME, "", removes_texts=False)
+    await leaving.begin(site.store, Database("sqlite:///not-opened"), leaver)
+
+    assert {site.redis.hget(text, "poster") for text in named} == {leaver.pseudonym}
+    await site.settle()
+    await assert_gone(site)
+
+
 async def test_user_leaves_a_full_store(site: Site) -> None:  # U6, D6
     await mirrored(site.store, site.database)
     with full(site.redis):

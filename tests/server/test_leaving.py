@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 from contextlib import AsyncExitStack
-from functools import partial
 from pathlib import Path
 
 import httpx
@@ -11,7 +10,6 @@ import pytest
 
 from tests.server.commands import run
 from tests.server.conftest import REGISTER, serving
-from tests.servers import until
 from tests.support.sockets import close_code, opened_socket
 
 CONNECTIONS = 8  # of each user: some to each process
@@ -21,10 +19,6 @@ DELETE = """mutation { deleteUser(input: {currentPassword: "correct horse"}) { d
 STATE = """query($id: ID!, $name: String!) {
   user(username: $name) { id } node(id: $id) { ... on Article { poster { id username } } } }"""
 CODE = "userErrors { code }"
-
-
-def is_state(live, id, expected):
-    return live.ask(STATE, id=id, name="alice")["data"] == expected
 
 
 def page(url: str) -> str:
@@ -52,8 +46,8 @@ async def test_user_who_left_is_gone_in_all_processes_and_after_a_restore(tmp_pa
             answer = await asyncio.to_thread(live.ask, DELETE, tokens["alice"])
             left = answer["data"]["deleteUser"]["deletedUserId"]
             for _ in range(CONNECTIONS):
-                gone = {"user": None, "node": {"poster": {"id": left, "username": "[deleted]"}}}
-                await asyncio.to_thread(until, partial(is_state, live, id, gone))
+                found = live.ask(STATE, id=id, name="alice")["data"]
+                assert found == {"user": None, "node": {"poster": {"id": left, "username": "[deleted]"}}}
                 refused = live.ask(VOTE, tokens["alice"], id=id)["data"]["vote"]
                 assert refused == {"userErrors": [{"code": "UNAUTHENTICATED"}]}
                 assert not any("alice" in page(url) for url in shown)
