@@ -5,23 +5,21 @@ A store that an earlier version made lacks them: the server's tasks fill them on
 keep them. Until then homes lack articles of such groups, in the orders for which these have a weight.
 """
 
-from contextlib import AbstractAsyncContextManager, suppress
-from functools import partial
+from contextlib import AbstractAsyncContextManager
+from operator import attrgetter
 
-from store import keys, log
-from store.background import repeating
-from store.errors import LeaseTaken
+from store import index_filling
+from store.index_filling import note_complete
 from store.keys import GROUP, ORDER
 from store.kinds import Backup, Check, Kind
-from store.leases import Lease
 from store.ranking.config import HOMES_FIELD
 from store.scripts.registry import Script
 from store.site import Site
 
 FILL_SITE_RANKED = Script("fill_site_ranked")
 
-INTERVAL = 1.0  # seconds between two tries to fill the indexes
-LEASE_TIME = 30_000  # milliseconds after which another process may fill the indexes
+FAULT = "filling the indexes of homes failed"
+
 
 SITE_RANKED = Kind(
     "siteranked",
@@ -48,25 +46,12 @@ async def fill(site: Site) -> None:
     for p in range(site.partitions):
         for group in site.rankings.weights:
             await _fill_group(site, p, group)
-    await site.redis.run(("HSET", keys.store(), HOMES_FIELD, 1))
-    await site.redis.run(log.ranked(site, 0))
-    await site.rankings.read(site.redis)
+    await note_complete(site, HOMES_FIELD)
 
 
 def filling(site: Site) -> AbstractAsyncContextManager[None]:
     """Fill the indexes, if they are not complete, as long as the context is open."""
-    return repeating(partial(_fill_once, site), INTERVAL, "filling the indexes of homes failed")
-
-
-async def _fill_once(site: Site) -> None:
-    """`fill`, unless the indexes are complete, or another process fills them. Raises as `fill`."""
-    if site.rankings.has_homes:
-        return
-    with suppress(LeaseTaken):
-        async with Lease(site, "homes", LEASE_TIME).held():
-            await site.rankings.read(site.redis)
-            if not site.rankings.has_homes:
-                await fill(site)
+    return index_filling.filling(site, "homes", attrgetter("has_homes"), fill, FAULT)
 
 
 async def _fill_group(site: Site, p: int, group: str) -> None:

@@ -8,15 +8,14 @@ done is noted in `relisting`. Readers leave out what is not visible, or in other
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from functools import partial
+from operator import attrgetter
 
-from store import keys, log
-from store.background import repeating
+from store import index_filling, keys
 from store.client import Command
-from store.errors import LeaseTaken, StoreUnavailable
+from store.errors import StoreUnavailable
+from store.index_filling import note_complete
 from store.keys import GROUP
 from store.kinds import Backup, Check, Kind, Text
-from store.leases import Lease
 from store.listings import Listing
 from store.maintenance import scan
 from store.queries import Read
@@ -26,9 +25,8 @@ from store.site import Site
 
 RELIST_COMMENTS = Script("relist_comments")
 
+FAULT = "filling the indexes of recent comments failed"
 ALL = "all"  # the place that has the comments of the whole site
-INTERVAL = 1.0  # seconds between two tries to fill the indexes
-LEASE_TIME = 30_000  # milliseconds after which another process may fill the indexes
 PLACE_NAME = Text("PLACE", rf"(?:{ALL}|group:{GROUP.pattern})")
 
 RECENT = Kind(
@@ -110,25 +108,12 @@ async def fill(site: Site) -> None:
         for key, names in zip(trees, groups, strict=True):
             places = [ALL, *(f"group:{name}" for name in (names or "").split())]
             await _relist(site, key.p, [f"{key.suffix} {place}" for place in places])
-    await site.redis.run(("HSET", keys.store(), RECENT_FIELD, 1))
-    await site.redis.run(log.ranked(site, 0))
-    await site.rankings.read(site.redis)
+    await note_complete(site, RECENT_FIELD)
 
 
 def filling(site: Site) -> AbstractAsyncContextManager[None]:
     """Fill the indexes, if they are not complete, as long as the context is open."""
-    return repeating(partial(_fill_once, site), INTERVAL, "filling the indexes of recent comments failed")
-
-
-async def _fill_once(site: Site) -> None:
-    """`fill`, unless the indexes are complete, or another process fills them. Raises as `fill`."""
-    if site.rankings.has_recent_comments:
-        return
-    with suppress(LeaseTaken):
-        async with Lease(site, "recent", LEASE_TIME).held():
-            await site.rankings.read(site.redis)
-            if not site.rankings.has_recent_comments:
-                await fill(site)
+    return index_filling.filling(site, "recent", attrgetter("has_recent_comments"), fill, FAULT)
 
 
 async def _relist(site: Site, p: int, noted: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from store import article_moderation, event_connection, home_indexes, keys, links, listings, roles
+from store import article_moderation, event_connection, home_indexes, index_filling, keys, links, listings, roles
 from store.client.client import RedisClient
 from store.errors import RebuildOvertaken
 from store.maintenance import reindex, verify
@@ -159,7 +159,7 @@ async def test_indexes_of_homes_of_an_earlier_store_are_filled_once_while_users_
 
     filled = home_indexes._fill_group
     monkeypatch.setattr(home_indexes, "_fill_group", fill)
-    monkeypatch.setattr(home_indexes, "INTERVAL", 0.01)
+    monkeypatch.setattr(index_filling, "INTERVAL", 0.01)
 
     async with home_indexes.filling(store.site), home_indexes.filling(replace(store.site, rankings=Rankings())):
         await meanwhile(scene, partial(asyncio.sleep, 0.1), times=3)
