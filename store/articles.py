@@ -24,6 +24,7 @@ from store.errors import (
     VotingClosed,
     refuse,
 )
+from store.kept_answers import left_out
 from store.log import Entry
 from store.places import Places
 from store.ranking.formulas import GROUPS_PER_ARTICLE
@@ -168,8 +169,7 @@ class Articles:
         if status not in ("voted", "same"):
             _refuse(status, number)
         username, flat = reply
-        # A kept answer leaves the hash out.
-        fields = records.pairs(flat) if flat else await self._site.redis.run(("HGETALL", keys.article(p, number)))
+        fields = records.pairs(flat) if flat else await left_out(self._site.redis, keys.article(p, number))
         if not fields:
             _refuse("missing", number)
         return Voted(_record(number, fields), status == "voted", username)

@@ -13,6 +13,7 @@ from store.errors import (
     VotingClosed,
     refuse,
 )
+from store.kept_answers import left_out
 from store.log import Entry
 from store.records import Comment, ContentState, HiddenComment, UncachedComment, Vote
 from store.scripts.registry import Script
@@ -132,8 +133,8 @@ class Comments:
         if status not in ("voted", "same"):
             refuse(status, "comment", number)
         username, flat, *new_entry = reply
-        # A kept answer leaves the hash out.
-        fields = records.pairs(flat) if flat else await self._hash(number)
+        key = keys.comment(self._site.home_of_article(number), number)
+        fields = records.pairs(flat) if flat else await left_out(self._site.redis, key)
         if new_entry and fields:
             entry, noted, karma = new_entry
             values = {"poster": fields.get("poster", ""), "karma": str(karma), "value": str(vote.value)}
@@ -210,11 +211,6 @@ class Comments:
         if change:
             await apply_state(self._site, actor, number, change[0])
         return bool(status == "changed")
-
-    async def _hash(self, number: int) -> dict[str, str]:
-        key = keys.comment(self._site.home_of_article(number), number)
-        found: dict[str, str] = await self._site.redis.run(("HGETALL", key))
-        return found
 
     async def _apply_post(
         self,

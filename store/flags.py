@@ -15,6 +15,7 @@ from store import bans, comments, flaggers, keys, records, removals, validation,
 from store.client import Command
 from store.errors import Forbidden, NotFound, refuse
 from store.flaggers import Weight
+from store.kept_answers import left_out
 from store.keys import GROUP, NUMBER
 from store.kinds import Backup, Check, Kind, Text
 from store.listings import Listing
@@ -232,17 +233,11 @@ async def _set(
     if status == "hides":
         await _complete_hiding(site, kind, number, flat)
         return Flagged(username, None, True)
-    # A kept answer leaves the hash out.
-    fields = records.pairs(flat) if flat else await _hash(site, kind, number)
-    return Flagged(username, _record(kind, number, fields), status == "changed")
-
-
-async def _hash(site: Site, kind: str, number: int) -> dict[str, str]:
     key = keys.article if kind == "article" else keys.comment
-    found: dict[str, str] = await site.redis.run(("HGETALL", key(site.home_of_article(number), number)))
-    if not found:
+    fields = records.pairs(flat) if flat else await left_out(site.redis, key(p, number))
+    if not fields:
         _refuse("missing", kind, number)
-    return found
+    return Flagged(username, _record(kind, number, fields), status == "changed")
 
 
 async def _complete_hiding(site: Site, kind: str, number: int, change: Sequence[Any]) -> None:

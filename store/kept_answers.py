@@ -6,8 +6,12 @@ since, where a server runs the first of two equal calls after the second.
 """
 
 from os import urandom
+from typing import TYPE_CHECKING
 
 from store.kinds import Kind, Text
+
+if TYPE_CHECKING:
+    from store.client.client import RedisClient
 
 LIFETIME = 10_000  # milliseconds; longer than calls are sent again
 
@@ -49,6 +53,12 @@ def kept(body: str, statuses: str) -> str:
     parts = [each.partition(" without ") for each in statuses.split(", ")]
     table = ", ".join(f"{status} = {left_out or 0}" for status, _, left_out in parts)
     return f"local function run()\n{body}\nend\nlocal KEPT = {{{table}}}{TEXT % (answer.name, LIFETIME)}"
+
+
+async def left_out(redis: "RedisClient", key: str) -> dict[str, str]:
+    """The hash that a kept answer leaves out, as it is now; empty if it is gone. One round trip."""
+    found: dict[str, str] = await redis.run(("HGETALL", key))
+    return found
 
 
 def new_call() -> str:
