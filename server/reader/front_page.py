@@ -104,7 +104,8 @@ async def front_page(request: Request, ranking: Ranking) -> str:
     return render_page(
         request,
         "front_page.html",
-        ranking=ranking,
+        title=ranking.title,
+        empty="There are no articles here yet.",
         **order_tabs(ranking),
         others=lists(ranking),
         articles=articles["nodes"],

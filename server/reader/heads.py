@@ -91,8 +91,10 @@ async def page_metadata(request: Request) -> PageMetadata:
             return await comment(request, number, comment_digits)
         case ["group", name]:
             return await group(request, name)
-        case ["user", name, *part]:
-            return await user(request, name, "".join(part))
+        case ["user", name]:
+            return await user(request, name)
+        case ["user", name, part]:
+            return await user(request, name, part)
         case ["top", period]:
             return await top(request, period)
         case ["good"]:

@@ -15,6 +15,7 @@ from server.reader.metadata import UNKNOWN, PageMetadata
 
 KINDS = {"": "Everything", "ARTICLE": "Articles", "COMMENT": "Comments", "USER": "Users"}
 ORDERS = {"RELEVANCE": "Best match", "NEWEST": "Newest", "VOTES": "Most votes"}
+USUAL_ORDER = "RELEVANCE"  # no address names it
 TEXTS = ["ARTICLE", "COMMENT"]  # users stand apart from them
 NOBODY: Mapping[str, Any] = {"totalCount": 0, "edges": []}
 MOST_MATCHES = 10_000
@@ -48,18 +49,12 @@ async def search(request: Request) -> PageMetadata:
     words = request.query_params.get("q", "").strip()
     if not words:
         return PageMetadata("Search", content=render_page(request, "search.html", title="Search", words=""))
-    kind = request.query_params.get("kind", "")
-    order = request.query_params.get("order", "")
-    asked = {
-        "q": words,
-        "kind": kind if kind in KINDS else "",
-        "order": order if order in ORDERS and order != "RELEVANCE" else "",
-    }
+    asked = asked_of(request, words)
     shown = page_of(request)
     variables = {
         "query": words,
         "kinds": [asked["kind"]] if asked["kind"] else TEXTS,
-        "order": asked["order"] or "RELEVANCE",
+        "order": asked["order"] or USUAL_ORDER,
         "hasPeople": not asked["kind"] and not (shown.get("after") or shown.get("before")),
         **shown,
     }
@@ -69,16 +64,31 @@ async def search(request: Request) -> PageMetadata:
         if error.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
             raise
         return UNKNOWN  # without a database: the script says so, and asks again
-    found, people = data["search"], data.get("people") or NOBODY
-    suggestion = found["suggestion"]
     title = f"Search: {words}"
-    content = render_page(
+    return PageMetadata(title, content=found_page(request, title, asked, data["search"], data.get("people") or NOBODY))
+
+
+def asked_of(request: Request, words: str) -> dict[str, str]:
+    """What the address asks for; "" for everything and for the usual order."""
+    kind, order = (request.query_params.get(name, "") for name in ("kind", "order"))
+    return {
+        "q": words,
+        "kind": kind if kind in KINDS else "",
+        "order": order if order in ORDERS and order != USUAL_ORDER else "",
+    }
+
+
+def found_page(
+    request: Request, title: str, asked: Mapping[str, str], found: Mapping[str, Any], people: Mapping[str, Any]
+) -> str:
+    suggestion = found["suggestion"]
+    return render_page(
         request,
         "search.html",
         title=title,
-        words=words,
+        words=asked["q"],
         kinds=links(asked, "kind", KINDS, asked["kind"]),
-        orders=links(asked, "order", ORDERS, asked["order"] or "RELEVANCE"),
+        orders=links(asked, "order", ORDERS, asked["order"] or USUAL_ORDER),
         count=count_of(found["totalCount"], has_people=people["totalCount"] > 0),
         suggestion=suggestion and (address("search", {**asked, "q": suggestion}), suggestion),
         people=matches(people["edges"]),
@@ -87,7 +97,6 @@ async def search(request: Request) -> PageMetadata:
         matches=matches(found["edges"]),
         **neighbours("search", found["pageInfo"], asked),
     )
-    return PageMetadata(title, content=content)
 
 
 def links(
@@ -95,7 +104,7 @@ def links(
 ) -> list[tuple[str, str, bool]]:
     """The address and the name of each value of a parameter, and whether it is the current one."""
     return [
-        (address("search", {**asked, parameter: "" if each == "RELEVANCE" else each}), name, each == current)
+        (address("search", {**asked, parameter: "" if each == USUAL_ORDER else each}), name, each == current)
         for each, name in names.items()
     ]
 

@@ -45,9 +45,9 @@ async def top(request: Request, period: str) -> PageMetadata:
     following = {"since": since, "after": info["endCursor"], "from": place + PAGE_SIZE}
     content = _list_page(
         request,
-        "top.html",
+        "site_list.html",
         title=LISTS[path][1],
-        period=period,
+        empty=f"Nothing was posted in this {period}.",
         articles=articles["nodes"],
         first=place,
         previous="" if after is None else path,
@@ -75,6 +75,8 @@ async def good(request: Request) -> PageMetadata:
         title=title,
         day=day or "",
         today=datetime.now(UTC).date().isoformat(),
+        empty="No article has enough votes yet.",
+        first=0,
         articles=articles["nodes"],
         previous="" if after is None else address("good", {"date": day}),
         next=address("good", {"date": day, "after": info["endCursor"]}) if info["hasNextPage"] else "",

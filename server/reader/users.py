@@ -61,7 +61,7 @@ async def user(request: Request, name: str, part: str = "") -> PageMetadata:
         part=part,
         about=about,
         picture=picture_of(request, username, found["avatarUrl"]),
-        tabs_of_user=tabs(found, path, part),
+        parts=tabs(found, path, part),
         items=await with_texts(items["nodes"]) if part == "comments" else items["nodes"],
         empty=EMPTY[part],
         **neighbours(shown, items["pageInfo"]),
