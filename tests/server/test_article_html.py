@@ -158,7 +158,9 @@ async def test_page_has_a_most_of_bytes(http, number, comment, bob):
 
 
 async def test_cursor_of_nothing_is_refused(http, number):
-    await read(http, f"/article/{number}?after=nonsense", status=400)
+    page = await read(http, f"/article/{number}?after=nonsense", status=400)
+
+    assert page.select("#root > *") == []
 
 
 async def test_what_is_removed_or_waits_is_not_shown(http, store, number, comment, alice, bob):
