@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode, type RefOb
 import { flushSync } from "react-dom";
 import { useMutation } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
-import { CAN_REGISTER, logPath, LOGO, SITE_NAME, SITE_PAGES, userPath, withQuery } from "../addresses";
+import { CAN_REGISTER, logPath, LOGO, SITE_NAME, SITE_PAGES, withQuery } from "../addresses";
 import { useBan } from "../bans";
 import { useRenewal } from "../changes";
 import { headersOf } from "../client";
@@ -18,6 +18,7 @@ import { moderatesAnything, useRoles } from "../roles";
 import { endSession, useSession, type Session } from "../session";
 import { say, sayProblem } from "../status";
 import { chooseTheme, useTheme } from "../theme";
+import { AccountMenu } from "./AccountMenu";
 import { Status } from "./Status";
 
 const Help = lazy(file(() => import("./Help")).load);
@@ -191,12 +192,7 @@ function Account({ session, area }: AccountProps) {
   return (
     <>
       <Link href="/inbox">Inbox{unseen > 0 && <UnseenCount count={unseen} />}</Link>
-      <Link href={userPath(session.username)}>
-        <bdi>{session.username}</bdi>
-      </Link>
-      <button type="button" className="plain" onClick={() => void leave()}>
-        Log out
-      </button>
+      <AccountMenu username={session.username} logOut={() => void leave()} />
     </>
   );
 }

@@ -15,6 +15,7 @@ const KEYS: [string, string][] = [
   ["m", "open the menu of an article or a comment"],
   ["w", "next comment that is new since your last visit"],
   ["x", "hide or show a comment with its replies"],
+  ["y", "why an article stands where it does"],
   ["n", "next page"],
   ["p", "previous page, or the comment that is answered"],
   ["/", "search"],

@@ -45,7 +45,11 @@ const ALL: readonly Order[] = [
 ];
 
 const ORDERS = NAMES?.flatMap((name) => ALL.find(({ order }) => order === name) ?? []) ?? ALL;
-const DEFAULT = ORDERS[0]?.order ?? "HOT";
+/** What the front page is by. */
+export const FIRST_ORDER: ArticleOrder = ORDERS[0]?.order ?? "HOT";
+
+/** "Hot". */
+export const orderName = (order: ArticleOrder): string => ALL.find((each) => each.order === order)?.name ?? order;
 
 /** What a page of a ranking is called. */
 export function rankingTitle(order: ArticleOrder, page: number): string {
@@ -56,7 +60,7 @@ export function rankingTitle(order: ArticleOrder, page: number): string {
 /** The order and the page that an address names; null if it names others than there are. */
 export function rankingOf(search: string): { order: ArticleOrder; page: number } | null {
   const parameters = new URLSearchParams(search);
-  const name = parameters.get("order") ?? DEFAULT;
+  const name = parameters.get("order") ?? FIRST_ORDER;
   const page = Number(parameters.get("page") ?? 1);
   const found = ORDERS.find(({ order }) => order === name);
   return found && Number.isInteger(page) && page > 0 ? { order: found.order, page } : null;
@@ -64,7 +68,7 @@ export function rankingOf(search: string): { order: ArticleOrder; page: number }
 
 /** The address of a page of a ranking. */
 export function rankingPath(path: string, order: ArticleOrder, page = 1): string {
-  return withQuery(path, { order: order === DEFAULT ? null : order, page: page === 1 ? null : page });
+  return withQuery(path, { order: order === FIRST_ORDER ? null : order, page: page === 1 ? null : page });
 }
 
 interface OrdersProps {
