@@ -119,6 +119,14 @@ def _database_url(url: str) -> str:
     return check_url(url)
 
 
+def _language(code: str) -> str:
+    from server.words.checks import is_language  # slow, and not needed for the default
+
+    if not is_language(code):
+        raise ValueError("it is not the code of a language, such as de or pt-BR")
+    return code
+
+
 def _http_url(url: str) -> str:
     from ada_url import check_url
 
@@ -199,6 +207,11 @@ class Settings(BaseModel):
         None,
         description="Folder of what is the [site's own](site.md): theme, logo, pages; by default `site` in the data "
         "directory.",
+    )
+    site_language: Annotated[str, AfterValidator(_language)] = Field(
+        "en",
+        description="Language of the pages where an address names none by `?lang=`: `de`, `en`, or one for which the "
+        "folder of the site has [a file](translating.md).",
     )
     durability: Literal["everysec", "always"] = Field(
         "everysec",
