@@ -15,7 +15,7 @@ def comments(connection: "Connection", article: int) -> list[Comment]:
     whether a thread shows a comment: `archive.conversations` finds both.
     """
     return [
-        Comment(*columns, 0, ContentState[state]) for *columns, state in COMMENTS.run(connection, {"article": article})
+        Comment(*[*columns, 0, ContentState[state]]) for *columns, state in COMMENTS.run(connection, {"article": article})
     ]
 
 
