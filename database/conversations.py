@@ -14,9 +14,8 @@ def comments(connection: "Connection", article: int) -> list[Comment]:
     The comments of an article as their rows are, in no particular order. The rows lack the numbers of replies and
     whether a thread shows a comment: `archive.conversations` finds both.
     """
-    return [
-        Comment(*[*columns, 0, ContentState[state]]) for *columns, state in COMMENTS.run(connection, {"article": article})
-    ]
+    found = COMMENTS.run(connection, {"article": article})
+    return [Comment(*[*columns, 0, ContentState[state]]) for *columns, state in found]
 
 
 COMMENTS = Statement("""
