@@ -149,7 +149,8 @@ class Conversation:
 class _Walk:
     """
     A walk through a thread in pre-order. `path` has the levels of the place from which it goes on, `is_cut` says that
-    the path ends above that place; without both it begins at an end of the thread. Comments after `newest` are left out.
+    the path ends above that place; without both it begins at an end of the thread. Comments after `newest` are left
+    out.
     """
 
     conversation: Conversation
