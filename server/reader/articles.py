@@ -26,7 +26,7 @@ MAX_COMMENTS, COMMENT_BYTES = 25_000, 200  # bytes of the comments for search en
 ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")  # of comments; the first is the default
 ARTICLE = f"""query ArticlePageHtml($id: ID!, $order: CommentOrder!, $after: String) {{
   article(id: $id) {{
-    id title link content isLocked lock {{ reason }} votes commentCount postedAt editedAt
+    id title link content isLocked isCommentingOpen lock {{ reason }} votes commentCount postedAt editedAt
     poster {{ username }} groups {{ name }}
     thread(order: $order, first: {PAGE_SIZE}, after: $after) {{
       pageInfo {{ hasNextPage }}

@@ -74,7 +74,7 @@ def drawn(
     comment, hidden = edge["node"], edge["hiddenReplyCount"]
     edited = comment["editedAt"] and age(words, comment["editedAt"], now)
     key = (
-        *(words, article["id"], article["poster"]["username"], article["isLocked"], hidden, text.digest),
+        *(words, article["id"], article["poster"]["username"], article["isCommentingOpen"], hidden, text.digest),
         *(comment["id"], comment["depth"], comment["state"], comment["votes"], comment["content"] is None),
         *(username_of(comment), (comment["removal"] or {}).get("reason"), age(words, comment["postedAt"], now), edited),
         *((parent["id"], username_of(parent), parent["state"]) if parent else ()),

@@ -244,6 +244,7 @@ comment = Comment
 article-locked = This article is locked
 article-locked-rest = It takes no votes and no comments.
 article-locked-hint = The article is locked: it takes no comments.
+article-closed-hint = The article takes no comments any more.
 article-removed = A moderator has removed this article
 article-waits = This article waits for a moderator
 article-deleted = This article was deleted.

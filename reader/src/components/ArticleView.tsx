@@ -31,6 +31,7 @@ export const ARTICLE_VIEW = graphql(`
     content
     state
     isLocked
+    isCommentingOpen
     removal {
       id
       reason
