@@ -17,7 +17,7 @@ class Languages:
         self.words, self.site, self._offers = words, site, offers
 
     def offers_beside(self, shown: str) -> str:
-        """What each other language says in its own words to those who read it, as JSON for the script; "" without one."""
+        """What each other language says to those who read it, as JSON for the script; "" without one."""
         others = {code: text for code, text in self._offers.items() if code != shown}
         return json.dumps(others, ensure_ascii=False) if others else ""
 

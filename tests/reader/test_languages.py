@@ -7,7 +7,7 @@ from playwright.async_api import expect
 
 from tests.reader.conftest import GRAPHQL, PHONE, opened
 
-NAMES = ["front", "article", "comment", "groups", "group", "user", "search", "inbox", "settings", "post", "log"]
+NAMES = ["front page", "article", "branch", "groups", "group", "user", "search", "inbox", "settings", "post", "log"]
 # Words that only English has. Names and texts of users are left out.
 ENGLISH = re.compile(r"\b(the|and|comments|Vote|Reply|More|Follow|Search|Settings|your|ago|joined|Log)\b")
 TEXTS = """() => {
@@ -61,7 +61,9 @@ async def test_html_of_the_server_is_that_of_the_script_in_german(visit, scene):
     page = await visit()
     await page.route(GRAPHQL, lambda route: None)
     await page.goto(in_language("/", "de"))
-    texts = "() => [...document.querySelectorAll('main nav a, main .details > a, main .count')].map((a) => a.textContent)"
+    texts = (
+        "() => [...document.querySelectorAll('main nav a, main .details > a, main .count')].map((a) => a.textContent)"
+    )
     before = await page.evaluate(texts)
     await page.unroute_all()
     await opened(page, in_language("/", "de"))
@@ -90,7 +92,7 @@ async def test_language_of_the_browser_is_offered_until_it_is_dismissed(visit, s
 async def test_page_from_right_to_left_is_turned(visit, scene, axe):
     page = await visit(scene.alice, reduced_motion="reduce")
     await opened(page, in_language("/groups", "ar"))
-    site, account = (await page.locator(f"header .{name}").bounding_box() for name in ("site", "account"))
+    site, account = [await page.locator(f"header .{name}").bounding_box() for name in ("site", "account")]
 
     assert await page.evaluate("getComputedStyle(document.body).direction") == "rtl"
     assert site["x"] > account["x"]

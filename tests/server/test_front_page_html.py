@@ -144,7 +144,7 @@ async def test_order_of_the_front_page_is_not_in_its_address(redis_url, sent, ad
     assert (redirected.status_code, redirected.headers["location"]) == (307, address)
     assert page.title.text == "New articles · Votes & Co"
     assert [link.text for link in page.select(".tabs > li > a")][:3] == ["New", "Score", "Best"]
-    assert [link["href"] for link in page.head.select("[rel=alternate]")] == [
+    assert [link["href"] for link in page.head.select("[rel=alternate][type]")] == [
         "atom.xml?order=TIME",
         "rss.xml?order=TIME",
     ]

@@ -243,7 +243,7 @@ def test_language_without_texts_stops_the_start(tmp_path):
     done = run("serve", data_dir=tmp_path, port=0, site_language="fr")
     wanted = tmp_path / "site" / "fr.ftl"
 
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr == f"upvote: UPVOTE_SITE_LANGUAGE=fr: {wanted} with its texts is missing or broken\n"
 
 

@@ -120,9 +120,7 @@ export function Thread({ article, commentCount, order, first, above = WHOLE, onE
         (article.isCommentingOpen ? (
           <Answer articleId={article.id} onPosted={onPosted} />
         ) : (
-          <p className="hint">
-            {t(article.isLocked ? "article-locked-hint" : "article-closed-hint")}
-          </p>
+          <p className="hint">{t(article.isLocked ? "article-locked-hint" : "article-closed-hint")}</p>
         ))}
       <Announcement thread={thread} />
       <NewSinceVisit thread={thread} visitedBefore={visitedBefore} />
