@@ -48,7 +48,7 @@ from database.tables import (
     USERS,
     VOTES,
 )
-from store import followed, keys, leaving, log, moving, records
+from store import followed, keys, leaving, log, moving, node_ids, numbering
 from store.client import Command
 from store.leases import Lease
 from store.maintenance import dump
@@ -308,8 +308,8 @@ def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) ->
 def remove_purged_edits(connection: Connection, actions: Sequence[ActionRecord]) -> None:
     """Remove the edits of texts that were purged: only the database has edits, and the log may no longer say so."""
     subjects = [each.fields["subject"] for each in actions if each.fields["kind"] == ModerationKind.PURGE.value]
-    remove_rows(connection, EDITS, [number for each in subjects if (number := records.article_number(each))])
-    remove_rows(connection, COMMENT_EDITS, [number for each in subjects if (number := records.comment_number(each))])
+    remove_rows(connection, EDITS, [number for each in subjects if (number := node_ids.article_number(each))])
+    remove_rows(connection, COMMENT_EDITS, [number for each in subjects if (number := node_ids.comment_number(each))])
 
 
 def copy_comments(connection: Connection, comments: Sequence[CommentRecord], annulled: Annulled) -> None:
@@ -397,8 +397,8 @@ def own_vote_cast(number: int, posted: int) -> int | None:
     When the poster of an article or a comment voted on it: when it was posted. None if that is unknown, as for imported
     ones.
     """
-    sequence = records.sequence_of(number)
-    return posted if sequence >= records.FIRST_STORY_SEQUENCE and not records.is_of_story(sequence) else None
+    sequence = numbering.sequence_of(number)
+    return posted if sequence >= numbering.FIRST_STORY_SEQUENCE and not numbering.is_of_story(sequence) else None
 
 
 def stored_votes(connection: Connection, table: Table, numbers: Sequence[int]) -> dict[int, dict[str, Row[Any]]]:

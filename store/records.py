@@ -1,7 +1,4 @@
-"""
-Immutable records as read from the store, and their ids, such as `article:1541` or `user:alice`. Instants are unix
-milliseconds; the schema formats them.
-"""
+"""Immutable records as read from the store. Instants are unix milliseconds; the schema formats them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,13 +7,9 @@ from enum import Enum
 from typing import ClassVar, NamedTuple
 
 from caches import memo
-from store import keys, validation
+from store import keys
 from store.moderation_records import RoleGrant, parse_roles
 
-HIGHEST_NUMBER = 2**53 - 1  # of an article: the largest integer that Lua and JSON represent exactly
-HIGHEST_SEQUENCE = HIGHEST_NUMBER // keys.SLOTS  # reached in 2109
-FIRST_STORY_SEQUENCE = 2**37 + 1  # of 1972, also for older stories: early versions gave out lower sequences
-ARTICLE_NUMBER = re.compile(r"[1-9][0-9]{0,15}")
 ENTRY_ID = re.compile(r"([0-9]+)-([0-9]+)")  # of the log
 CACHEABLE_LENGTH = 1_000  # characters of content
 INSTANTS = range(253_402_300_800_000)  # unix milliseconds to the end of the year 9999, the range of a DateTime
@@ -403,78 +396,6 @@ def deleted_comment(number: int, values: Mapping[str, str]) -> Comment:
     return UncachedComment(*found)
 
 
-def article_number(id: str) -> int | None:
-    """The number in an article's id; None for any other text."""
-    return _number("article", id)
-
-
-def comment_number(id: str) -> int | None:
-    """The number in a comment's id; None for any other text."""
-    return _number("comment", id)
-
-
-def _number(kind: str, id: str) -> int | None:
-    found, _, number = id.partition(":")
-    if found != kind or not ARTICLE_NUMBER.fullmatch(number) or int(number) > HIGHEST_NUMBER:
-        return None
-    return int(number)
-
-
-def username(id: str) -> str | None:
-    """The name in a user's id; None for any other text."""
-    return _username("user", id)
-
-
-def feed_owner(id: str) -> str | None:
-    """The name in a feed's id; None for any other text."""
-    return _username("feed", id)
-
-
-def inbox_owner(id: str) -> str | None:
-    """The name in an inbox's id; None for any other text."""
-    return _username("inbox", id)
-
-
-def home_owner(id: str) -> str | None:
-    """The name in a home's id; None for any other text."""
-    return _username("home", id)
-
-
-def notification_parts(id: str) -> tuple[str, int] | None:
-    """The name and the number in a notification's id; None for any other text."""
-    rest, _, number = id.rpartition(":")
-    name, found = _username("notification", rest), _number("", f":{number}")
-    return (name, found) if name and found else None
-
-
-def _username(kind: str, id: str) -> str | None:
-    found, _, name = id.partition(":")
-    return name if found == kind and NAME.fullmatch(name) else None
-
-
-def group_name(id: str) -> str | None:
-    """The name in a group's id; None for any other text."""
-    kind, _, name = id.partition(":")
-    return name.lower() if kind == "group" and validation.GROUP.fullmatch(name) else None
-
-
-def sequence_of(number: int) -> int:
-    """
-    The sequence in an article's number, which is `sequence x 1024 + slot of the poster`.
-
-    The sequence of a post is even: twice its time in unix milliseconds, or the next even one if its partition has given
-    that to another post. The sequence of what was imported is odd: twice its time plus one, or the next odd one that is
-    free. So posts and stories never share a number, and of two articles with equal values the one with the higher
-    number was posted later, also in different partitions. Early versions counted from 1: all their numbers are lower.
-    """
-    return number // keys.SLOTS
-
-
-def is_of_story(sequence: int) -> bool:
-    """Whether a sequence was given to an imported story by a version that adds it to `numbered`."""
-    return sequence % 2 == 1 and sequence >= FIRST_STORY_SEQUENCE
-
-
 def size_of(articles: Sequence[Article | None]) -> int:
     """The memory that records of articles take, in bytes."""
     texts = [
@@ -493,11 +414,6 @@ def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
     seen, roles = parse_seen_mark(fields.get("seen", "")), parse_roles(fields.get("roles", ""))
     texts = (fields.get("display_name"), fields.get("about"), fields.get("avatar_url"))
     return Profile(fields["name"], int(fields["joined"]), karma, seen, roles, fields.get("bans", ""), *texts)
-
-
-def action_number(id: str) -> int | None:
-    """The number in the id of an action; None for any other text."""
-    return _number("action", id)
 
 
 def place(name: str, fields: Mapping[str, str]) -> GroupPlace | None:

@@ -26,8 +26,9 @@ from store.maintenance import verify
 from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.verify import Finding
 from store.moderation_records import Role
+from store.node_ids import article_number
 from store.ranking.formulas import ORDERS
-from store.records import ContentState, article_number
+from store.records import ContentState
 from store.site import Site, unix_milliseconds
 from tests.archive.worlds import LISTINGS as QUERIES
 from tests.archive.worlds import MUTATIONS, PEOPLE, POLICY, WINDOW, Pair, World
