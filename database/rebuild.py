@@ -200,7 +200,7 @@ class Rebuild:
         return ("EXISTS", keys.user(self.site.home_of_user(row.username), row.username))
 
     def _follow_lookup(self, row: Row[Any]) -> Command:
-        return ("ZSCORE", keys.following(self.site.home_of_user(row.follower), row.follower), row.followee)
+        return ("ZSCORE", followed.following(self.site.home_of_user(row.follower), row.follower), row.followee)
 
     def _group_follow_lookup(self, row: Row[Any]) -> Command:
         p = self.site.home_of_user(row.follower)

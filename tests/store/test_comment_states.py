@@ -322,12 +322,12 @@ async def test_long_chain_above_a_hidden_comment_leaves_the_thread_in_steps(
     for state in (PENDING, VISIBLE):
         await pair.set_state(20, state)
         if is_interrupted:
-            assert redis.exists(keys.removing(p))
+            assert redis.exists(removals.REMOVING(p))
         await removals.remove_all(store.site, p)
         sizes.append(len(await walked(store, twin.article, CommentOrder.BEST, 50)))
 
     assert sizes == [1, 21]
-    assert not redis.exists(keys.removing(p))
+    assert not redis.exists(removals.REMOVING(p))
     assert await findings(store) == []
 
 

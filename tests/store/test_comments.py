@@ -493,7 +493,7 @@ async def test_deletion_succeeds_if_the_thread_cannot_be_removed_at_once(store, 
 
     monkeypatch.setattr(removals, "remove_thread", remove_in_a_closed_partition)
     await store.articles.delete(article, "alice")
-    assert redis.zrange(keys.removing(p), 0, -1) == [str(article)]
+    assert redis.zrange(removals.REMOVING(p), 0, -1) == [str(article)]
 
     redis.delete(keys.closed(p))
     await removals.remove_all(store.site, p)
@@ -541,7 +541,7 @@ async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redi
     assert [each.number for each in await comments(store, article)] == (stubs[:21] if is_interrupted else [])
 
     async with removals.removing(store.site), asyncio.timeout(10):
-        while redis.exists(keys.removing(p)):  # noqa: ASYNC110 - a task removes it
+        while redis.exists(removals.REMOVING(p)):  # noqa: ASYNC110 - a task removes it
             await asyncio.sleep(0.01)
 
     kinds = {key.split(":")[0] for key in everything(redis)}
@@ -633,7 +633,7 @@ async def test_activity_is_exact_in_a_thread_of_any_size(store, article, clock, 
             clock.advance(chance.choice((-0.01, 0.001, 0.02)))
             await asyncio.gather(*(change(share) for _ in range(writers)))
             await check()
-            sizes.add(redis.exists(keys.latest(p, article)))
+            sizes.add(redis.exists(threads.LATEST(p, article)))
     assert sizes == {0, 1}
     assert await verified(store) == []
 
@@ -650,7 +650,7 @@ async def long_thread(store, article, clock) -> list[int]:
 
 async def test_comments_by_time_are_verified_and_repaired(store, article, long_thread, redis):
     p = store.site.home_of_article(article)
-    latest, before = keys.latest(p, article), redis.zrange(keys.latest(p, article), 0, -1, withscores=True)
+    latest, before = threads.LATEST(p, article), redis.zrange(threads.LATEST(p, article), 0, -1, withscores=True)
     missing, late, foreign = keys.member(long_thread[0]), keys.member(long_thread[1]), keys.member(article)
     redis.zrem(latest, missing)
     redis.zadd(latest, {late: before[-1][1] + 1, foreign: 5})
@@ -669,7 +669,7 @@ async def test_comments_by_time_are_verified_and_repaired(store, article, long_t
 
 async def test_comments_by_time_are_made_again_where_they_are_missing(store, article, long_thread, redis):  # L10
     """A store of an earlier version lacks them."""
-    latest = keys.latest(store.site.home_of_article(article), article)
+    latest = threads.LATEST(store.site.home_of_article(article), article)
     before = redis.zrange(latest, 0, -1)
     for delete_or_post in (
         lambda: store.comments.delete(long_thread[-1], "bob"),
@@ -685,7 +685,7 @@ async def test_comments_by_time_are_made_again_where_they_are_missing(store, art
 async def test_deleted_article_leaves_no_comments_by_time(store, article, long_thread, redis):
     await store.articles.delete(article, "alice")
 
-    assert not redis.exists(keys.latest(store.site.home_of_article(article), article))
+    assert not redis.exists(threads.LATEST(store.site.home_of_article(article), article))
 
 
 async def test_comment_by_a_late_clock_moves_nothing_back(store, article, clock):

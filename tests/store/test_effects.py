@@ -51,9 +51,9 @@ def sides(redis, store) -> tuple[set, set]:
     site, followed, following = store.site, set(), set()
     for name in PEOPLE:
         home = site.home_of_user(name)
-        pairs = redis.zrange(keys.following(home, name), 0, -1, withscores=True)
+        pairs = redis.zrange(followed.following(home, name), 0, -1, withscores=True)
         following |= {(name, other, since) for other, since in pairs}
-        pairs = redis.zrange(keys.followers(home, name), 0, -1, withscores=True)
+        pairs = redis.zrange(followed.followers(home, name), 0, -1, withscores=True)
         followed |= {(other, name, since) for other, since in pairs}
     return followed, following
 

@@ -457,7 +457,7 @@ async def test_log_is_trimmed_while_the_server_runs(store, ids, monkeypatch):
 @pytest.mark.parametrize("text", ["", "now", "12", "-1-2", "1-2-3"])
 async def test_malformed_position_counts_as_the_start(store, ids, redis, text):
     p = store.site.home_of_user("alice")
-    redis.hset(keys.consumers(p), "reader", text)
+    redis.hset(log.CONSUMERS(p), "reader", text)
 
     await log.trim(store.site, 0, 1_000)
 

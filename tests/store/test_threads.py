@@ -219,7 +219,7 @@ async def test_cost_of_a_page_does_not_grow_with_the_thread(store, article, redi
     def fill(start: int, count: int) -> None:
         p = store.site.home_of_article(article)
         for order in ("best", "votes", "time", "controversial"):
-            redis.zadd(keys.replies(p, article, order), {keys.member(start + each): each for each in range(count)})
+            redis.zadd(threads.REPLIES(p, article, order), {keys.member(start + each): each for each in range(count)})
 
     fill(1, 200)
     before = await commands(ThreadWindow(100))

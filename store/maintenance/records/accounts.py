@@ -132,9 +132,9 @@ class FollowsRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         for followee, since in self.followees.items():
-            yield ("ZADD", keys.followers(site.home_of_user(followee), followee), since, self.follower)
+            yield ("ZADD", followed.followers(site.home_of_user(followee), followee), since, self.follower)
         members = [part for followee, since in self.followees.items() for part in (since, followee)]
-        yield ("ZADD", keys.following(site.home_of_user(self.follower), self.follower), *members)
+        yield ("ZADD", followed.following(site.home_of_user(self.follower), self.follower), *members)
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ async def _bare(site: Site, article: int) -> dict[int, int]:
     """
     p, after, found = site.home_of_article(article), "-", dict[int, int]()
     while after:
-        command: Command = ("ZRANGEBYLEX", keys.stubs(p, article), after, "+", "LIMIT", 0, RECORDS_AT_ONCE)
+        command: Command = ("ZRANGEBYLEX", threads.STUBS(p, article), after, "+", "LIMIT", 0, RECORDS_AT_ONCE)
         members = await site.redis.run(command)
         numbers = [int(member.split()[1]) for member in members]
         hashes = await site.redis.pipeline([("HMGET", keys.comment(p, each), "bare", "depth") for each in numbers])

@@ -82,7 +82,7 @@ async def test_lost_places_of_actions_and_moderators_are_restored(scene, redis):
     assert contents(redis) == before
 
 
-@pytest.mark.parametrize("kind", [keys.log, keys.logged, keys.consumers])
+@pytest.mark.parametrize("kind", [keys.log, keys.logged, log.CONSUMERS])
 async def test_log_of_a_wrong_type_is_replaced_with_a_new_one(scene, redis, kind):
     """Its consumers learn from the identity that they have to begin again."""
     key, before = kind(scene.p), await log.identity(scene.store.site)
@@ -207,7 +207,7 @@ async def test_follow_in_progress_is_not_reported(scene, monkeypatch):
 
     monkeypatch.setattr(dangling_follows, "PAUSE", 0)
     monkeypatch.setattr(dangling_follows, "_dangling", read_before_and_after)
-    key = keys.followers(site.home_of_user("dave"), "dave")
+    key = followed.followers(site.home_of_user("dave"), "dave")
     await site.redis.run(("ZADD", key, 1, "carol"))
     verifying = asyncio.create_task(verified(scene.store))
     await asyncio.wait_for(seen.wait(), PATIENCE)
