@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tests.soak import states
-from tests.soak.model import Model, Refused, check, is_id, number_of
+from tests.soak.input_checks import Refused, check, is_id, number_of
+from tests.soak.model import Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
 from tests.soak.records import Article, Comment, Flag, User, newest, standing
 from tests.soak.rules import FLAGS_THAT_HIDE, LEAST_FLAGGER_KARMA, VOTES_PER_FLAG
