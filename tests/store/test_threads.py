@@ -10,20 +10,12 @@ from store import keys, threads
 from store.listings import Window
 from store.records import Vote
 from store.threads import CommentOrder, ThreadLevel, ThreadPosition, ThreadWindow
-from tests.conftest import registered
 from tests.store import discussions
 from tests.store.discussions import PEOPLE, commented, comments, expected, thread, walked
 from tests.store.pinned_walks import Model, Walk, agrees, check_page, walk_while_changing
 from tests.store.reading import post, read
 
 ORDERS = list(CommentOrder)
-
-
-@pytest.fixture
-async def article(store) -> int:
-    for name in PEOPLE:
-        await registered(store, name)
-    return (await post(store, "alice")).number
 
 
 async def discussion(store, article: int, seed: int, turns: int = 150) -> list:
