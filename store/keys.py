@@ -189,17 +189,6 @@ inbox = Kind(
     rebuilt_from="the articles, comments and actions",
     check=Check.INBOX,
 )
-commented = Kind(
-    "commented",
-    "string",
-    (OWNER, DIGEST),
-    "as `posted`, of a comment",
-    lifetime="a minute; a day with an idempotency key",
-    written_by="comment",
-    backup=Backup.COPIED,
-    record="commented",
-    check=Check.VALUE,
-)
 deleted = Kind(
     "deleted",
     "zset",
@@ -404,17 +393,6 @@ logins = Kind(
     written_by="sessions, register",
     backup=Backup.MOVED,
     record="session",
-    check=Check.VALUE,
-)
-posted = Kind(
-    "posted",
-    "string",
-    (USERNAME, DIGEST),
-    "number and time of a post, and a digest of its input or call; by the digest of its idempotency key or input",
-    lifetime="a minute; a day with an idempotency key",
-    written_by="post",
-    backup=Backup.COPIED,
-    record="posted",
     check=Check.VALUE,
 )
 imported = Kind(
