@@ -48,7 +48,7 @@ from database.tables import (
     USERS,
     VOTES,
 )
-from store import followed, keys, leaving, log, moving, node_ids, numbering
+from store import followed, keys, leaving, log, moving, numbering, records
 from store.client import Command
 from store.leases import Lease
 from store.maintenance import dump
@@ -308,8 +308,8 @@ def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) ->
 def remove_purged_edits(connection: Connection, actions: Sequence[ActionRecord]) -> None:
     """Remove the edits of texts that were purged: only the database has edits, and the log may no longer say so."""
     subjects = [each.fields["subject"] for each in actions if each.fields["kind"] == ModerationKind.PURGE.value]
-    remove_rows(connection, EDITS, [number for each in subjects if (number := node_ids.article_number(each))])
-    remove_rows(connection, COMMENT_EDITS, [number for each in subjects if (number := node_ids.comment_number(each))])
+    remove_rows(connection, EDITS, [number for each in subjects if (number := records.article_number(each))])
+    remove_rows(connection, COMMENT_EDITS, [number for each in subjects if (number := records.comment_number(each))])
 
 
 def copy_comments(connection: Connection, comments: Sequence[CommentRecord], annulled: Annulled) -> None:

@@ -8,7 +8,7 @@ from resolvers import moderation, queues
 from resolvers.arguments import PageArguments, paginated
 from resolvers.context import Context
 from resolvers.pagination import Connection, connection_oldest_first
-from store import appeals, node_ids, records
+from store import appeals, records
 from store.appeals import Appeal
 from store.errors import Invalid
 from store.moderation_records import ModerationAction
@@ -66,14 +66,14 @@ async def answer(context: Context, action_id: str, text: str) -> ModerationActio
 async def _run(context: Context, number: int, command: Callable[[], Awaitable[ModerationAction]]) -> ModerationAction:
     """Run a command on the appeal against an action, also on one about an article that is archived."""
     (action,) = await context.reads.actions([number])
-    article = node_ids.article_number(action.subject_id) if action else None
+    article = records.article_number(action.subject_id) if action else None
     if article is None:
         return await context.write(command())
     return await context.write(write_back.run_moderation(context.store, context.database, article, command))
 
 
 def _checked_number(action_id: str) -> int:
-    number = node_ids.action_number(action_id)
+    number = records.action_number(action_id)
     if number is None:
         raise Invalid("an action's id looks like action:1541", "actionId")
     return number

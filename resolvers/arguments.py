@@ -7,7 +7,7 @@ from inspect import Parameter, signature
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
-from store import listings, node_ids, validation
+from store import listings, records, validation
 from store.errors import Invalid
 from store.listings import Listing
 from store.ranking import since
@@ -93,7 +93,7 @@ def paginated(resolver: Callable[..., Awaitable[R]]) -> Callable[..., Awaitable[
 
 def article_number(id: str) -> int:
     """The number in the argument `id`."""
-    number = node_ids.article_number(id)
+    number = records.article_number(id)
     if number is None:
         raise BadInput(f"an article's id looks like article:1541, not {id[:100]}")
     return number
@@ -107,7 +107,7 @@ def check_count(ids: Sequence[str]) -> None:
 
 def comment_number(id: str) -> int:
     """The number in the argument `id`, of a comment."""
-    number = node_ids.comment_number(id)
+    number = records.comment_number(id)
     if number is None:
         raise BadInput(f"a comment's id looks like comment:1541, not {id[:100]}")
     return number

@@ -20,7 +20,7 @@ from resolvers.arguments import (
 )
 from resolvers.context import Context
 from resolvers.pagination import Connection, article_connection, name_connection
-from store import listings, node_ids, records, roles
+from store import listings, records, roles
 from store.articles import Draft, Edited, Posted, Voted, checked_changes, checked_names
 from store.errors import Invalid, NotFound, VotingClosed
 from store.listings import Window
@@ -254,7 +254,7 @@ async def regroup(
 
 def checked_number(article_id: str) -> int:
     """The number in the input `articleId`. Raises Invalid if it is malformed."""
-    number = node_ids.article_number(article_id)
+    number = records.article_number(article_id)
     if number is None:
         raise Invalid("an article's id looks like article:1541", "articleId")
     return number

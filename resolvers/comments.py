@@ -11,7 +11,7 @@ from resolvers.arguments import BadInput, PageArguments, for_each, paginated
 from resolvers.articles import are_voters_stored, checked_number, parsed, takes_votes
 from resolvers.context import Context
 from resolvers.pagination import ARTICLE_CURSOR, ARTICLE_TIME_CURSOR, Connection, Nodes
-from store import listings, node_ids, records, roles, threads, validation
+from store import listings, records, roles, threads, validation
 from store.comments import Commented, EditedComment, VotedOnComment, checked
 from store.errors import Invalid, NotFound
 from store.listings import Page, Window
@@ -278,7 +278,7 @@ async def vote(context: Context, comment_id: str, value: Vote | None = Vote.UP) 
 
 def _checked_comment_number(comment_id: str, field: str = "commentId") -> int:
     """The number in the input `commentId` or `parentId`. Raises Invalid if it is malformed."""
-    number = node_ids.comment_number(comment_id)
+    number = records.comment_number(comment_id)
     if number is None:
         raise Invalid("a comment's id looks like comment:1541", field)
     return number

@@ -10,7 +10,7 @@ from resolvers.arguments import BadInput, PageArguments, paginated
 from resolvers.context import Context
 from resolvers.pagination import Connection, Nodes, connection_by_time, user_connections
 from resolvers.users import checked_username
-from store import moderation, node_ids, records, roles
+from store import moderation, records, roles
 from store import reverts as reverts_of
 from store.errors import Invalid
 from store.listings import Listing
@@ -124,9 +124,7 @@ def log_of(site: Site, group: str | None, subject_id: str | None) -> Listing:
     name = None if group is None else arguments.group_name(group)
     if subject_id is None:
         return moderation.log(site, "all" if name is None else f"group:{name}")
-    is_known = (
-        node_ids.article_number(subject_id) or node_ids.comment_number(subject_id) or node_ids.username(subject_id)
-    )
+    is_known = records.article_number(subject_id) or records.comment_number(subject_id) or records.username(subject_id)
     if not is_known:
         raise BadInput(f"a subject is an article, a comment or a user, not {subject_id[:100]}")
     subject = subject_id.lower()
@@ -150,13 +148,13 @@ async def revert(
     note: str | None = None,
     keep_votes_annulled: bool | None = False,
 ) -> Moderated:
-    number = node_ids.action_number(action_id)
+    number = records.action_number(action_id)
     if number is None:
         raise Invalid("an action's id looks like action:1541", "actionId")
     given = (context.store.site, context.actor(), number, reason, note)
     command = partial(reverts_of.revert, *given, keeps_votes=bool(keep_votes_annulled))
     (action,) = await context.reads.actions([number])
-    article = node_ids.article_number(action.subject_id) if action else None
+    article = records.article_number(action.subject_id) if action else None
     if article is None:
         done = await context.write(command())
         if action and action.removes_texts:

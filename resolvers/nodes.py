@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from resolvers import arguments, comments, feeds, home, inboxes
 from resolvers.arguments import BadInput
 from resolvers.context import Context
-from store import node_ids, records
+from store import records
 from store.inboxes import find as find_notifications
 from store.moderation_records import ModerationAction
-from store.records import Article, Comment, Feed, Group, Home, Inbox, Notification, User
+from store.notifications import Inbox, Notification
+from store.records import Article, Comment, Feed, Group, Home, User
 
 Node = Article | Comment | User | Group | Feed | Home | Inbox | Notification | ModerationAction
 Reader = Callable[[Context, Sequence[str]], Awaitable[Mapping[str, Node | None]]]
@@ -32,17 +33,17 @@ async def nodes(context: Context, ids: Sequence[str]) -> list[Node | BadInput | 
 
 
 async def _articles(context: Context, ids: Sequence[str]) -> dict[str, Article | None]:
-    numbers = {id: number for id in ids if (number := node_ids.article_number(id))}
+    numbers = {id: number for id in ids if (number := records.article_number(id))}
     return dict(zip(numbers, await context.articles(numbers.values()), strict=True))
 
 
 async def _comments(context: Context, ids: Sequence[str]) -> dict[str, Comment | None]:
-    numbers = {id: number for id in ids if (number := node_ids.comment_number(id))}
+    numbers = {id: number for id in ids if (number := records.comment_number(id))}
     return dict(zip(numbers, await comments.of_viewer(context, list(numbers.values())), strict=True))
 
 
 async def _users(context: Context, ids: Sequence[str]) -> dict[str, User | None]:
-    names = {id: name for id in ids if (name := node_ids.username(id))}
+    names = {id: name for id in ids if (name := records.username(id))}
     profiles = await context.reads.profiles(names.values())
     return {
         id: records.user(profile.username) if profile else None for id, profile in zip(names, profiles, strict=True)
@@ -51,28 +52,28 @@ async def _users(context: Context, ids: Sequence[str]) -> dict[str, User | None]
 
 async def _feeds(context: Context, ids: Sequence[str]) -> dict[str, Feed | None]:
     """The viewer's feed by its id; None for ids of other users' feeds."""
-    owned = [id for id in ids if node_ids.feed_owner(id)]
+    owned = [id for id in ids if records.feed_owner(id)]
     own = await feeds.feed(context) if owned else None
     return {id: own if own and own.id == id.lower() else None for id in owned}
 
 
 async def _homes(context: Context, ids: Sequence[str]) -> dict[str, Home | None]:
     """The viewer's home by its id; None for ids of other users' homes."""
-    owned = [id for id in ids if node_ids.home_owner(id)]
+    owned = [id for id in ids if records.home_owner(id)]
     own = await home.home(context) if owned else None
     return {id: own if own and own.id == id.lower() else None for id in owned}
 
 
 async def _inboxes(context: Context, ids: Sequence[str]) -> dict[str, Inbox | None]:
     """The viewer's inbox by its id; None for ids of other users' inboxes."""
-    owned = [id for id in ids if node_ids.inbox_owner(id)]
+    owned = [id for id in ids if records.inbox_owner(id)]
     own = await inboxes.inbox(context) if owned else None
     return {id: own if own and own.id == id.lower() else None for id in owned}
 
 
 async def _notifications(context: Context, ids: Sequence[str]) -> dict[str, Notification | None]:
     """The viewer's notifications by id; None for those of others."""
-    parts = {id: each for id in ids if (each := node_ids.notification_parts(id))}
+    parts = {id: each for id in ids if (each := records.notification_parts(id))}
     viewer = await context.viewer() if parts else None
     own = {id: number for id, (name, number) in parts.items() if viewer and name.lower() == viewer.lower()}
     if viewer is None or not own:
@@ -82,9 +83,9 @@ async def _notifications(context: Context, ids: Sequence[str]) -> dict[str, Noti
 
 
 async def _actions(context: Context, ids: Sequence[str]) -> dict[str, ModerationAction | None]:
-    numbers = {id: number for id in ids if (number := node_ids.action_number(id))}
+    numbers = {id: number for id in ids if (number := records.action_number(id))}
     return dict(zip(numbers, await context.reads.actions(numbers.values()), strict=True))
 
 
 def _groups(ids: Sequence[str]) -> dict[str, Group]:
-    return {id: records.group(name) for id in ids if (name := node_ids.group_name(id))}
+    return {id: records.group(name) for id in ids if (name := records.group_name(id))}

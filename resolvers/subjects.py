@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from resolvers import comments
 from resolvers.context import Context
 from resolvers.pagination import Nodes
-from store import node_ids
+from store import records
 from store.errors import Invalid
 from store.records import Article, Comment
 
 
 def kind_and_number(subject_id: str) -> tuple[str, int]:
     """`article` or `comment`, and the number, in the input `subjectId`. Raises Invalid if it is malformed."""
-    if number := node_ids.article_number(subject_id):
+    if number := records.article_number(subject_id):
         return "article", number
-    if number := node_ids.comment_number(subject_id):
+    if number := records.comment_number(subject_id):
         return "comment", number
     raise Invalid("a subject's id looks like article:1541 or comment:1541", "subjectId")
 

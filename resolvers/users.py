@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from resolvers.arguments import BadInput, PageArguments, paginated
 from resolvers.context import Context
 from resolvers.pagination import Connection, article_connections, user_connections
-from store import bans, blocked, feeds, listings, node_ids, records, validation
+from store import bans, blocked, feeds, listings, records, validation
 from store.errors import Forbidden, Invalid
 from store.follows import Follow
 from store.records import Article, Profile, User
@@ -122,7 +122,7 @@ async def unfollow(context: Context, user_id: str) -> Follow:
 
 def checked_username(user_id: str) -> str:
     """The name in the input `userId`. Raises Invalid if it is malformed."""
-    name = node_ids.username(user_id)
+    name = records.username(user_id)
     if name is None:
         raise Invalid("a user's id looks like user:alice", "userId")
     return name

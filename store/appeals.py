@@ -11,7 +11,7 @@ from asyncio import gather
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
-from store import comment_moderation, effects, flags, keys, node_ids, reverts, roles, validation
+from store import comment_moderation, effects, flags, keys, records, reverts, roles, validation
 from store.errors import AlreadyReverted, Forbidden, Invalid, NotAModerator, NotFound, Unauthenticated
 from store.kinds import Backup, Check, Kind
 from store.listings import Listing
@@ -114,7 +114,7 @@ async def answer(site: Site, actor: Moderator, number: int, text: str) -> Modera
     """
     checked = validation.appeal(text)
     authority, action = await gather(roles.read_moderator(site, actor), reverts.read(site, number))
-    comment = node_ids.comment_number(action.subject_id) if action else None
+    comment = records.comment_number(action.subject_id) if action else None
     poster = await comment_moderation.read_poster(site, comment) if comment else None
     p, given = site.home_of_article(number), (site.partitions, number, checked, *(poster or ("", "")))
     status, *reply = await roles.run(site, ANSWER_APPEAL, p, authority, *given)

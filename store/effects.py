@@ -14,14 +14,15 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from store import followed, keys, kinds, log, mailboxes, mails, records
+from store import followed, keys, kinds, log, mailboxes, mails, notifications
 from store.background import repeating, turns
 from store.client import Argument, Command
 from store.errors import StoreUnavailable
 from store.hidden import BLOCKED
 from store.kinds import Kind
 from store.log import Entry
-from store.records import ContentState, Notified, Vote
+from store.notifications import Notified
+from store.records import ContentState, Vote
 from store.scripts.registry import Script
 from store.site import Site
 
@@ -233,8 +234,8 @@ def _notice(entry: Entry, member: str, notified: Notified) -> tuple[str, ...]:
 def _notified(site: Site, entry: Entry) -> Iterator[tuple[int, str, Notified]]:
     """Whom a text notifies: each with the partition, and the member of the inbox there."""
     type, _, number = entry.subject.partition(":")
-    for each in records.notified(entry.values.get("told", entry.values.get("notified", ""))):
-        yield site.home_of_user(each.username), records.notification_member(int(number), each.kind, type), each
+    for each in notifications.notified(entry.values.get("told", entry.values.get("notified", ""))):
+        yield site.home_of_user(each.username), notifications.notification_member(int(number), each.kind, type), each
 
 
 def _member(entry: Entry) -> str:

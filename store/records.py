@@ -1,4 +1,7 @@
-"""Immutable records as read from the store. Instants are unix milliseconds; the schema formats them."""
+"""
+Immutable records as read from the store, and their ids, such as `article:1541` or `user:alice`. Instants are unix
+milliseconds; the schema formats them.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,13 +10,13 @@ from enum import Enum
 from typing import ClassVar, NamedTuple
 
 from caches import memo
-from store import keys
+from store import numbering, validation
 from store.moderation_records import RoleGrant, parse_roles
 
+ARTICLE_NUMBER = re.compile(r"[1-9][0-9]{0,15}")
 ENTRY_ID = re.compile(r"([0-9]+)-([0-9]+)")  # of the log
 CACHEABLE_LENGTH = 1_000  # characters of content
 INSTANTS = range(253_402_300_800_000)  # unix milliseconds to the end of the year 9999, the range of a DateTime
-NOTIFIED = re.compile(r"(reply|mention|moderation):([a-z0-9_-]{2,20}):([0-9]{1,4}):([0-9]{1,15})")
 SEEN_MARK = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")
 PSEUDONYM = re.compile(r"~[a-z0-9]{12}")  # in the place of the name of a deleted user
 NAME = re.compile(rf"[A-Za-z0-9_-]{{2,20}}|{PSEUDONYM.pattern}")
@@ -243,54 +246,6 @@ class Home:
         return f"home:{self.username.lower()}"
 
 
-class NotificationKind(Enum):
-    """Why a user is notified."""
-
-    REPLY = "reply"
-    MENTION = "mention"
-    MODERATION = "moderation"
-
-
-class Notified(NamedTuple):
-    """Whom an article, a comment or an action notifies: the name in lower case, and when (unix milliseconds)."""
-
-    kind: str
-    username: str
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Inbox:
-    """What concerns a user: replies to them, mentions of them, and what moderators do about them."""
-
-    username: str
-
-    @property
-    def id(self) -> str:
-        return f"inbox:{self.username.lower()}"
-
-
-class Notification(NamedTuple):
-    """
-    An article, a comment or an action, `type`, with this number, that notifies a user. `at` is in unix milliseconds.
-    """
-
-    username: str
-    number: int
-    kind: NotificationKind
-    type: str
-    at: int
-    is_seen: bool
-
-    @property
-    def id(self) -> str:
-        return f"notification:{self.username.lower()}:{self.number}"
-
-    @property
-    def position(self) -> Position:
-        return Position(float(self.at), keys.member(self.number))
-
-
 @dataclass(frozen=True, slots=True)
 class Group:
     name: str
@@ -396,6 +351,66 @@ def deleted_comment(number: int, values: Mapping[str, str]) -> Comment:
     return UncachedComment(*found)
 
 
+def article_number(id: str) -> int | None:
+    """The number in an article's id; None for any other text."""
+    return _number("article", id)
+
+
+def comment_number(id: str) -> int | None:
+    """The number in a comment's id; None for any other text."""
+    return _number("comment", id)
+
+
+def action_number(id: str) -> int | None:
+    """The number in the id of an action; None for any other text."""
+    return _number("action", id)
+
+
+def _number(kind: str, id: str) -> int | None:
+    found, _, number = id.partition(":")
+    if found != kind or not ARTICLE_NUMBER.fullmatch(number) or int(number) > numbering.HIGHEST_NUMBER:
+        return None
+    return int(number)
+
+
+def username(id: str) -> str | None:
+    """The name in a user's id; None for any other text."""
+    return _username("user", id)
+
+
+def feed_owner(id: str) -> str | None:
+    """The name in a feed's id; None for any other text."""
+    return _username("feed", id)
+
+
+def inbox_owner(id: str) -> str | None:
+    """The name in an inbox's id; None for any other text."""
+    return _username("inbox", id)
+
+
+def home_owner(id: str) -> str | None:
+    """The name in a home's id; None for any other text."""
+    return _username("home", id)
+
+
+def notification_parts(id: str) -> tuple[str, int] | None:
+    """The name and the number in a notification's id; None for any other text."""
+    rest, _, number = id.rpartition(":")
+    name, found = _username("notification", rest), _number("", f":{number}")
+    return (name, found) if name and found else None
+
+
+def _username(kind: str, id: str) -> str | None:
+    found, _, name = id.partition(":")
+    return name if found == kind and NAME.fullmatch(name) else None
+
+
+def group_name(id: str) -> str | None:
+    """The name in a group's id; None for any other text."""
+    kind, _, name = id.partition(":")
+    return name.lower() if kind == "group" and validation.GROUP.fullmatch(name) else None
+
+
 def size_of(articles: Sequence[Article | None]) -> int:
     """The memory that records of articles take, in bytes."""
     texts = [
@@ -422,19 +437,6 @@ def place(name: str, fields: Mapping[str, str]) -> GroupPlace | None:
         return None
     listed_at = int(fields["listed"]) if "listed" in fields else None
     return GroupPlace(fields.get("title"), fields.get("about"), int(fields["created"]), listed_at)
-
-
-def notified(text: str) -> list[Notified]:
-    """Decode the field `notified` of an article, a comment, an action or an entry. What is malformed is left out."""
-    words = [NOTIFIED.fullmatch(word) for word in text.split()]
-    return [Notified(match[1], match[2], int(match[4])) for match in words if match]
-
-
-def notification_member(number: int, kind: str, type: str) -> str:
-    """
-    A notification as a member of an inbox. `type` is what notifies, article, comment or action; `number` names it.
-    """
-    return f"{keys.member(number)} {kind} {type}"
 
 
 def parse_seen_mark(text: str) -> Position | None:

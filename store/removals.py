@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from itertools import compress
 
-from store import effects, keys, recent_comments, records
+from store import effects, keys, notifications, recent_comments
 from store.background import repeating, turns
 from store.client import Command
 from store.errors import StoreUnavailable
@@ -175,7 +175,7 @@ def _members(site: Site, flat: Sequence[str]) -> Members:
     for number, poster, notified in zip(flat[::3], flat[1::3], flat[2::3], strict=True):
         if poster:
             found[target := site.home_of_user(poster)][keys.comments(target, poster)].append(keys.member(int(number)))
-        for each in records.notified(notified):
-            member = records.notification_member(int(number), each.kind, "comment")
+        for each in notifications.notified(notified):
+            member = notifications.notification_member(int(number), each.kind, "comment")
             found[target := site.home_of_user(each.username)][keys.inbox(target, each.username)].append(member)
     return found

@@ -13,7 +13,7 @@ from store import (
     comment_moderation,
     keys,
     moderation_records,
-    node_ids,
+    records,
     roles,
     validation,
 )
@@ -29,7 +29,7 @@ Reverter = Callable[[Site, Authority, ModerationAction, str, str], Awaitable[Mod
 async def _revert_content(
     site: Site, authority: Authority, action: ModerationAction, reason: str, note: str
 ) -> Moderated:
-    if node_ids.comment_number(action.subject_id):
+    if records.comment_number(action.subject_id):
         return await comment_moderation.revert(site, authority, action, reason, note)
     return await article_moderation.revert(site, authority, action, reason, note)
 

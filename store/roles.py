@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
-from store import keys, moderation, moderation_records, node_ids, validation
+from store import keys, moderation, moderation_records, records, validation
 from store.client import Argument, Command
 from store.errors import Invalid, NotAModerator, StoreUnavailable, Unauthenticated
 from store.leases import Lease
@@ -137,7 +137,7 @@ async def revert(site: Site, authority: Authority, action: ModerationAction, rea
         Invalid: nobody else is an admin.
         NotFound: the user is gone.
     """
-    username, role = node_ids.username(action.subject_id), action.role
+    username, role = records.username(action.subject_id), action.role
     assert username and role, action
     takes = role if action.kind is ModerationKind.GRANT_ROLE else None
     async with keeping_an_admin(site, username, takes, authority):

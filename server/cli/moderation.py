@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from server.cli import session
 from server.errors import CommandError
 from server.settings import read_settings
-from store import keys, listings, moderation, moderation_records, node_ids, redactions, reverts, validation
+from store import keys, listings, moderation, moderation_records, records, redactions, reverts, validation
 from store.errors import AlreadyReverted, Refusal
 from store.listings import Window
 from store.moderation_records import ModerationAction
@@ -118,7 +118,7 @@ def _instant(text: str) -> int:
 
 
 def _number(text: str) -> int:
-    number = node_ids.action_number(text)
+    number = records.action_number(text)
     if number is None:
         raise ArgumentTypeError(f"{text[:60]} is no id of an action, such as action:1541")
     return number

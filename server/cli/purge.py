@@ -19,7 +19,7 @@ from database.positions import has_entry
 from server.cli import backup_file, session
 from server.errors import CommandError
 from server.settings import Settings, read_settings
-from store import keys, log, node_ids, purges
+from store import keys, log, purges, records
 from store.errors import NotFound, Refusal
 from store.purges import PURGED
 from store.roles import OPERATOR
@@ -144,6 +144,6 @@ def _number(subject: str) -> int:
 
 
 def _subject(text: str) -> str:
-    if node_ids.article_number(text) is None and node_ids.comment_number(text) is None:
+    if records.article_number(text) is None and records.comment_number(text) is None:
         raise ArgumentTypeError(f"{text[:60]} is no id of an article or a comment, such as article:1541")
     return text

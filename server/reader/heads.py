@@ -28,7 +28,7 @@ from server.reader.rendering import render_template
 from server.reader.searches import search
 from server.reader.top_lists import good, top
 from server.reader.users import user
-from store.node_ids import article_number, comment_number
+from store.records import article_number, comment_number
 
 QUERY_TIMEOUT = 2  # seconds that a page waits for its query
 DESCRIPTION_LENGTH = 200  # characters

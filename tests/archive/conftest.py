@@ -10,7 +10,7 @@ from archive import maintenance
 from database.database import Database
 from store.maintenance import verify
 from store.maintenance.verify import Finding
-from store.node_ids import article_number
+from store.records import article_number
 from store.store import Store
 from tests.archive.worlds import PEOPLE, POLICY, Pair, World
 from tests.conftest import Clock

@@ -9,7 +9,7 @@ from engine.documents import Operations
 from resolvers import pagination, threads
 from resolvers.threads import Thread
 from schema.schema import SCHEMA
-from store import node_ids
+from store import records
 from store.records import Position, Vote
 from store.store import Store
 from store.threads import CommentOrder, ThreadLevel, ThreadPosition
@@ -50,7 +50,7 @@ async def filled(store: Store) -> str:
 
 async def discuss(store: Store) -> None:
     """Comments on the first article: a deleted one, and replies below each other."""
-    article = node_ids.article_number(FIRST)
+    article = records.article_number(FIRST)
     store.site.clock.advance(1)  # the number of a comment is made from its time, unless that was used before
     first = await commented(store, article, "alice", text="first")
     assert first.id == COMMENT

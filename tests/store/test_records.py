@@ -1,13 +1,13 @@
-"""Ids of nodes, well-formed and malformed."""
+"""Ids of records, well-formed and malformed."""
 
 import pytest
 
-from store import node_ids, numbering
+from store import numbering, records
 
 
 def test_article_id_has_a_number():
-    assert node_ids.article_number("article:1541") == 1541
-    assert node_ids.article_number(f"article:{numbering.HIGHEST_NUMBER}") == numbering.HIGHEST_NUMBER
+    assert records.article_number("article:1541") == 1541
+    assert records.article_number(f"article:{numbering.HIGHEST_NUMBER}") == numbering.HIGHEST_NUMBER
 
 
 @pytest.mark.parametrize(
@@ -31,19 +31,19 @@ def test_article_id_has_a_number():
     ],
 )
 def test_other_texts_are_no_article_id(id):
-    assert node_ids.article_number(id) is None
+    assert records.article_number(id) is None
 
 
 def test_user_and_feed_ids_have_a_name_as_it_is_written():
-    assert (node_ids.username("user:Alice"), node_ids.username("feed:Alice")) == ("Alice", None)
-    assert (node_ids.feed_owner("feed:Alice"), node_ids.feed_owner("user:Alice")) == ("Alice", None)
+    assert (records.username("user:Alice"), records.username("feed:Alice")) == ("Alice", None)
+    assert (records.feed_owner("feed:Alice"), records.feed_owner("user:Alice")) == ("Alice", None)
 
 
 @pytest.mark.parametrize("id", ["", "alice", "user:", "user:a", "user:a b", "user:" + "a" * 21, "User:alice"])
 def test_other_texts_are_no_user_id(id):
-    assert node_ids.username(id) is None
+    assert records.username(id) is None
 
 
 def test_group_id_is_in_lower_case():
-    assert node_ids.group_name("group:Show") == "show"
-    assert node_ids.group_name("group:a b") is node_ids.group_name("show") is None
+    assert records.group_name("group:Show") == "show"
+    assert records.group_name("group:a b") is records.group_name("show") is None
