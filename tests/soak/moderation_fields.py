@@ -105,8 +105,8 @@ def appeals_queue(request: Request, parent: Any, **given: Any) -> Page | None:
 
 
 def _queue_flags(request: Request, edge: flags.QueueEdge) -> list[tuple[User, Flag]]:
-    request.model.reached.count("flags with names" if edge.by else "flags without names", len(edge.flags))
-    return edge.flags if edge.by else []
+    request.model.reached.count("flags with names" if edge.has_names else "flags without names", len(edge.flags))
+    return edge.flags if edge.has_names else []
 
 
 def _held_by(request: Request, edge: flags.QueueEdge) -> str | None:

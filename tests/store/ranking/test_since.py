@@ -1,4 +1,4 @@
-"""Listings of the articles posted since an instant, compared with listings sorted in Python (issue 15)."""
+"""Listings of the articles posted since an instant, compared with listings sorted in Python."""
 
 import random
 from collections.abc import Sequence
