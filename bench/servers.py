@@ -55,8 +55,8 @@ PEERS = {
         Peer("mercurius", ["node", "mercurius.js"]),
         Peer("scripted", ["node", "scripted.js"], READS),
         Peer("hand", [*UVICORN, "bench.hand:app"], READS),
-        Peer("handler", [*UVICORN, "bench.limits:handler"], READS),
-        Peer("ready", [*UVICORN, "bench.limits:ready"], frozenset({"page"})),
+        Peer("handler", [*UVICORN, "bench.lower_bounds:handler"], READS),
+        Peer("ready", [*UVICORN, "bench.lower_bounds:ready"], frozenset({"page"})),
     )
 }
 

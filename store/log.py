@@ -31,9 +31,14 @@ TRIMMED_FIELD = "trimmed"  # of `consumers`: the last entry that was removed. No
 CONSUMER = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}")
 FOREIGN = "foreign"  # the kind of entries that another program has appended by mistake
 PRIVATE = frozenset(kind.value for kind in events.PRIVATE)  # kinds of entries that clients are not sent
-# kinds of entries that name others, which they have removed
 USER_DELETED = events.EventKind.USER_DELETED.value
-DELETIONS = ("deleted", "comment_deleted", "redacted", "purged", USER_DELETED)
+DELETIONS = (
+    "deleted",
+    "comment_deleted",
+    "redacted",
+    "purged",
+    USER_DELETED,
+)  # kinds of entries that remove earlier ones
 TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
 MAX_LAG = 10_000  # entries that are counted
 READ_AT_ONCE = 1_000  # entries
