@@ -32,13 +32,8 @@ CONSUMER = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}")
 FOREIGN = "foreign"  # the kind of entries that another program has appended by mistake
 PRIVATE = frozenset(kind.value for kind in events.PRIVATE)  # kinds of entries that clients are not sent
 USER_DELETED = events.EventKind.USER_DELETED.value
-DELETIONS = (
-    "deleted",
-    "comment_deleted",
-    "redacted",
-    "purged",
-    USER_DELETED,
-)  # kinds of entries that remove earlier ones
+# kinds of entries that remove others, and name them
+DELETIONS = ("deleted", "comment_deleted", "redacted", "purged", USER_DELETED)
 TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
 MAX_LAG = 10_000  # entries that are counted
 READ_AT_ONCE = 1_000  # entries
