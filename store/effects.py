@@ -31,7 +31,7 @@ APPLY_EFFECT = Script("apply_effect")
 INTERVAL = 1.0  # seconds between two searches for effects that are not applied
 ENTRIES_AT_ONCE = 1_000  # of a log, in a round trip
 
-EFFECTS = Kind(
+NOTED = Kind(
     "effects",
     "hash",
     (),
@@ -335,7 +335,7 @@ async def pending(site: Site, partitions: Sequence[int] | None = None, known: Kn
     if site.partitions == 1:
         return []
     sources = range(site.partitions) if partitions is None else partitions
-    noted = await site.redis.pipeline([("HGETALL", EFFECTS(each)) for each in sources])
+    noted = await site.redis.pipeline([("HGETALL", NOTED(each)) for each in sources])
     unknown = [
         (partition, int(target), last)
         for partition, targets in zip(sources, noted, strict=True)

@@ -302,7 +302,7 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
         await site.redis.run(("PEXPIRE", expiring(scene.p), 3_600_000))
     await Lease(site, "task", 60_000).extend()
     await WriteLock(site).acquire()
-    for key in (effects.EFFECTS(scene.p), effects.APPLIED(scene.p)):
+    for key in (effects.NOTED(scene.p), effects.APPLIED(scene.p)):
         await site.redis.run(("HSET", key, scene.p, "1-0"))
     await site.redis.run(("HSET", keys.archived(scene.p), "serial", 1))
     await site.redis.run(("SADD", moving.MOVING(scene.p), scene.open.number))
