@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from redis import Redis
 
-from store import keys, log, roles
+from store import followed, keys, log, roles
 from store.errors import StoreMismatch
 from store.maintenance import dangling_follows, verify
 from store.maintenance.verify import Finding
@@ -196,13 +196,13 @@ async def test_repair_of_a_store_in_use_changes_only_what_is_damaged(scene, redi
 async def test_follow_in_progress_is_not_reported(scene, monkeypatch):
     """Its second step is written between the two reads of `dangling_follows`."""
     site, read = scene.store.site, dangling_follows._dangling
-    seen, followed = asyncio.Event(), asyncio.Event()
+    is_seen, has_followed = asyncio.Event(), asyncio.Event()
 
     async def read_before_and_after(*arguments):
-        if seen.is_set():
-            await followed.wait()
+        if is_seen.is_set():
+            await has_followed.wait()
         if found := await read(*arguments):
-            seen.set()
+            is_seen.set()
         return found
 
     monkeypatch.setattr(dangling_follows, "PAUSE", 0)
@@ -210,9 +210,9 @@ async def test_follow_in_progress_is_not_reported(scene, monkeypatch):
     key = followed.followers(site.home_of_user("dave"), "dave")
     await site.redis.run(("ZADD", key, 1, "carol"))
     verifying = asyncio.create_task(verified(scene.store))
-    await asyncio.wait_for(seen.wait(), PATIENCE)
+    await asyncio.wait_for(is_seen.wait(), PATIENCE)
     await scene.store.follows.follow("carol", "dave")
-    followed.set()
+    has_followed.set()
 
     assert await verifying == []
 
