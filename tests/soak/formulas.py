@@ -23,6 +23,7 @@ class Policy:
     gravity_delay: float = 120  # minutes
     voters: str = "everybody"  # who reads the list of voters
     has_rules: bool = False  # those of tests/soak/rules.py
+    comment_days: int | None = None  # after which an article takes no comments
 
 
 def value(policy: Policy, order: str, posted_at: int, up: int, down: int, now: int) -> float:

@@ -75,7 +75,8 @@ class Settings:
             "mentions": MOST_MENTIONS,
             "voters": self.policy.voters,
         }
-        return settings if self.cache is None else settings | {"cache": self.cache}
+        optional = {"cache": self.cache, "comment_days": self.policy.comment_days}
+        return settings | {name: value for name, value in optional.items() if value is not None}
 
     def server(self, databases: Databases, root: Path) -> Server:
         rules = FILE if self.policy.has_rules else ""
@@ -91,7 +92,10 @@ def settings_of(seed: int) -> Settings:
     score, window = random.choice((1.0, 1.0, 100.0, 432.0)), random.choice((8, 20, 60))
     has_rules = bool((seed + seed // 2 + seed // 8) % 2)
     voters = ("everybody", "moderators", "everybody", "nobody")[seed // 2 % 4]
-    policy = Policy(vote_score=score, voting_window=window, voters=voters, has_rules=has_rules)
+    comment_days = (None, None, 1)[seed % 3]
+    policy = Policy(
+        vote_score=score, voting_window=window, voters=voters, has_rules=has_rules, comment_days=comment_days
+    )
     imported = (0, 40, 150, 260)[(seed + seed // 4) % 4]
     database = ("sqlite", "postgresql")[(seed + seed // 2 + seed // 4) % 2]
     return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy, database, imported)
