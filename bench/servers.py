@@ -55,6 +55,7 @@ PEERS = {
         Peer("apollo", ["node", "apollo.js"]),
         Peer("yoga", ["node", "yoga.js"]),
         Peer("mercurius", ["node", "mercurius.js"]),
+        Peer("grafast", ["node", "grafast.js"]),
         Peer("gophers", ["./gophers"], folder=GOPHERS),
         Peer("scripted", ["node", "scripted.js"], READS),
         Peer("hand", [*UVICORN, "bench.hand:app"], READS),
