@@ -219,6 +219,10 @@ REQUIRED = {
     "searches that find something": 3_000,
     "sessions ended": 25_000,
     "shared pins of threads": 20_000,
+    "sockets and streams that end with a token": 20_000,
+    "sockets that end with the token of another user": 40_000,
+    "sockets that go on with a newer token": 20_000,
+    "step bearer": 8_000,
     "step drop": 15_000,
     "step export": 8_000,
     "step in steps": 5_000,
@@ -249,6 +253,9 @@ REQUIRED = {
     "tokens of users who have left": 60_000,
     "tokens that are not accepted": 20_000,
     "tokens that are older": 20_000,
+    "tokens that are refused with the reason": 20_000,
+    "tokens that have ended since": 60_000,
+    "tokens that make a user themselves": 60_000,
     "unseenOnly from below the mark": 8_000,
     "users blocked": 20_000,
     "users of an issuer with another name": 20_000,
@@ -275,6 +282,7 @@ REQUIRED = {
     "votes on what is removed annulled": 60_000,
     "votes that another action still holds": 80_000,
     "votes that stay annulled after a revert": 80_000,
+    "writes by tokens": 12_000,
     "wrong passwords": 35_000,
 }
 
