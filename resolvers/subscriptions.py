@@ -37,8 +37,9 @@ from store.events import (
 from store.inboxes import SIZE as INBOX_SIZE
 from store.listings import Listing, Page, Window
 from store.moderation_records import ModerationAction
+from store.notifications import Notification
 from store.ranking.formulas import PAGE_SIZE, Order
-from store.records import Article, Comment, ContentState, Notification, Position
+from store.records import Article, Comment, ContentState, Position
 
 PAGE = 100  # articles that are read at once from the listing by time
 CLOCK_SKEW = 60_000  # milliseconds by which the clocks of two servers may differ, so that articles are listed late
@@ -70,14 +71,15 @@ async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, 
     more and the viewer may not read it.
     """
     number = arguments.article_number(id)
-    with context.live.events.mailbox(of_article(number), subject_of=article_of) as mailbox:
+    with context.live.article(number) as latest:
         if await articles.article(context, id) is None:
             raise NotFound(f"there is no article:{number}")
-        async for event in mailbox:
-            found = await _readable(context, event, [number])
-            if not found:
-                return
-            yield found[0]
+        while (found := await latest.take()) is not None:
+            if found.state is not ContentState.VISIBLE:
+                (found,) = await _read_again(context, [number])
+                if found is None:
+                    return
+            yield found
 
 
 async def articles_changed(context: Context, ids: Sequence[str]) -> AsyncGenerator[Article, None]:
