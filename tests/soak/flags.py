@@ -8,7 +8,6 @@ from tests.soak import states
 from tests.soak.model import Model, Refused, check, is_id, number_of
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
 from tests.soak.records import Article, Comment, Flag, User, newest, standing
-from tests.soak.rules import FLAGS_THAT_HIDE, LEAST_FLAGGER_KARMA, VOTES_PER_FLAG
 
 LONGEST_NOTE = 5_000  # characters
 
@@ -56,7 +55,10 @@ def flag(
         raise Refused("UNAUTHENTICATED")
     note = (given.get("note") or "").strip()
     check(len(note) <= LONGEST_NOTE, "note")
-    user, subject = model.writer(token), _subject(model, id)
+    user = model.writer(token)
+    if reason is not None:
+        model.verdicts.require_flag(user)
+    subject = _subject(model, id)
     is_shown = subject.is_visible if isinstance(subject, Article) else subject.is_shown
     if not is_shown or subject.poster is user:
         raise Refused("FORBIDDEN", "subjectId")
@@ -72,7 +74,8 @@ def flag(
         model.reached.count("flags withdrawn")
     else:
         at = before.at if before else model.now
-        has_karma = model.karma(user) >= LEAST_FLAGGER_KARMA
+        rules = model.policy.rules
+        has_karma = rules is None or model.karma(user) >= rules.flags.least_karma
         model.reached.count("flags of those with too little karma", not has_karma)
         counts = has_karma and not any(model.bans_of(user))
         subject.flags[user] = Flag(at, reason, note or None, frozenset(_article(subject).groups), counts=counts)
@@ -89,12 +92,13 @@ def _hides(model: Model, subject: Article | Comment, flagger: User) -> bool:
     """Whether the flags on a text hide it, by the rules; not those of moderators, nor one that was approved since."""
     poster, counting = subject.poster, [user for user, flag in standing(subject.flags) if flag.counts]
     assert poster
-    if not model.policy.has_rules or flagger not in counting or poster.roles:
+    if model.policy.rules is None or flagger not in counting or poster.roles:
         return False
+    rule = model.policy.rules.flags
     counted = sum(not any(model.bans_of(user)) for user in counting)
     approval = newest(subject.decisions, "APPROVE")
     is_approved = approval is not None and approval.at >= (subject.edited_at or 0)
-    is_enough = counted >= FLAGS_THAT_HIDE and counted * VOTES_PER_FLAG >= subject.votes
+    is_enough = counted >= rule.hide_at and counted * rule.votes_per_flag >= subject.votes
     return is_enough and not is_approved
 
 

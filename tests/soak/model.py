@@ -12,11 +12,12 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
-from tests.soak import rules
 from tests.soak.archiving import Story
 from tests.soak.formulas import Policy
 from tests.soak.reached import Reached
 from tests.soak.records import Action, Article, Comment, Key, User, newest, set_vote, vote_of
+from tests.soak.refusals import Refused
+from tests.soak.verdicts import Verdicts
 
 DAY = 86_400_000  # milliseconds
 REPEAT = 10_000
@@ -26,17 +27,6 @@ USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
 PSEUDONYM = re.compile(r"~[a-z0-9]{12}")
 GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
 NUMBER = re.compile(r"[1-9][0-9]{0,15}")
-
-
-class Refused(Exception):
-    """
-    A refusal: its code, the path of the invalid value, and its other fields. `all` has the refusals of all such values.
-    """
-
-    def __init__(self, code: str, *path: str, **more: Any) -> None:
-        super().__init__(code)
-        self.code, self.path, self.more = code, ["input", *path] if path else None, more
-        self.all = [self]
 
 
 class BadInput(Exception):
@@ -86,6 +76,7 @@ class Model:
         self.indexed: Mapping[Any, Any] = {}  # what the database had of articles, comments and users before a fault
         self.archived: set[int] = set()  # articles that have left Redis, which changes no answer
         self.reached = Reached()
+        self.verdicts = Verdicts(self, policy.rules)
 
     def has_voters(self, subject: Article | Comment) -> bool:
         """Whether it is known who has voted."""
@@ -200,9 +191,11 @@ class Model:
 
     def register(self, username: str, password: str, token: str) -> User:
         check_all((USERNAME.fullmatch(username), "username"), (8 <= len(password) <= 128, "password"))
+        self.verdicts.require_registration()
         if username.lower() in self.users or username.lower() in self.names_of_before:
             self.reached.count("names of users who have left", username.lower() in self.names_of_before)
             raise Refused("USERNAME_TAKEN", "username")
+        self.verdicts.note_registration()
         user = self.users[username.lower()] = User(username, password, self.now)
         self.sessions[token] = user
         self.version += 1
@@ -275,7 +268,7 @@ class Model:
             if self.now - at <= REPEAT and first.number in self.articles:
                 self.reached.count("double clicks")
                 return first, True
-        rule = self.held_by(poster, {"title": title, "link": link, "content": content})
+        rule = self.verdicts.of_new(poster, {"title": title, "link": link, "content": content})
         number = self.new_number(number_of_new(poster))
         article = Article(number, title, link or None, content or None, poster, self.now, set(groups), up={poster})
         self.articles[number] = article
@@ -287,30 +280,11 @@ class Model:
         self.version += 1
         return article, False
 
-    def held_by(self, poster: User, texts: Mapping[str, str | None]) -> str | None:
-        """The rule that holds the texts of some fields. Raises what the rules refuse."""
-        found = rules.breach(texts) if self.policy.has_rules and not poster.roles else None
-        if found is None:
-            return None
-        if found.action == rules.REFUSE:
-            self.reached.count("texts that a rule refuses")
-            raise Refused("RULE", found.field, rule=found.rule)
-        return found.rule
-
     def hold(self, text: Article | Comment, rule: str | None) -> None:
         """Hold a new text because of a rule, so that nobody hears of it before it is approved."""
         if rule is not None:
             text.state, text.is_announced, text.rule = "PENDING", False, rule
             self.reached.count(f"{type(text).__name__.lower()}s that are held")
-
-    def require_downvote(self, voter: User, value: str) -> None:
-        """By the rule for downvotes."""
-        karma = self.karma(voter)
-        if value == "DOWN" and self.policy.has_rules and not voter.roles and karma < rules.LEAST_KARMA:
-            self.reached.count("downvotes that a rule refuses")
-            days = (self.now - voter.joined_at) // DAY
-            known = {"least_age_days": 0, "least_karma": rules.LEAST_KARMA, "age_days": days, "karma": karma}
-            raise Refused("RULE", rule="downvotes", params=list(known.items()))
 
     def add_imported(self, number: int, story: Story) -> Article:
         """An article with the votes of its poster and of voters who are no users."""
@@ -339,7 +313,7 @@ class Model:
 
     def vote(self, token: str | None, id: str, value: str) -> tuple[Article, bool]:
         if token is not None and is_id("article", id):
-            self.require_downvote(self.writer(token), value)
+            self.verdicts.require_vote(self.writer(token), value)
         article, voter = self._found(token, id)
         if self.has_voters(article):
             self.require_not_banned(voter, article.groups)
@@ -396,7 +370,7 @@ class Model:
         if article.state == "REMOVED":
             self.reached.count("edits of what is removed")
             raise Refused("FORBIDDEN", "articleId")
-        rule = self.held_by(article.poster, changes)
+        rule = self.verdicts.of_edit(article.poster, changes)
         self.reached.count("edits of what is pending", article.state == "PENDING")
         link, content = changes.get("link", article.link), changes.get("content", article.content)
         check(link or content or not changes, "link")

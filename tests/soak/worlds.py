@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.soak import announcing, issuers
+from tests.soak import announcing, issuers, rules
 from tests.soak.archiving import Stay, stories
 from tests.soak.banned_texts import MOST, texts_of
 from tests.soak.databases import Databases
@@ -21,7 +21,6 @@ from tests.soak.leaving import UNTIL_DONE
 from tests.soak.model import Mirror
 from tests.soak.notes import POSTED
 from tests.soak.records import Article, Comment, User
-from tests.soak.rules import FILE
 from tests.soak.running import Difference, HistoryRun, is_search
 from tests.soak.server import ROOT, Server
 from tests.soak.steps import run_step
@@ -51,6 +50,15 @@ FAULT_OPERATIONS = {"locked": 40, "killed": 25, "paused": 6}  # beside a fault; 
 NOT_BESIDE_FAULTS = (*HASHING, *MODERATION, "answerAppeal", "editProfile")
 TEXTS = ("post", "comment", "editArticle", "editComment", "regroupArticle")  # what changes what is searched
 SHOWN = ("removeContent", "removeContent", "approveContent", "revertModeration")  # and so what of it is shown
+UNREACHED_WRITES = 10**6
+UNREACHED = {
+    **dict.fromkeys(
+        ("rate_points", "rate_points_back", "rate_address_points", "rate_address_points_back"), rules.POINTS
+    ),
+    **dict.fromkeys(("rate_posts", "rate_posts_a_day", "rate_comments", "rate_comments_a_day"), UNREACHED_WRITES),
+    **dict.fromkeys(("rate_flags_a_day", "rate_mails", "rate_mails_a_day"), UNREACHED_WRITES),
+    **dict.fromkeys(("rate_registrations", "rate_removals", "rate_ranking_places"), UNREACHED_WRITES),
+}  # rate limits, where a rule needs that there are some
 INDEPENDENT = ("post", "comment", "vote", "voteOnComment", "followUser", "unfollowUser")
 
 
@@ -75,11 +83,13 @@ class Settings:
             "mentions": MOST_MENTIONS,
             "voters": self.policy.voters,
         }
+        if self.policy.has_rate_limits:
+            settings |= UNREACHED | {"rate_limits": "on"}
         return settings if self.cache is None else settings | {"cache": self.cache}
 
     def server(self, databases: Databases, root: Path) -> Server:
-        rules = FILE if self.policy.has_rules else ""
-        return Server(self.of_server(), databases, self.database, root, rules)
+        text = self.policy.rules.text() if self.policy.rules else ""
+        return Server(self.of_server(), databases, self.database, root, text)
 
 
 def settings_of(seed: int) -> Settings:
@@ -89,10 +99,11 @@ def settings_of(seed: int) -> Settings:
     """
     random = Random(seed)
     score, window = random.choice((1.0, 1.0, 100.0, 432.0)), random.choice((8, 20, 60))
-    has_rules = bool((seed + seed // 2 + seed // 8) % 2)
+    has_rules = bool((seed + seed // 2 + seed // 4 + seed // 16) % 2)  # as often with any of the others
     voters = ("everybody", "moderators", "everybody", "nobody")[seed // 2 % 4]
-    policy = Policy(vote_score=score, voting_window=window, voters=voters, has_rules=has_rules)
     imported = (0, 40, 150, 260)[(seed + seed // 4) % 4]
+    chosen = rules.chosen(random, has_archived=imported > 0) if has_rules else None
+    policy = Policy(vote_score=score, voting_window=window, voters=voters, rules=chosen)
     database = ("sqlite", "postgresql")[(seed + seed // 2 + seed // 4) % 2]
     return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy, database, imported)
 
@@ -184,7 +195,7 @@ class World:
             return self._step(self.random.choice(("viewers", "viewers", "together")), operations)
         if self.random.random() < 0.008 and (about := subscribing(self.random, self.run.model, self._known)):
             return self._step("subscribed", self._subscribed(about))
-        if self.random.random() < EXPORTS:
+        if self.random.random() < EXPORTS and not self.settings.policy.has_rate_limits:  # one an hour
             return self._step("export", [Operation(0, self._token(self._viewer(0.95)), "", {})])
         if self.random.random() < RESETS:
             return self._reset()
