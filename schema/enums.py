@@ -202,7 +202,7 @@ describe(
     RATE_LIMITED="The rate limit was exceeded.",
     SELF_FOLLOW="You cannot follow yourself.",
     IDEMPOTENCY_MISMATCH="The idempotency key was used before with other input.",
-    LOCKED="The article is locked: it takes no votes and no comments.",
+    LOCKED="The article is locked and takes no votes and no comments, or it is too old for comments.",
     BANNED="A moderator has banned the viewer from the site or the group.",
     NOT_A_MODERATOR="Only moderators of the place may do this, and some things only admins. Also for one's own "
     "content, and for somebody of the same or a higher role.",

@@ -123,6 +123,7 @@ async def open_store(settings: Settings, *, strict: bool = True, check: Check | 
         deletions=settings.data_dir / DELETIONS_FILE,
         offers=settings.offers,
         offers_mail=settings.smtp_url is not None,
+        comment_days=settings.comment_days,
         confirming_replicas=settings.confirming_replicas,
         cached_keys=settings.cache,
         strict=strict,

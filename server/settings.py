@@ -33,6 +33,7 @@ NO_DATABASE = "none"
 DATABASE_FILE = "upvote.db"  # in the data directory
 DELETIONS_FILE = "deletions.jsonl"  # of users, in the data directory
 SITE_FOLDER = "site"  # in the data directory
+MAX_COMMENT_DAYS = 36_500
 MAX_SHOWN = 100  # characters of an invalid value
 
 
@@ -334,6 +335,13 @@ class Settings(BaseModel):
         ge=0,
         le=100,
         description="Maximum number of users whom one article or comment notifies by mentioning them.",
+    )
+    comment_days: int | None = Field(
+        None,
+        ge=1,
+        le=MAX_COMMENT_DAYS,
+        description="Days after which an article takes no [comments](comments.md#refusals) any more; by default it "
+        "always does.",
     )
     workers: int = Field(1, ge=1, description="Number of worker processes.")
     cache: int = Field(

@@ -86,6 +86,7 @@ class Comments:
             Invalid: the content or the key breaks a rule; `others` has a second fault.
             NotFound: there is no such article, or no such comment of it, or that comment was deleted.
             Locked: the article is locked.
+            CommentingClosed: the article is too old for comments.
             Forbidden: the article or the comment that is answered is not visible.
             IdempotencyMismatch: the key was used with other input.
             RuleBroken: a rule of the site refuses the text.
@@ -251,6 +252,7 @@ class Comments:
             *idempotency.arguments(idempotency_key, str(article), parent_number, content),
             verdict,
             STUBS_AT_ONCE,
+            "" if self._site.commenting_ms is None else self._site.clock() - self._site.commenting_ms,
             *mentions.arguments(content, self._site.max_mentions),
         )
 

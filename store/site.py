@@ -5,17 +5,18 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from os import urandom
 from pathlib import Path
+from random import getrandbits
 from typing import Any, NamedTuple
 
 from store import keys
 from store.breaches import Account, Candidate, Opinion
 from store.client import Argument, Command
 from store.client.client import RedisClient
+from store.client.connection import EncodedCall
 from store.client.replication import MARK_LIFETIME
 from store.errors import StoreUnavailable, Unauthenticated, banned_by
-from store.kept_answers import CALL_BYTES
+from store.kept_answers import CALL_BITS, CALL_FORMAT
 from store.ranking.config import Rankings
 from store.ranking.formulas import Policy
 from store.rules import NO_RULES, Rules
@@ -95,6 +96,7 @@ class Site:
     check: Check | None = None  # asks a service outside about each new text; None if it says nothing
     deletions: Path | None = None  # the file that has the deletions of users
     offers_mail: bool = False  # whether there is a server that takes mails
+    commenting_ms: int | None = None  # milliseconds after which an article takes no comments any more; None: never
     pin_expiries: deque[int] = field(default_factory=deque)  # of pins that this process made, in unix milliseconds
     thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pins of threads
     own_attempts: dict[str, list[int]] = field(
@@ -106,6 +108,10 @@ class Site:
         """The policy of the site, with the weights of a group if it has its own."""
         own = self.rankings.weights.get(group) if group else None
         return replace(self.policy, **own) if own else self.policy  # type: ignore[arg-type]  # all weights are floats
+
+    def takes_comments(self, posted_at: int) -> bool:
+        """Whether an article that was posted at an instant (unix milliseconds) is not too old for comments."""
+        return self.commenting_ms is None or self.clock() <= posted_at + self.commenting_ms
 
     def home_of_article(self, number: int) -> int:
         """The partition of an article. Its number carries the slot of its poster."""
@@ -198,10 +204,12 @@ class Site:
         checks; else for nobody.
         """
         common = (username, bans if username else session_digest, self.clock(), *self.policy.script_arguments)
-        call = (
-            (urandom(CALL_BYTES).hex(),) if script.keeps_answers else ()
-        )  # `new_call`, without a call on the hot path
-        return (*script.beginning(p), *common, *arguments, *call)
+        beginning = script.beginning(p)
+        # the call is `new_call`, without a call on the hot path
+        new_call = (CALL_FORMAT % getrandbits(CALL_BITS),) if script.keeps_answers else ()
+        command = EncodedCall((*beginning, *common, *arguments, *new_call))
+        command.beginning = beginning
+        return command
 
     async def write_error(self) -> str | None:
         """

@@ -32,7 +32,7 @@ from store.ranking.config import (
     Rankings,
     orders_to_write,
 )
-from store.ranking.formulas import Order, Policy
+from store.ranking.formulas import DAY, Order, Policy
 from store.rate_limits import Attempts
 from store.reserved_names import ReservedNames
 from store.rules import NO_RULES, Rules
@@ -77,6 +77,7 @@ class Store:
         deletions: Path | None = None,
         offers: Offers | None = None,
         offers_mail: bool = False,
+        comment_days: int | None = None,
         confirming_replicas: int = 0,
         cached_keys: int = DEFAULT_CACHED_KEYS,
         strict: bool = True,
@@ -93,6 +94,7 @@ class Store:
         `rules` are those by which texts are hidden without a moderator, and `check` asks a service outside about texts.
         `deletions` is the file that has the deletions of users, for stores that are restored later. `offers` say
         who may register, and whether there are passwords. Users may have an address only if the site `offers_mail`.
+        Articles take no comments after `comment_days`, if that is given.
         Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
         `bounded_hashing`, passwords wait to be hashed for any time, and none is refused.
 
@@ -120,6 +122,7 @@ class Store:
             check,
             deletions,
             offers_mail,
+            commenting_ms=None if comment_days is None else comment_days * DAY * 1000,
         )
         groups = GroupRules(only_listed_groups, ReservedNames(reserved_names))
         return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), groups, offers or Offers())

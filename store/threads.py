@@ -287,12 +287,13 @@ def _new_thread_page(newest: int | None, reply: str) -> ThreadPage:
         while path and path[-1].depth >= int(depth):
             path.pop()
         path.append(ThreadLevel(int(depth), Position(float(value), member)))
-        position = ThreadPosition(_kept(path), int(moves), newest if is_pinned else None)
+        position = ThreadPosition(kept_levels(path), int(moves), newest if is_pinned else None)
         places.append(ThreadPlace(int(member), int(depth), int(hidden), position))
     return ThreadPage(tuple(places), before == "1", after == "1", is_pinned)
 
 
-def _kept(path: Sequence[ThreadLevel]) -> tuple[ThreadLevel, ...]:
+def kept_levels(path: Sequence[ThreadLevel]) -> tuple[ThreadLevel, ...]:
+    """Those of all levels of a place that its position keeps."""
     if len(path) <= OUTER_LEVELS + INNER_LEVELS:
         return tuple(path)
     return (*path[:OUTER_LEVELS], *path[-INNER_LEVELS:])

@@ -30,7 +30,7 @@ ORDERS = {  # of comments: the names of their links; the first is the default
 }
 ARTICLE = f"""query ArticlePageHtml($id: ID!, $order: CommentOrder!, $after: String) {{
   article(id: $id) {{
-    id title link content isLocked lock {{ reason }} votes commentCount postedAt editedAt
+    id title link content isLocked isCommentingOpen lock {{ reason }} votes commentCount postedAt editedAt
     poster {{ username }} groups {{ name }}
     thread(order: $order, first: {PAGE_SIZE}, after: $after) {{
       pageInfo {{ hasNextPage }}

@@ -66,7 +66,7 @@ def drawn(
     comment, hidden = edge["node"], edge["hiddenReplyCount"]
     edited = comment["editedAt"] and age(comment["editedAt"], now)
     key = (
-        *(article["id"], article["poster"]["username"], article["isLocked"], hidden, text.digest),
+        *(article["id"], article["poster"]["username"], article["isCommentingOpen"], hidden, text.digest),
         *(comment["id"], comment["depth"], comment["state"], comment["votes"], comment["content"] is None),
         *(username_of(comment), (comment["removal"] or {}).get("reason"), age(comment["postedAt"], now), edited),
         *((parent["id"], username_of(parent), parent["state"]) if parent else ()),

@@ -149,6 +149,9 @@ def _answered(model: Model, poster: User, number: int, parent_number: int | None
     if article.is_locked:
         model.reached.count("comments on locked articles")
         raise Refused("LOCKED", "articleId")
+    if model.is_old(article):
+        model.reached.count("comments on old articles")
+        raise Refused("LOCKED", "articleId")
     return article, parent
 
 

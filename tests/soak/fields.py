@@ -412,6 +412,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "state": lambda request, article: article.state,
         "isLocked": lambda request, article: article.is_locked,
         "lock": moderation_fields.lock,
+        "isCommentingOpen": lambda request, article: request.model.takes_comments(article),
         "commentCount": lambda request, article: request.model.comment_count(article),
         "comments": _replies,
         "thread": _thread,

@@ -87,6 +87,14 @@ class Model:
         takes_votes = subject.is_visible and article.is_visible and not article.is_locked
         return takes_votes and self.has_voters(subject)
 
+    def is_old(self, article: Article) -> bool:
+        """Whether it is too old for comments."""
+        days = self.policy.comment_days
+        return days is not None and self.now > article.posted_at + days * 86_400_000
+
+    def takes_comments(self, article: Article) -> bool:
+        return article.is_visible and not article.is_locked and not self.is_old(article)
+
     def closes_at(self, subject: Article | Comment) -> int:
         return subject.posted_at + self.policy.voting_window * 1000
 

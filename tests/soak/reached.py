@@ -46,6 +46,7 @@ REQUIRED = {
     "comments of deleted articles": 10_000,
     "comments of users who have left": 60_000,
     "comments on locked articles": 12_000,
+    "comments on old articles": 20_000,
     "comments read without their articles": 30_000,
     "comments removed above others": 8_000,
     "comments removed with a ban": 30_000,

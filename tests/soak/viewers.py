@@ -65,7 +65,7 @@ def subscribing(random: Random, model: Model, known: KnownValues) -> Subscribing
     pending = [each for each in model.articles.values() if each.state == "PENDING"]
     if pending and random.random() < PENDING:
         return _about_pending(random, model, known, random.choice(pending))
-    articles = [each for each in model.articles.values() if each.is_visible and not each.is_locked]
+    articles = [each for each in model.articles.values() if model.takes_comments(each)]
     comments = [each for each in model.comments.values() if each.article in articles and not each.is_stub]
     held = [each for each in comments if each.state == "PENDING"]
     if held and random.random() < PENDING:

@@ -85,7 +85,8 @@ class Settings:
         }
         if self.policy.has_rate_limits:
             settings |= UNREACHED | {"rate_limits": "on"}
-        return settings if self.cache is None else settings | {"cache": self.cache}
+        optional = {"cache": self.cache, "comment_days": self.policy.comment_days}
+        return settings | {name: value for name, value in optional.items() if value is not None}
 
     def server(self, databases: Databases, root: Path) -> Server:
         text = self.policy.rules.text() if self.policy.rules else ""
@@ -101,9 +102,10 @@ def settings_of(seed: int) -> Settings:
     score, window = random.choice((1.0, 1.0, 100.0, 432.0)), random.choice((8, 20, 60))
     has_rules = bool((seed + seed // 2 + seed // 4 + seed // 16) % 2)  # as often with any of the others
     voters = ("everybody", "moderators", "everybody", "nobody")[seed // 2 % 4]
+    comment_days = (None, None, 1)[seed % 3]
     imported = (0, 40, 150, 260)[(seed + seed // 4) % 4]
     chosen = rules.chosen(random, has_archived=imported > 0) if has_rules else None
-    policy = Policy(vote_score=score, voting_window=window, voters=voters, rules=chosen)
+    policy = Policy(vote_score=score, voting_window=window, voters=voters, rules=chosen, comment_days=comment_days)
     database = ("sqlite", "postgresql")[(seed + seed // 2 + seed // 4) % 2]
     return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy, database, imported)
 

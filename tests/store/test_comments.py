@@ -1,6 +1,7 @@
 import asyncio
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from archive import steps
 from store import comments as commands
 from store import effects, keys, listings, queries, removals, threads
 from store.errors import (
+    CommentingClosed,
     Forbidden,
     IdempotencyMismatch,
     Invalid,
@@ -152,6 +154,27 @@ async def test_locked_or_hidden_article_takes_no_comments(store, article, redis,
         with pytest.raises(refusal):
             await store.comments.post(article, number, "carol", "a text")
     assert everything(redis) == before
+
+
+async def test_old_article_takes_no_comments(store, article, clock, redis):  # C13
+    """Until the last millisecond it does; a replay, and all else about the comments that it has, goes on after it."""
+    limited = commands.Comments(replace(store.site, commenting_ms=2 * 86_400_000))
+    parent = await commented(store, article, "bob")
+    clock.advance(2 * 86_400 - 1)
+    clock.now += 1_000
+    last = await limited.post(article, None, "carol", "in time", "a key")
+    clock.now += 1
+    before = everything(redis)
+
+    for number in (None, parent.number):
+        with pytest.raises(CommentingClosed, match=f"article:{article} takes no comments any more"):
+            await limited.post(article, number, "carol", "too late")
+    assert everything(redis) == before
+    assert (await limited.post(article, None, "carol", "in time", "a key")).comment == last.comment
+    await limited.vote(parent.number, "carol", Vote.UP)
+    await limited.edit(parent.number, "bob", "edited")
+    await limited.delete(parent.number, "bob")
+    assert (await store.comments.post(article, None, "carol", "without the setting")).comment
 
 
 @pytest.mark.parametrize(("field", "value", "refusal"), LOCKED_AND_HIDDEN)

@@ -29,6 +29,7 @@ export const ARTICLE_VIEW = graphql(`
     content
     state
     isLocked
+    isCommentingOpen
     removal {
       id
       reason

@@ -66,6 +66,7 @@ interface Surroundings {
   /** The poster of the article, whose comments are marked. */
   poster: string;
   isLocked: boolean;
+  isCommentingOpen: boolean;
   /** The groups of the article. */
   groups: readonly string[];
   /** The depth that is not indented: more than 0 in a branch. */
@@ -306,7 +307,7 @@ interface ActionsProps {
 function Actions({ comment, doing, setDoing }: ActionsProps) {
   const session = useSession();
   const [, navigate] = useLocation();
-  const { isLocked } = useSurroundings();
+  const { isCommentingOpen } = useSurroundings();
 
   function reply() {
     if (session) return setDoing(doing === "reply" ? null : "reply");
@@ -330,7 +331,7 @@ function Actions({ comment, doing, setDoing }: ActionsProps) {
   const isOwn = session !== null && session.username === comment.poster?.username;
   return (
     <>
-      {!isLocked && comment.state === "VISIBLE" && action("Reply", "r", doing === "reply", reply)}
+      {isCommentingOpen && comment.state === "VISIBLE" && action("Reply", "r", doing === "reply", reply)}
       {isOwn &&
         comment.state !== "REMOVED" &&
         action("Edit", "e", doing === "edit", () => setDoing(doing === "edit" ? null : "edit"))}

@@ -73,6 +73,7 @@ interface ThreadProps {
     id: string;
     postedAt: string;
     isLocked: boolean;
+    isCommentingOpen: boolean;
     poster: { username: string };
     groups: readonly { name: string }[];
   };
@@ -115,10 +116,12 @@ export function Thread({ article, commentCount, order, first, above = WHOLE, onE
   return (
     <>
       {under === null &&
-        (article.isLocked ? (
-          <p className="hint">The article is locked: it takes no comments.</p>
-        ) : (
+        (article.isCommentingOpen ? (
           <Answer articleId={article.id} onPosted={onPosted} />
+        ) : (
+          <p className="hint">
+            {article.isLocked ? "The article is locked: it takes no comments." : "The article takes no comments any more."}
+          </p>
         ))}
       <Announcement thread={thread} />
       <NewSinceVisit thread={thread} visitedBefore={visitedBefore} />
@@ -287,11 +290,12 @@ function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, 
   const latest = useRef(rows);
   useLayoutEffect(() => void (latest.current = rows));
   const firstDepth = current === null ? 0 : (rows[0]?.depth ?? 0); // a page may begin with replies
-  const { id: articleId, isLocked, poster } = article;
+  const { id: articleId, isLocked, isCommentingOpen, poster } = article;
   const groups = article.groups.map(({ name }) => name).join(" ");
   const surroundings = useMemo(
     () => ({
-      ...{ articleId, isLocked, poster: poster.username, firstDepth, current, visitedBefore, fold, onPosted },
+      ...{ articleId, isLocked, isCommentingOpen, poster: poster.username },
+      ...{ firstDepth, current, visitedBefore, fold, onPosted },
       groups: groups.split(" ").filter(Boolean),
       leave: (id: string) => {
         letGo(id);
@@ -299,7 +303,10 @@ function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, 
         return () => void requestAnimationFrame(() => focus(ids));
       },
     }),
-    [articleId, isLocked, groups, poster.username, firstDepth, current, visitedBefore, fold, onPosted, focus, letGo],
+    [
+      ...[articleId, isLocked, isCommentingOpen, groups, poster.username, firstDepth, current, visitedBefore, fold],
+      ...[onPosted, focus, letGo],
+    ],
   );
   if (rows.length === 0) return <p className="empty">There are no comments yet.</p>;
   return (

@@ -52,7 +52,7 @@ const NOTIFICATION_LINE = graphql(`
         }
         article {
           id
-          isLocked
+          isCommentingOpen
         }
         ...CommentLine
       }
@@ -234,7 +234,7 @@ function NotificationLine({ notification: masked, mark }: NotificationLineProps)
           answered={subject.parent && <Answered articleId={subject.article.id} comment={subject.parent} />}
           actions={
             subject.content != null &&
-            !subject.article.isLocked && (
+            subject.article.isCommentingOpen && (
               <Answer
                 articleId={subject.article.id}
                 comment={{ id: subject.id, author: subject.author?.username ?? null }}
