@@ -4,12 +4,8 @@ import asyncio
 import gc
 import logging
 import os
-<<<<<<< HEAD
 import sys
-from collections.abc import AsyncIterator
-=======
 from collections.abc import AsyncIterator, Awaitable
->>>>>>> main
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial

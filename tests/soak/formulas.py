@@ -24,17 +24,13 @@ class Policy:
     gravity_age: float = 1.8
     gravity_delay: float = 120  # minutes
     voters: str = "everybody"  # who reads the list of voters
-<<<<<<< HEAD
     rules: Rules | None = None
+    comment_days: int | None = None  # after which an article takes no comments
 
     @property
     def has_rate_limits(self) -> bool:
         """Only where a rule needs them, and then with limits that are never reached."""
         return self.rules is not None and self.rules.registrations > 0
-=======
-    has_rules: bool = False  # those of tests/soak/rules.py
-    comment_days: int | None = None  # after which an article takes no comments
->>>>>>> main
 
 
 def value(policy: Policy, order: str, posted_at: int, up: int, down: int, now: int) -> float:
