@@ -6,8 +6,8 @@ Measures how long it takes to annul the votes of a user, and what a request besi
 Without the URL of an empty database it is an SQLite file. Two users vote on so many articles of 1 000 others in 20
 groups. The votes of the first are annulled while all articles are in Valkey, those of the second when all are archived,
 and then both come back with reverts. One process does everything: it also writes the database, and the request that is
-sent beside, an article by id every 5 milliseconds, waits for all of that. Garbage is collected, and threads take turns, as
-in a server.
+sent beside, an article by id every 5 milliseconds, waits for all of that. Garbage is collected, and threads take turns,
+as in a server.
 """
 
 import argparse
