@@ -4,6 +4,7 @@ Fills a store in bulk with the same data that posts, votes and follows would wri
 Posters and viewers vote; all articles are open to votes. The same seed gives the same store.
 """
 
+import asyncio
 import random
 from collections import defaultdict
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ VIEWERS = [f"viewer-{each}" for each in range(100)]
 GROUPS = [f"group-{each}" for each in range(20)]
 FOLLOWEES = 100
 COMMENTS = 100  # that are voted on
+CROWD = [f"visitor-{each}" for each in range(5_000)]  # further viewers, who follow nobody
+OPENED_AT_ONCE = 250
 VOTED = 20_000  # newest articles, which have votes of others than their posters
 MOST_VOTES = 60
 SPAN_MS = 5 * DAY * 1000
@@ -49,6 +52,16 @@ async def fill(store: Store, count: int) -> list[str]:
     await store.site.redis.pipeline(list(user_commands(store, karma, chance)))
     await store.site.redis.run(("SET", keys.sequence(0), count))
     return [(await store.sessions.open(viewer)).token for viewer in VIEWERS]
+
+
+async def gather_crowd(store: Store) -> list[str]:
+    """Write the users of `CROWD` and return their tokens."""
+    now, tokens = store.site.clock(), []
+    for first in range(0, len(CROWD), OPENED_AT_ONCE):
+        names = CROWD[first : first + OPENED_AT_ONCE]
+        await store.site.redis.pipeline([("HSET", keys.user(0, name), "name", name, "joined", now) for name in names])
+        tokens += [opened.token for opened in await asyncio.gather(*map(store.sessions.open, names))]
+    return tokens
 
 
 async def discuss(store: Store, articles: list[int]) -> list[int]:

@@ -68,14 +68,15 @@ async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, 
     more and the viewer may not read it.
     """
     number = arguments.article_number(id)
-    with context.live.events.mailbox(of_article(number), subject_of=article_of) as mailbox:
+    with context.live.article(number) as latest:
         if await articles.article(context, id) is None:
             raise NotFound(f"there is no article:{number}")
-        async for event in mailbox:
-            found = await _readable(context, event, [number])
-            if not found:
-                return
-            yield found[0]
+        while (found := await latest.take()) is not None:
+            if found.state is not ContentState.VISIBLE:
+                (found,) = await _read_again(context, [number])
+                if found is None:
+                    return
+            yield found
 
 
 async def articles_changed(context: Context, ids: Sequence[str]) -> AsyncGenerator[Article, None]:

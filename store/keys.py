@@ -623,3 +623,10 @@ events = Kind(
     "a comment, groups",
     written_by="every script that writes to the log",
 )
+vote_events = Kind(
+    "voteevents",
+    "channel",
+    (),
+    "votes, as `events` has all other changes: processes without subscriptions do not listen to it",
+    written_by="vote",
+)
