@@ -11,9 +11,8 @@ from tests.soak.model import GROUP, PSEUDONYM, USERNAME, BadInput, NotAllowed, i
 from tests.soak.pages import Page
 from tests.soak.records import Action, Article, Comment, Reading, User, named, vote_of
 from tests.soak.requests import EPOCH, Request, SessionEnd, milliseconds
-from tests.soak.rules import POINTS
 from tests.soak.saved import Home
-from tests.soak.searches import ANY_TEXT, ANY_TEXT_OR_NULL, Between, Unordered
+from tests.soak.searches import ANY_TEXT, ANY_TEXT_OR_NULL, Unordered
 
 
 @dataclass(frozen=True)
@@ -389,7 +388,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "home": saved.home,
         "inbox": _inbox,
         "groups": lambda request, parent, **given: request.listings.groups(request.paging(given)),
-        "rateLimit": lambda request, parent: request.model.policy.has_rate_limits or None,
+        "rateLimit": lambda request, parent: None,  # the soak runs without rate limits
         "changes": _changes,
         "linkTitle": _link_title,
         "site": lambda request, parent: True,  # which has nothing but settings
@@ -465,12 +464,6 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "votesToNextRank": lambda request, standing: standing.missing,
     },
     "Session": {"expiresAt": lambda request, end: end},
-    "RateLimit": {
-        "limit": lambda request, parent: POINTS,
-        "remaining": lambda request, parent: Between(0, POINTS),
-        "resetAt": lambda request, parent: ANY_TEXT,
-        "restoreRate": lambda request, parent: POINTS,
-    },
     "Account": {
         "id": lambda request, user: f"account:{user.lower}",
         "sessions": _account_sessions,

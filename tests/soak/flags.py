@@ -7,22 +7,29 @@ from typing import Any, NamedTuple
 from tests.soak import states
 from tests.soak.model import Model, Refused, check, is_id, number_of
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
-from tests.soak.records import Article, Comment, Flag, User, newest, standing
+from tests.soak.records import Article, Comment, Flag, Reading, User, newest, standing
 
 LONGEST_NOTE = 5_000  # characters
 
 
 class QueueEdge(NamedTuple):
-    """`flags` are those that the viewer sees; `by` is whether they see who has set them."""
+    """
+    `flags` are those that the viewer sees; `by` is whether they see who has set them. A comment that is not visible is
+    read as by its id.
+    """
 
     cursor: Position
-    node: Article | Comment
+    node: Article | Comment | Reading
     flags: list[tuple[User, Flag]]
     by: bool
 
     @property
     def since(self) -> int:
         return int(self.cursor.key[0])
+
+    @property
+    def subject(self) -> Article | Comment:
+        return self.node.comment if isinstance(self.node, Reading) else self.node
 
 
 @dataclass(frozen=True)
@@ -117,11 +124,15 @@ def queue(model: Model, viewer: User, kind: str, group: str | None, paging: Page
     listing = ("queue", kind, *chosen.name)
     page = cut("Queue", listing, entries, paging, paging.position(listing))
     page.edges = page.ends = [
-        QueueEdge(edge.cursor, edge.node, _shown(edge.node, viewer, chosen), viewer.moderates_site)
+        QueueEdge(edge.cursor, _as_read(edge.node), _shown(edge.node, viewer, chosen), viewer.moderates_site)
         for edge in page.edges
     ]
     model.reached.count(f"queues of {'the site' if viewer.moderates_site else 'groups'}", bool(entries))
     return page
+
+
+def _as_read(subject: Article | Comment) -> Article | Comment | Reading:
+    return Reading(subject) if isinstance(subject, Comment) and not subject.is_visible else subject
 
 
 def chosen_queue(viewer: User, group: str | None) -> Queue | None:

@@ -27,11 +27,6 @@ class Policy:
     rules: Rules | None = None
     comment_days: int | None = None  # after which an article takes no comments
 
-    @property
-    def has_rate_limits(self) -> bool:
-        """Only where a rule needs them, and then with limits that are never reached."""
-        return self.rules is not None and self.rules.registrations > 0
-
 
 def value(policy: Policy, order: str, posted_at: int, up: int, down: int, now: int) -> float:
     """The sort value of an order that depends on nothing else. SCORE and TIME are in milliseconds, as in cursors."""

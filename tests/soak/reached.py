@@ -208,7 +208,6 @@ REQUIRED = {
     "refusals of the rule downvotes": 40_000,
     "refusals of the rule flagging": 60_000,
     "refusals of the rule links": 60_000,
-    "refusals of the rule registrations": 100_000,
     "refusals of the rule repeated_text": 80_000,
     "refusals of the rule texts_a_day": 60_000,
     "refusals of the rule votes": 80_000,

@@ -12,7 +12,6 @@ from tests.soak.words import words
 HOLD, REFUSE = "hold", "refuse"
 WORDS = {REFUSE: "pills for sale", HOLD: "casino"}
 DOMAINS = {REFUSE: "refused.example", HOLD: "held.example"}
-POINTS = 10**9  # of cost, that nobody uses up
 LINK_MARKS = ("://", "www.", "](//")
 ALWAYS = {"words": WORDS, "domains": DOMAINS}
 
@@ -82,7 +81,6 @@ class Rules:
     first_texts: int = 0
     texts_a_day: tuple[Daily, ...] = ()
     repeated_text: Repetition | None = None
-    registrations: int = 0  # a day, from an address
 
     def text(self) -> str:
         """The file of the rules."""
@@ -98,8 +96,6 @@ class Rules:
             tables.append(("[first_texts]", {"hold": self.first_texts}))
         if self.repeated_text:
             tables.append(("[repeated_text]", vars(self.repeated_text)))
-        if self.registrations:
-            tables.append(("[registrations]", {"a_day": self.registrations}))
         return "".join(f"{head}\n{''.join(map(_line, keys.items()))}\n" for head, keys in tables)
 
     def breaches(self, texts: Mapping[str, str], age_days: int, karma: int) -> Iterator[Breach]:
@@ -156,8 +152,6 @@ def chosen(random: Random, *, has_archived: bool) -> Rules:
         given["repeated_text"] = Repetition(
             random.choice((1, 2)), random.choice((1, 24)), 12, random.choice((HOLD, REFUSE))
         )
-    if random.random() < 0.3:
-        given["registrations"] = random.choice((6, 7))
     return Rules(**given)
 
 

@@ -51,17 +51,6 @@ class Verdicts:
     def require_flag(self, flagger: User) -> None:
         self._require_least("flagging", flagger)
 
-    def require_registration(self) -> None:
-        """One that is refused for another reason does not count: see `note_registration`."""
-        most = self._rules.registrations if self._rules else 0
-        if most and (
-            full := self._full("registrations", DAY, most, Breach(REFUSE, "registrations", None, {"a_day": most}))
-        ):
-            self._refuse(full)
-
-    def note_registration(self) -> None:
-        self._posted["registrations"].append(self._model.now)
-
     def _concern(self, user: User) -> bool:
         return self._rules is not None and not user.roles
 

@@ -51,15 +51,6 @@ FAULT_OPERATIONS = {"locked": 40, "killed": 25, "paused": 6}  # beside a fault; 
 NOT_BESIDE_FAULTS = (*HASHING, *MODERATION, "answerAppeal", "editProfile")
 TEXTS = ("post", "comment", "editArticle", "editComment", "regroupArticle")  # what changes what is searched
 SHOWN = ("removeContent", "removeContent", "approveContent", "revertModeration")  # and so what of it is shown
-UNREACHED_WRITES = 10**6
-UNREACHED = {
-    **dict.fromkeys(
-        ("rate_points", "rate_points_back", "rate_address_points", "rate_address_points_back"), rules.POINTS
-    ),
-    **dict.fromkeys(("rate_posts", "rate_posts_a_day", "rate_comments", "rate_comments_a_day"), UNREACHED_WRITES),
-    **dict.fromkeys(("rate_flags_a_day", "rate_mails", "rate_mails_a_day"), UNREACHED_WRITES),
-    **dict.fromkeys(("rate_registrations", "rate_removals", "rate_ranking_places"), UNREACHED_WRITES),
-}  # rate limits, where a rule needs that there are some
 INDEPENDENT = ("post", "comment", "vote", "voteOnComment", "followUser", "unfollowUser")
 
 
@@ -84,8 +75,6 @@ class Settings:
             "mentions": MOST_MENTIONS,
             "voters": self.policy.voters,
         }
-        if self.policy.has_rate_limits:
-            settings |= UNREACHED | {"rate_limits": "on"}
         optional = {"cache": self.cache, "comment_days": self.policy.comment_days}
         return settings | {name: value for name, value in optional.items() if value is not None}
 
@@ -199,7 +188,7 @@ class World:
             return self._step(self.random.choice(("viewers", "viewers", "together")), operations)
         if self.random.random() < 0.008 and (about := subscribing(self.random, self.run.model, self._known)):
             return self._step("subscribed", self._subscribed(about))
-        if self.random.random() < EXPORTS and not self.settings.policy.has_rate_limits:  # one an hour
+        if self.random.random() < EXPORTS:
             return self._step("export", [Operation(0, self._token(self._viewer(0.95)), "", {})])
         if self.random.random() < RESETS:
             return self._reset()
