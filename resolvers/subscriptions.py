@@ -39,8 +39,9 @@ from store.events import (
 from store.inboxes import SIZE as INBOX_SIZE
 from store.listings import Listing, Page, Window
 from store.moderation_records import ModerationAction
+from store.notifications import Notification
 from store.ranking.formulas import PAGE_SIZE, Order
-from store.records import Article, Comment, ContentState, HiddenComment, Notification, Position
+from store.records import Article, Comment, ContentState, HiddenComment, Position
 
 MOST_PENDING = 10_000  # articles in the listing that may wait for a subscriber
 MOST_COMMENTS = 1_000  # events about different comments that may wait for a subscriber

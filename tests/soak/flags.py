@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tests.soak import states
-from tests.soak.model import Model, Refused, check, is_id, number_of
+from tests.soak.input_checks import Refused, check, is_id, number_of
+from tests.soak.model import Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
 from tests.soak.records import Article, Comment, Flag, Reading, User, newest, standing
 
@@ -14,14 +15,14 @@ LONGEST_NOTE = 5_000  # characters
 
 class QueueEdge(NamedTuple):
     """
-    `flags` are those that the viewer sees; `by` is whether they see who has set them. A comment that is not visible is
-    read as by its id.
+    `flags` are those that the viewer sees, and `has_names` is whether they see who has set them. A comment that is not
+    visible is read as by its id.
     """
 
     cursor: Position
     node: Article | Comment | Reading
     flags: list[tuple[User, Flag]]
-    by: bool
+    has_names: bool
 
     @property
     def since(self) -> int:
@@ -40,7 +41,7 @@ class Queue:
 
     @property
     def name(self) -> tuple[str, ...]:
-        """Of its cursors, which all that are of several groups share."""
+        """What its cursors name. All queues of several groups have one name, so one takes the cursors of another."""
         if self.groups is None:
             return ("all",)
         return tuple(self.groups) if len(self.groups) == 1 else ("moderated", "")

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
+from tests.soak.input_checks import Refused
 from tests.soak.records import Article, Comment, User, standing
-from tests.soak.refusals import Refused
 from tests.soak.rules import HOLD, REFUSE, Breach, Rules, decisive
 
 if TYPE_CHECKING:
