@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from store import keys
 from store.client import Command
+from store.kept_answers import new_call
 from store.kinds import Backup, Check, Kind, Text
 from store.mailboxes import ADDRESS_DIGEST, digest
 from store.scripts.registry import Script
@@ -137,7 +138,7 @@ async def take(site: Site, waiting: WaitingMail, about: Sequence[str] = ()) -> b
     Take a mail out of the queue, with the notifications or the address that it is about; False if it was taken or put
     off meanwhile. One round trip.
     """
-    given: Command = (waiting.subject, waiting.what, waiting.due, site.clock(), *about)
+    given: Command = (waiting.subject, waiting.what, waiting.due, site.clock(), *about, new_call())
     (status,) = await site.redis.run((*TAKE_MAIL.beginning(waiting.p), *given))
     return bool(status == "taken")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from tests.soak import formulas, home, inboxes, mails, moderation_fields, recent_comments, saved, searches
+from tests.soak import formulas, home, inboxes, issuers, mails, moderation_fields, recent_comments, saved, searches
 from tests.soak.inboxes import Inbox
 from tests.soak.model import GROUP, PSEUDONYM, USERNAME, BadInput, NotAllowed, is_id, is_link
 from tests.soak.pages import Page
@@ -180,13 +180,19 @@ def _midnight(day: str) -> datetime:
     return datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC)
 
 
-def _session(request: Request, parent: Any) -> SessionEnd | None:
-    return SessionEnd(request.model.now, request.model.policy.session_ttl * 1000) if request.viewer() else None
+def _session(request: Request, parent: Any) -> SessionEnd | int | None:
+    model, token = request.model, request.token
+    if request.viewer() is None or token is None:
+        return None
+    if issuers.is_token(token):
+        return issuers.ends_at(token, model.now)
+    return SessionEnd(model.now, model.policy.session_ttl * 1000)
 
 
 def _account_sessions(request: Request, user: User) -> Unordered:
     """The tokens of the user's sessions, of which the model does not know when they were used last."""
-    found = [token for token, each in request.model.sessions.items() if each is user]
+    sessions = request.model.sessions
+    found = [token for token, each in sessions.items() if each is user and not issuers.is_token(token)]
     return Unordered(found, len(found))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from tests.soak import exporting, leaving, listening, moderation, resets, searches, stepwise
+from tests.soak import bearers, exporting, issuers, leaving, listening, moderation, resets, searches, stepwise
 from tests.soak.comparing import difference
 from tests.soak.history import Ref, Step, resolved
 from tests.soak.model import Mirror, is_id, number_of
@@ -159,7 +159,7 @@ async def _log_in_with_token(run: HistoryRun, step: Step) -> None:
     numbers = await run.notes.new_actions(f"user:{user['username'].lower()}") if user else []
     run.model.roles_by_claims = numbers
     for place, number in enumerate(numbers):
-        run.notes.note_new(Ref(operation.number, ("claims", place)), "action", number)
+        run.notes.note_new(issuers.role_ref(operation.number, place), "action", number)
     run.compare(step, operation, answered)
 
 
@@ -291,6 +291,8 @@ KINDS: Mapping[str, Callable[[HistoryRun, Step], Awaitable[None]]] = {
     "purge": _purge,
     "reset": _reset,
     "token": _log_in_with_token,
+    "bearer": bearers.ask,
+    "ends": bearers.end,
     "fault": _fault,
     "healed": _heal,
 }

@@ -62,6 +62,10 @@ class OverWebSocket:
         while "barrier" not in self.messages:
             await self.receive()
 
+    async def refresh(self, token: str) -> None:
+        """Go on with another token. Messages are handled in their order, so what follows is by this one."""
+        await self._socket.send(json.dumps({"type": "ping", "payload": {"Authorization": f"Bearer {token}"}}))
+
     async def receive(self) -> None:
         message = json.loads(await self._socket.recv())
         name = message.get("id", "")
@@ -102,7 +106,7 @@ class OverEvents:
             self.messages["articleChanged"].append(COMPLETE)
         elif line.startswith(b"data: {"):
             answer = orjson.loads(line.removeprefix(b"data: "))
-            self.messages["articleChanged"] += (answer["data"] or {"": str(answer)}).values()
+            self.messages["articleChanged"] += (answer.get("data") or {"": str(answer)}).values()
         elif not line:
             await asyncio.sleep(PATIENCE)
 
@@ -119,7 +123,7 @@ async def subscribed(
         found: list[Subscriber] = []
         for token in tokens:
             found.append(await stack.enter_async_context(over_websocket(port, token, chosen)))
-            found.append(await stack.enter_async_context(_over_events(port, token)))
+            found.append(await stack.enter_async_context(over_events(port, token)))
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(each.begin(article) for each in found))
         yield found
@@ -128,13 +132,13 @@ async def subscribed(
 @asynccontextmanager
 async def over_websocket(
     port: int, token: str | None, subscriptions: Mapping[str, str] = SUBSCRIPTIONS
-) -> AsyncIterator[Subscriber]:
+) -> AsyncIterator[OverWebSocket]:
     async with connect(f"ws://127.0.0.1:{port}/graphql", subprotocols=[PROTOCOL]) as socket:
         yield OverWebSocket(socket, token, subscriptions)
 
 
 @asynccontextmanager
-async def _over_events(port: int, token: str | None) -> AsyncIterator[Subscriber]:
+async def over_events(port: int, token: str | None) -> AsyncIterator[OverEvents]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**24)
     try:
         yield OverEvents(reader, writer, token)

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.soak import announcing, issuers
+from tests.soak import announcing, bearers, issuers
 from tests.soak.archiving import Stay, stories
 from tests.soak.banned_texts import MOST, texts_of
 from tests.soak.databases import Databases
@@ -40,7 +40,8 @@ READS, WRITES = 60, 60  # documents that are sent again with other variables
 NEW = 0.04  # share of new documents
 EXPORTS, PURGES = 0.004, 0.003  # share of exports, and of texts that are purged
 TOLD = 0.01  # share of writes beside subscriptions to what is new
-TOKENS = 0.015  # share of tokens of an issuer
+TOKENS = 0.015  # share of tokens of an issuer that are exchanged for sessions
+BEARERS, ENDS = 0.02, 0.001  # share of operations by such tokens themselves, and of sockets that these end
 RESETS = 0.005  # share of users who get a link to choose a password
 LEAVING = 0.006  # share of users who leave, or come
 IN_STEPS = 0.02  # share of what moderators do in steps
@@ -112,6 +113,7 @@ class World:
         self.steps: list[Step] = []
         self._reading: list[Document] = []
         self._writing: list[Document] = []
+        self._bearers: list[str] = []  # tokens of an issuer that were sent themselves
         self._now = BEGINNING
         self._posts = 0  # at this instant
         self._began = time.monotonic()
@@ -194,6 +196,10 @@ class World:
             return self._reset()
         if self.random.random() < TOKENS:
             return self._by_token()
+        if self.random.random() < BEARERS:
+            return self._bearer()
+        if self.random.random() < ENDS and (ends := self._ends()):
+            return ends
         if self.random.random() < PURGES and (purge := self._purge()):
             return purge
         if self.random.random() < TOLD:
@@ -396,6 +402,28 @@ class World:
         given = {"token": issuers.token(self.random, self.run.model, subject)}
         document = self._generator().plain_mutation("logInWithToken")
         return self._step("token", [self._operation(document, None, {"i_m0": given})])
+
+    def _bearer(self) -> Step:
+        """An operation by the token of an issuer, sometimes one of before, which may have ended."""
+        model = self.run.model
+        if not self._bearers or self.random.random() < 0.6:
+            self._bearers.append(issuers.token(self.random, model))
+        text = self.random.choice(self._bearers[-5:])
+        user = issuers.user_of(model, text)
+        document = bearers.document(self._generator(), user)
+        self._posts += sum(each in POSTED for _, each in document.mutations)
+        return self._step("bearer", [replace(self._with_variables(document, user), token=text)])
+
+    def _ends(self) -> Step | None:
+        """Somebody posts by the newer one of two tokens, beside sockets and a stream that end with the other."""
+        chosen = bearers.ending(self.random, self.run.model)
+        if chosen is None:
+            return None
+        given = {"title": f"anew {self.random.randint(1, 9_999)}", "content": "by a newer token"}
+        document = self._generator().plain_mutation("post")
+        self._posts += 1
+        operation = self._operation(document, chosen.user, {"i_m0": given})
+        return replace(self._step("ends", [replace(operation, token=chosen.tokens[1])]), tokens=chosen.tokens)
 
     def _moderator(self) -> User | None:
         """Mostly an admin or a moderator of the site, often one of a group."""
