@@ -35,8 +35,9 @@ from store.events import (
 from store.inboxes import SIZE as INBOX_SIZE
 from store.listings import Listing, Page, Window
 from store.moderation_records import ModerationAction
+from store.notifications import Notification
 from store.ranking.formulas import PAGE_SIZE, Order
-from store.records import Article, Comment, ContentState, Notification, Position
+from store.records import Article, Comment, ContentState, Position
 
 PAGE = 100  # articles that are read at once from the listing by time
 CLOCK_SKEW = 60_000  # milliseconds by which the clocks of two servers may differ, so that articles are listed late

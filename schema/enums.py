@@ -9,9 +9,10 @@ from store.flags import FlagReason, Queue
 from store.leaving import DeletedTexts
 from store.mailboxes import MailFrequency
 from store.moderation_records import AnnulmentState, ModerationKind, Role
+from store.notifications import NotificationKind
 from store.offers import Registration
 from store.ranking.formulas import Order
-from store.records import ContentState, NotificationKind, Vote
+from store.records import ContentState, Vote
 from store.threads import CommentOrder
 
 __all__ = [

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.soak.model import DAY, REPEAT, Model, Refused, check, check_all, is_id, number_of
+from tests.soak.input_checks import Refused, check, check_all, is_id, number_of
+from tests.soak.model import DAY, REPEAT, Model
 from tests.soak.records import Article, Comment, Move, User
 
 DEEP = 5

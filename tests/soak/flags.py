@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tests.soak import states
-from tests.soak.model import Model, Refused, check, is_id, number_of
+from tests.soak.input_checks import Refused, check, is_id, number_of
+from tests.soak.model import Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
 from tests.soak.records import Article, Comment, Flag, User, newest, standing
 from tests.soak.rules import FLAGS_THAT_HIDE, LEAST_FLAGGER_KARMA, VOTES_PER_FLAG
@@ -14,12 +15,12 @@ LONGEST_NOTE = 5_000  # characters
 
 
 class QueueEdge(NamedTuple):
-    """`flags` are those that the viewer sees; `by` is whether they see who has set them."""
+    """`flags` are those that the viewer sees, and `has_names` is whether they see who has set them."""
 
     cursor: Position
     node: Article | Comment
     flags: list[tuple[User, Flag]]
-    by: bool
+    has_names: bool
 
     @property
     def since(self) -> int:
@@ -34,7 +35,7 @@ class Queue:
 
     @property
     def name(self) -> tuple[str, ...]:
-        """Of its cursors, which all that are of several groups share."""
+        """What its cursors name. All queues of several groups have one name, so one takes the cursors of another."""
         if self.groups is None:
             return ("all",)
         return tuple(self.groups) if len(self.groups) == 1 else ("moderated", "")

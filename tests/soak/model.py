@@ -5,7 +5,6 @@ A command checks its input and then changes the model, or raises `Refused`. Noth
 orders are computed from the votes when they are read. `version` counts the changes.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
@@ -15,6 +14,16 @@ from typing import Any
 from tests.soak import rules
 from tests.soak.archiving import Story
 from tests.soak.formulas import Policy
+from tests.soak.input_checks import (
+    USERNAME,
+    Refused,
+    check,
+    check_all,
+    group_names,
+    is_id,
+    is_link,
+    number_of,
+)
 from tests.soak.reached import Reached
 from tests.soak.records import Action, Article, Comment, Key, User, newest, set_vote, vote_of
 
@@ -22,33 +31,6 @@ DAY = 86_400_000  # milliseconds
 REPEAT = 10_000
 DUPLICATE_WINDOW = 30 * DAY
 GROUPS_OF_AN_ARTICLE = 10
-USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
-PSEUDONYM = re.compile(r"~[a-z0-9]{12}")
-GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
-NUMBER = re.compile(r"[1-9][0-9]{0,15}")
-
-
-class Refused(Exception):
-    """
-    A refusal: its code, the path of the invalid value, and its other fields. `all` has the refusals of all such values.
-    """
-
-    def __init__(self, code: str, *path: str, **more: Any) -> None:
-        super().__init__(code)
-        self.code, self.path, self.more = code, ["input", *path] if path else None, more
-        self.all = [self]
-
-
-class BadInput(Exception):
-    """Invalid input of a query."""
-
-    code = "BAD_USER_INPUT"
-
-
-class NotAllowed(BadInput):
-    """A query that only server keys may send."""
-
-    code = "FORBIDDEN"
 
 
 class Mirror(Enum):
@@ -499,42 +481,6 @@ class Model:
         if article.poster is not actor:
             raise Refused("FORBIDDEN", "articleId")
         return article
-
-
-def check(is_right: Any, *path: str) -> None:
-    if not is_right:
-        raise Refused("INVALID", *path)
-
-
-def check_all(*values: tuple[Any, str]) -> None:
-    """Raise the refusals of all invalid values, in this order."""
-    wrong = [Refused("INVALID", path) for is_right, path in values if not is_right]
-    if wrong:
-        wrong[0].all = wrong
-        raise wrong[0]
-
-
-def is_id(kind: str, id: str) -> bool:
-    """Whether this is an id of an article, a comment or an action."""
-    found, _, number = id.partition(":")
-    return found == kind and NUMBER.fullmatch(number) is not None and int(number) < 2**53
-
-
-def number_of(id: str, kind: str = "article") -> int:
-    check(is_id(kind, id), f"{kind}Id")
-    return int(id.partition(":")[2])
-
-
-def group_names(names: Iterable[str] | None, field: str) -> tuple[list[str], list[tuple[bool, str]]]:
-    """The distinct names in lower case, and a failed check for each invalid one."""
-    names = list(dict.fromkeys(names or ()))
-    wrong = [(False, field) for name in names if not GROUP.fullmatch(name)]
-    return list(dict.fromkeys(name.lower() for name in names)), wrong[:10]
-
-
-def is_link(text: str) -> bool:
-    """Simpler than the store's check, as the generator makes only such links and clearly invalid ones."""
-    return bool(re.fullmatch(r"https?://[^/\s]\S*", text, re.IGNORECASE)) and len(text) <= 2_000
 
 
 @lru_cache(maxsize=1_000)

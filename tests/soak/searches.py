@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, cast
 
 from snowballstemmer import stemmer
 
-from tests.soak.model import GROUP, USERNAME, BadInput, Mirror, Model
+from tests.soak.input_checks import GROUP, USERNAME, BadInput
+from tests.soak.model import Mirror, Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
 from tests.soak.records import Article, Comment, User
 

@@ -10,7 +10,8 @@ from tests.soak.databases import databases
 from tests.soak.mutating import Mutant, mutants
 from tests.soak.running import Difference
 from tests.soak.seeds import seeds
-from tests.soak.worlds import Settings, World, settings_of
+from tests.soak.world_settings import Settings, settings_of
+from tests.soak.worlds import World
 
 OPERATIONS = 6_000
 SECONDS = 240

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from store import effects, keys, links, log, server_keys
+from store import effects, idempotency, keys, links, log, server_keys
 from store.articles import Draft
 from store.errors import BadCredentials, Refusal, StoreUnavailable
 from store.log import Entry
@@ -294,7 +294,7 @@ async def test_no_entry_has_a_secret(store, redis, clock):
     secrets = {*PASSWORDS, opened.token, parse_token(opened.token).digest, hashed, again}
     secrets |= {links.digest("https://example.com/"), *redis.hvals(server_keys.serverkeys(0))}
     for p in range(store.site.partitions):
-        for pattern in (keys.session(p, "*"), keys.posted(p, "*", "*")):
+        for pattern in (keys.session(p, "*"), idempotency.POSTED(p, "*", "*")):
             secrets |= {key.rsplit(":", 1)[1] for key in redis.scan_iter(pattern)}
     text = " ".join(str(entry) for entry in await entries(store))
 
@@ -457,7 +457,7 @@ async def test_log_is_trimmed_while_the_server_runs(store, ids, monkeypatch):
 @pytest.mark.parametrize("text", ["", "now", "12", "-1-2", "1-2-3"])
 async def test_malformed_position_counts_as_the_start(store, ids, redis, text):
     p = store.site.home_of_user("alice")
-    redis.hset(keys.consumers(p), "reader", text)
+    redis.hset(log.CONSUMERS(p), "reader", text)
 
     await log.trim(store.site, 0, 1_000)
 
