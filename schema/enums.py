@@ -136,9 +136,9 @@ describe(
     "AnnulmentState",
     "How far an action is that annuls votes.",
     RUNNING="Votes are being annulled.",
-    DONE="All of its votes count no more.",
+    DONE="All of its votes count no more, and every read shows it.",
     RESTORING="It was reverted, and its votes are being restored.",
-    RESTORED="It was reverted, and its votes count again.",
+    RESTORED="It was reverted, and its votes count again in every read.",
 )
 describe(
     FlagReason,

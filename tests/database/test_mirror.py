@@ -80,6 +80,21 @@ async def until_equal(store, database):
             return
 
 
+def test_entries_of_many_votes_are_written_in_several_transactions(monkeypatch):
+    """In one they would let requests wait for the thread that writes them."""
+    monkeypatch.setattr(mirror, "MOST_CHANGES", 4)
+    votes = [" ".join(["article:1:1:1:0"] * count) for count in (0, 0, 3, 1, 9, 2, 2, 0)]
+    entries = [
+        log.Entry(0, f"{n}-0", "votes_annulled" if words else "voted", 0, "", "", {"votes": words} if words else {})
+        for n, words in enumerate(votes)
+    ]
+
+    parts = list(mirror.transactions(entries))
+
+    assert [len(part) for part in parts] == [2, 2, 1, 2, 1]
+    assert [entry for part in parts for entry in part] == entries
+
+
 @on_both
 async def test_deletion_of_an_archived_article_removes_its_places(store, alice, each_database):
     number = (await store.articles.post(alice, Draft("a title", "", "text", ("show",)))).article.number

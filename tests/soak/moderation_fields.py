@@ -111,9 +111,8 @@ def _queue_flags(request: Request, edge: flags.QueueEdge) -> list[tuple[User, Fl
 
 def _held_by(request: Request, edge: flags.QueueEdge) -> str | None:
     """The rule that holds a pending text, or the edit of a visible one."""
-    if edge.node.state == "PENDING":
-        return edge.node.rule
-    return edge.node.held_edit and edge.node.held_edit.rule
+    held = edge.subject
+    return held.rule if held.state == "PENDING" else held.held_edit and held.held_edit.rule
 
 
 def banned_until(request: Request, user: User) -> int | None:

@@ -5,10 +5,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.soak import rules
 from tests.soak.databases import Databases
 from tests.soak.formulas import Policy
 from tests.soak.inboxes import MOST_MENTIONS
-from tests.soak.rules import FILE
 from tests.soak.server import Server
 
 
@@ -37,8 +37,8 @@ class Settings:
         return settings | {name: value for name, value in optional.items() if value is not None}
 
     def server(self, databases: Databases, root: Path) -> Server:
-        rules = FILE if self.policy.has_rules else ""
-        return Server(self.of_server(), databases, self.database, root, rules)
+        text = self.policy.rules.text() if self.policy.rules else ""
+        return Server(self.of_server(), databases, self.database, root, text)
 
 
 def settings_of(seed: int) -> Settings:
@@ -48,12 +48,11 @@ def settings_of(seed: int) -> Settings:
     """
     random = Random(seed)
     score, window = random.choice((1.0, 1.0, 100.0, 432.0)), random.choice((8, 20, 60))
-    has_rules = bool((seed + seed // 2 + seed // 8) % 2)
+    has_rules = bool((seed + seed // 2 + seed // 4 + seed // 16) % 2)  # as often with any of the others
     voters = ("everybody", "moderators", "everybody", "nobody")[seed // 2 % 4]
     comment_days = (None, None, 1)[seed % 3]
-    policy = Policy(
-        vote_score=score, voting_window=window, voters=voters, has_rules=has_rules, comment_days=comment_days
-    )
     imported = (0, 40, 150, 260)[(seed + seed // 4) % 4]
+    chosen = rules.chosen(random, has_archived=imported > 0) if has_rules else None
+    policy = Policy(vote_score=score, voting_window=window, voters=voters, rules=chosen, comment_days=comment_days)
     database = ("sqlite", "postgresql")[(seed + seed // 2 + seed // 4) % 2]
     return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy, database, imported)
