@@ -28,7 +28,7 @@ from engine.interfaces import Observation, Observer, OpenContext, OperationConte
 from engine.limits.cost import check_cost
 from engine.limits.rate_limiter import Charge
 from engine.requests import GraphQLRequest, OperationRequest, PreparedOperation
-from engine.results import EncodedResult, encode
+from engine.results import EncodedResult, encode, encode_to_keep
 from engine.timeouts import Timeouts
 
 COALESCED_SHARE = 10  # a request that joins an execution costs a tenth
@@ -60,6 +60,7 @@ class RequestHandler:
         self._rate_limiter = options.rate_limiter
         self._viewer_key = options.viewer_key
         self._event_id = options.event_id
+        self._hearing = options.hearing
         self._identify = options.identify
         self._find_user = options.find_user
         self._users: Cache[str, str] = options.pool.cache("users", MICROSECONDS_OF_A_USER)
@@ -193,7 +194,7 @@ class RequestHandler:
             yield await self.execute(request)
             return
         with Observed(request, self._observer, self.error_formatter) as observation:
-            async with aclosing(self._event_results(observation, token)) as results:
+            async with self._hearing(), aclosing(self._event_results(observation, token)) as results:
                 async for result in results:
                     if request.charge:
                         more = self._points_of_bytes(result) - request.prepared.cost
@@ -272,7 +273,7 @@ class RequestHandler:
         """As `_coalescing_key`. Not `request.prepared`: messages of WebSockets are not cached, so each has its own."""
         if self._viewer_key is None or request.client.stats:
             return None
-        return request.operation, encode(request.prepared.variables), self._viewer_key(request.client)
+        return request.operation, encode_to_keep(request.prepared.variables), self._viewer_key(request.client)
 
     async def _subscribe(self, request: OperationRequest) -> EventSource:
         context = self._open_context(request.client)

@@ -70,6 +70,11 @@ def is_voting_open(articles: Sequence[Article], context: Context) -> list[bool]:
     return [has_voters and takes_votes(article) for article, has_voters in zip(articles, have_voters, strict=True)]
 
 
+def is_commenting_open(articles: Sequence[Article], context: Context) -> list[bool]:
+    site = context.store.site
+    return [takes_votes(article) and site.takes_comments(article.posted_at) for article in articles]
+
+
 def takes_votes(article: Article) -> bool:
     """Whether an article and its comments take votes, until voting on them closes."""
     return not article.is_locked and article.state is ContentState.VISIBLE

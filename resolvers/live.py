@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, Self, TypeVar
 from weakref import WeakKeyDictionary
@@ -12,7 +12,7 @@ from database.database import Database
 from resolvers.arguments import articles_by
 from resolvers.dataloader import Reads
 from store.errors import StoreUnavailable
-from store.events import RECONNECT_PAUSE, Event, Events, of_activity, of_listing
+from store.events import RECONNECT_PAUSE, Event, Events, of_activity, of_article, of_listing
 from store.listings import Window
 from store.ranking.formulas import Order
 from store.records import Article
@@ -72,6 +72,53 @@ class RankingChange:
     moves: Sequence[RankingMove]
 
 
+class ChangedArticles:
+    """
+    Articles that a subscriber watches, until `close`, and their changes that it has not taken yet: the latest of each.
+    """
+
+    __slots__ = ("_changes", "_shared", "_waiting")
+
+    def __init__(self) -> None:
+        self._shared: dict[int, SharedArticle] = {}
+        self._changes: dict[int, Article | Exception | None] = {}
+        self._waiting: asyncio.Future[None] | None = None
+
+    def watch(self, shared: "SharedArticle") -> None:
+        self._shared[shared.number] = shared
+        shared.add(self)
+
+    def forget(self, number: int) -> None:
+        self._shared.pop(number).remove(self)
+        self._changes.pop(number, None)
+
+    def close(self) -> None:
+        for shared in self._shared.values():
+            shared.remove(self)
+
+    def put(self, number: int, article: Article | Exception | None) -> None:
+        self._changes.pop(number, None)
+        self._changes[number] = article
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    async def take(self) -> tuple[int, Article | None]:
+        """
+        The number of an article that has changed, and the article; None if it is gone.
+
+        Raises the exception that was put in the place of an article.
+        """
+        while not self._changes:
+            self._waiting = asyncio.get_running_loop().create_future()
+            await self._waiting
+            self._waiting = None
+        number = next(iter(self._changes))
+        article = self._changes.pop(number)
+        if isinstance(article, Exception):
+            raise article
+        return number, article
+
+
 class Live:
     """
     What the subscriptions of a process share.
@@ -93,6 +140,7 @@ class Live:
         self._database = database
         self._reads: WeakKeyDictionary[Event, Reads] = WeakKeyDictionary()
         self._rankings: dict[RankingKey, SharedRanking] = {}
+        self._articles: dict[int, SharedArticle] = {}  # each removes itself
 
     async def read_after(self, event: Event, read: Callable[[Reads], Awaitable[T]]) -> T:
         """
@@ -108,6 +156,19 @@ class Live:
             except StoreUnavailable:
                 self._reads.pop(event, None)
                 await asyncio.sleep(RECONNECT_PAUSE)
+
+    @contextmanager
+    def changed_articles(self, numbers: Iterable[int]) -> Iterator[ChangedArticles]:
+        """Articles after each event about them, also if they are not visible. All subscribers share the reads."""
+        changed = ChangedArticles()
+        for number in numbers:
+            if number not in self._articles:
+                self._articles[number] = SharedArticle(self, number)
+            changed.watch(self._articles[number])
+        try:
+            yield changed
+        finally:
+            changed.close()
 
     @contextmanager
     def ranking(self, order: Order, group: str | None, size: int, address: str | None) -> "Iterator[SharedRanking]":
@@ -149,6 +210,55 @@ class Live:
                 del subscribed[key]
             if not subscribed:
                 del self._subscribed[address]
+
+
+class SharedArticle:
+    """
+    An article that is read after each event about it, as long as somebody watches it. What happens during a read leads
+    to one more.
+    """
+
+    def __init__(self, live: Live, number: int) -> None:
+        self.number = number
+        self._live = live
+        self._subscribers: dict[ChangedArticles, None] = {}  # the oldest first
+        self._event: Event | None = None  # after which the article is not read yet
+        self._reading: asyncio.Task[None] | None = None
+        self._subscription = ExitStack()
+        self._subscription.enter_context(live.events.subscribed(self._note, of_article(number)))
+
+    def add(self, subscriber: ChangedArticles) -> None:
+        self._subscribers[subscriber] = None
+
+    def remove(self, subscriber: ChangedArticles) -> None:
+        del self._subscribers[subscriber]
+        if self._subscribers:
+            return
+        self._subscription.close()
+        if self._reading is not None:
+            self._reading.cancel()
+        del self._live._articles[self.number]
+
+    def _note(self, event: Event) -> None:
+        self._event = event
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        while self._event is not None:
+            event, self._event = self._event, None
+            subscribers, found = list(self._subscribers), await self._read_after(event)
+            for each in subscribers:
+                if each in self._subscribers:  # it may have left since
+                    each.put(self.number, found)
+        self._reading = None
+
+    async def _read_after(self, event: Event) -> Article | Exception | None:
+        try:
+            (found,) = await self._live.read_after(event, lambda reads: reads.articles_of_any_state([self.number]))
+        except Exception as error:
+            return error  # of each subscription
+        return found
 
 
 class SharedRanking:

@@ -127,6 +127,10 @@ class Article(Votable):
     lock: Annotated["ModerationAction", strawberry.lazy("schema.moderation")] | None = field_of(
         decisions.lock, "What a moderator did to lock it, and why; null if it is not locked."
     )
+    is_commenting_open: bool = field_of(
+        articles.is_commenting_open,
+        "Whether it takes comments: not if it is locked, not visible, or older than `UPVOTE_COMMENT_DAYS`.",
+    )
     comment_count: int = strawberry.field(description="The number of visible comments.")
     comments: Connection[Annotated["Comment", strawberry.lazy("schema.comments")]] = field_of(
         comments.of_articles, "The comments that answer the article itself. A deleted one stays while it has replies."

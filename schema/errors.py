@@ -27,6 +27,7 @@ CODES: dict[type[errors.Refusal], UserErrorCode] = {
     errors.RateLimited: UserErrorCode.RATE_LIMITED,
     errors.IdempotencyMismatch: UserErrorCode.IDEMPOTENCY_MISMATCH,
     errors.Locked: UserErrorCode.LOCKED,
+    errors.CommentingClosed: UserErrorCode.LOCKED,
     errors.Banned: UserErrorCode.BANNED,
     errors.NotAModerator: UserErrorCode.NOT_A_MODERATOR,
     errors.AlreadyReverted: UserErrorCode.ALREADY_REVERTED,

@@ -10,6 +10,7 @@ from server.issuers import file as issuers_file
 from server.issuers.file import Issuers, WrongIssuers
 from server.issuers.keyrings import require_usable_keys
 from server.settings import DELETIONS_FILE, Settings, WrongSetting
+from server.words.languages import Languages, languages
 from store import rules
 from store.rules import Rules, WrongRules
 from store.site import Check
@@ -79,6 +80,22 @@ def files_of(settings: Settings) -> site_files.SiteFiles:
         raise WrongSetting(f"{folder}: {error.strerror}") from error
 
 
+def languages_of(settings: Settings, files: site_files.SiteFiles) -> Languages:
+    """
+    The texts of the pages, with those of the operator's files.
+
+    Raises:
+        WrongSetting: there are no texts in the language that `UPVOTE_SITE_LANGUAGE` names.
+    """
+    try:
+        return languages(files.words, settings.site_language)
+    except KeyError:
+        wanted = settings.site_folder / f"{settings.site_language}.ftl"
+        raise WrongSetting(
+            f"UPVOTE_SITE_LANGUAGE={settings.site_language}: {wanted} with its texts is missing or broken"
+        ) from None
+
+
 def issuers_of(settings: Settings) -> Issuers | None:
     """
     The issuers in the file that `UPVOTE_ISSUERS` names; None if it names none.
@@ -123,6 +140,7 @@ async def open_store(settings: Settings, *, strict: bool = True, check: Check | 
         deletions=settings.data_dir / DELETIONS_FILE,
         offers=settings.offers,
         offers_mail=settings.smtp_url is not None,
+        comment_days=settings.comment_days,
         confirming_replicas=settings.confirming_replicas,
         cached_keys=settings.cache,
         strict=strict,

@@ -86,6 +86,7 @@ class Comments:
             Invalid: the content or the key breaks a rule; `others` has a second fault.
             NotFound: there is no such article, or no such comment of it, or that comment was deleted.
             Locked: the article is locked.
+            CommentingClosed: the article is too old for comments.
             Forbidden: the article or the comment that is answered is not visible.
             IdempotencyMismatch: the key was used with other input.
             RuleBroken: a rule of the site refuses the text.
@@ -169,7 +170,11 @@ class Comments:
         if status not in ("edited", "held"):
             refuse(status, "comment", number)
         flat, entry, noted, notified = reply
-        comment = _comment(number, flat)
+        key = keys.comment(self._site.home_of_article(number), number)
+        fields = records.pairs(flat) if flat else await left_out(self._site.redis, key)
+        if not fields:
+            refuse("missing", "comment", number)
+        comment = _record(number, fields)
         await apply_edit(self._site, comment.poster or "", number, entry, noted, notified)
         return EditedComment(comment, verdict.held_by)
 
@@ -251,6 +256,7 @@ class Comments:
             *idempotency.arguments(idempotency_key, str(article), parent_number, content),
             verdict,
             STUBS_AT_ONCE,
+            "" if self._site.commenting_ms is None else self._site.clock() - self._site.commenting_ms,
             *mentions.arguments(content, self._site.max_mentions),
         )
 

@@ -8,6 +8,7 @@ Exceptions of the store.
     ├── Invalid                 a value breaks a rule
     ├── VotingClosed            the article or comment was posted before the voting window began
     ├── Locked                  the article takes no votes and no comments
+    ├── CommentingClosed        the article is too old for comments
     ├── UsernameTaken           the username exists
     ├── BadCredentials          there is no such name, or the password is wrong
     ├── BadToken                a token that is good once was used, has ended, or is unknown
@@ -76,6 +77,13 @@ class Locked(Refusal):
     def __init__(self, kind: str, number: int) -> None:
         locked = f"article:{number}" if kind == "article" else f"the article of {kind}:{number}"
         super().__init__(f"{locked} is locked: it takes no votes and no comments", f"{kind}Id")
+
+
+class CommentingClosed(Refusal):
+    """The article is too old for comments."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"article:{number} takes no comments any more, as it is too old", "articleId")
 
 
 class UsernameTaken(Refusal):
@@ -196,6 +204,7 @@ def refuse(status: str, kind: str, number: int) -> NoReturn:
         "forbidden": Forbidden(f"{kind}:{number} is somebody else's", field),
         "hidden": Forbidden(f"{kind}:{number} is not visible", field),
         "locked": Locked(kind, number),
+        "old": CommentingClosed(number),
         "mismatch": IdempotencyMismatch(),
     }
     raise refusals[status]

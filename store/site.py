@@ -96,17 +96,20 @@ class Site:
     check: Check | None = None  # asks a service outside about each new text; None if it says nothing
     deletions: Path | None = None  # the file that has the deletions of users
     offers_mail: bool = False  # whether there is a server that takes mails
+    commenting_ms: int | None = None  # milliseconds after which an article takes no comments any more; None: never
     pin_expiries: deque[int] = field(default_factory=deque)  # of pins that this process made, in unix milliseconds
     thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pins of threads
-    own_attempts: dict[str, list[int]] = field(
-        default_factory=dict
-    )  # by key: instants of those counted in this process
+    own_attempts: dict[str, list[int]] = field(default_factory=dict)  # instants of those of this process, by key
     serials: dict[int, str | None] = field(default_factory=dict)  # of moves, by partition: see `archive/moments.py`
 
     def policy_of(self, group: str | None) -> Policy:
         """The policy of the site, with the weights of a group if it has its own."""
         own = self.rankings.weights.get(group) if group else None
         return replace(self.policy, **own) if own else self.policy  # type: ignore[arg-type]  # all weights are floats
+
+    def takes_comments(self, posted_at: int) -> bool:
+        """Whether an article that was posted at an instant (unix milliseconds) is not too old for comments."""
+        return self.commenting_ms is None or self.clock() <= posted_at + self.commenting_ms
 
     def home_of_article(self, number: int) -> int:
         """The partition of an article. Its number carries the slot of its poster."""

@@ -32,7 +32,7 @@ from store.ranking.config import (
     Rankings,
     orders_to_write,
 )
-from store.ranking.formulas import Order, Policy
+from store.ranking.formulas import DAY, Order, Policy
 from store.rate_limits import Attempts
 from store.reserved_names import ReservedNames
 from store.rules import NO_RULES, Rules
@@ -77,6 +77,7 @@ class Store:
         deletions: Path | None = None,
         offers: Offers | None = None,
         offers_mail: bool = False,
+        comment_days: int | None = None,
         confirming_replicas: int = 0,
         cached_keys: int = DEFAULT_CACHED_KEYS,
         strict: bool = True,
@@ -93,6 +94,7 @@ class Store:
         `rules` are those by which texts are hidden without a moderator, and `check` asks a service outside about texts.
         `deletions` is the file that has the deletions of users, for stores that are restored later. `offers` say
         who may register, and whether there are passwords. Users may have an address only if the site `offers_mail`.
+        Articles take no comments after `comment_days`, if that is given.
         Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
         `bounded_hashing`, passwords wait to be hashed for any time, and none is refused.
 
@@ -101,26 +103,12 @@ class Store:
             StoreUnavailable: Redis does not answer.
         """
         policy, redis = policy or Policy(), _client(url, confirming_replicas, cached_keys)
-        try:
-            partitions = await _agree_on_settings(redis, policy, partitions, orders, strict)
-            rankings = Rankings()
-            await rankings.read(redis)
-        except BaseException:
-            await redis.close()
-            raise
+        partitions, rankings = await _read_settings(redis, policy, partitions, orders, strict)
         site = Site(
-            redis,
-            partitions,
-            policy,
-            clock,
-            session_lifetime,
-            rankings,
-            max_mentions,
-            rules,
-            check,
-            deletions,
+            redis, partitions, policy, clock, session_lifetime, rankings, max_mentions, rules, check, deletions,
             offers_mail,
-        )
+            commenting_ms=None if comment_days is None else comment_days * DAY * 1000,
+        )  # fmt: skip
         groups = GroupRules(only_listed_groups, ReservedNames(reserved_names))
         return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), groups, offers or Offers())
 
@@ -152,6 +140,20 @@ def _client(url: str, confirming_replicas: int, cached_keys: int) -> RedisClient
     replication = Replication(confirming_replicas, keys.mark) if confirming_replicas else None
     caching = CacheOptions(cached_keys, keys.CACHED, (VoteCache, VoterCache))
     return RedisClient(url, replication, caching if cached_keys else None)
+
+
+async def _read_settings(
+    redis: RedisClient, policy: Policy, partitions: int | None, orders: Sequence[Order], strict: bool
+) -> tuple[int, Rankings]:
+    """The number of partitions of a store, which is created if it is empty, and its rankings."""
+    try:
+        partitions = await _agree_on_settings(redis, policy, partitions, orders, strict)
+        rankings = Rankings()
+        await rankings.read(redis)
+    except BaseException:
+        await redis.close()
+        raise
+    return partitions, rankings
 
 
 async def _agree_on_settings(

@@ -11,8 +11,8 @@ test("by score votes are worth an age", () => {
     { name: "posting time", value: POSTED },
     { name: "votes", value: 432 * 20 },
   ];
-  expect(told("SCORE", terms, 30 * HOUR)).toEqual(["age −1 d 6 h", "votes +2 h 24 min"]);
-  expect(told("SCORE", terms, 0)).toEqual(["votes +2 h 24 min"]);
+  expect(told("SCORE", terms, 30 * HOUR)).toEqual(["age -1 day 6 hr", "votes +2 hr 24 min"]);
+  expect(told("SCORE", terms, 0)).toEqual(["votes +2 hr 24 min"]);
 });
 
 test("by heat the age counts as the posting time does", () => {
@@ -32,7 +32,7 @@ test("an active article is as old as its newest comment", () => {
     { name: "posting time", value: POSTED },
     { name: "newest comment", value: 50 * HOUR },
   ];
-  expect(told("ACTIVE", terms, 52 * HOUR)).toEqual(["since the newest comment −2 h"]);
+  expect(told("ACTIVE", terms, 52 * HOUR)).toEqual(["since the newest comment -2 hr"]);
 });
 
 test("other orders have their own terms", () => {

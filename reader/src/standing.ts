@@ -1,4 +1,5 @@
 import type { ArticleOrder } from "./gql/graphql";
+import { LANGUAGE, t } from "./words";
 
 // Why an article stands where it does: the terms of its value, as `standing` has them, told so that they mean something.
 
@@ -14,7 +15,7 @@ export interface Part extends Term {
 }
 
 const HOT_EPOCH = 1_134_028_003; // unix seconds, as store/ranking/formulas.py has it
-const NUMBER = new Intl.NumberFormat("en", { maximumSignificantDigits: 3, signDisplay: "always" });
+const NUMBER = new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: 3, signDisplay: "always" });
 
 /**
  * The parts of an article's value, the greatest first. An instant says nothing, so an age stands in its place: what the
@@ -52,31 +53,33 @@ function agedTerms(order: ArticleOrder, terms: readonly Term[], postedAt: number
   }
 }
 
-const UNITS: [string, number][] = [
-  ["d", 86_400],
-  ["h", 3_600],
-  ["min", 60],
-];
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
 
-/** "+2 h 24 min", "−3 d 4 h", "+432 s". */
+/** "+2 hr 24 min", "-3 days 4 hr", "+43 sec". */
 function duration(seconds: number): string {
-  const sign = seconds < 0 ? "−" : "+";
-  let rest = Math.round(Math.abs(seconds));
-  const first = UNITS.findIndex(([, length]) => rest >= length);
-  if (first < 0) return `${sign}${rest} s`;
-  const words = UNITS.slice(first, first + 2).map(([unit, length]) => {
+  const rounded = Math.round(Math.abs(seconds));
+  const first = UNITS.findIndex(([, length]) => rounded >= length || length === 1);
+  let rest = rounded;
+  const words = UNITS.slice(first, first + 2).map(([unit, length], index) => {
     const count = Math.floor(rest / length);
     rest -= count * length;
-    return count === 0 ? "" : `${count} ${unit}`;
+    const signDisplay = index === 0 ? ("always" as const) : ("auto" as const);
+    const format = new Intl.NumberFormat(LANGUAGE, { style: "unit", unit, unitDisplay: "short", signDisplay });
+    return index > 0 && count === 0 ? "" : format.format(index === 0 && seconds < 0 ? -count : count);
   });
-  return sign + words.filter(Boolean).join(" ");
+  return words.filter(Boolean).join(" ");
 }
 
 /** What would move it up, in a sentence; null if nothing can be said. */
 export function wayUp(order: ArticleOrder, rank: number, votes: number | null, isVotingOpen: boolean): string | null {
-  if (rank === 1) return "It is the first.";
-  if (order === "TIME" || order === "ACTIVE") return "Votes do not move it in this order.";
-  if (!isVotingOpen) return "Voting has closed.";
-  if (votes === null) return "More votes up do not pass the one above.";
-  return votes === 1 ? "1 more vote passes the one above." : `${votes} more votes pass the one above.`;
+  if (rank === 1) return t("standing-first");
+  if (order === "TIME" || order === "ACTIVE") return t("standing-no-votes");
+  if (!isVotingOpen) return t("standing-closed");
+  if (votes === null) return t("standing-stays");
+  return t("standing-missing", { count: votes });
 }

@@ -21,6 +21,7 @@ from server.managed_valkey.supervisor import ValkeySupervisor, is_ready
 
 ORPHAN_SECONDS = 3.0  # in which the Valkey of a killed server ends
 APPEND_ONLY_FOLDER = "appendonlydir"
+COMPACT_VALUE = 1_024  # bytes of a text up to which the hash of an article or a comment takes half of the memory
 LOCK = "lock"
 LOG = "valkey.log"
 ENDS_WITH_PARENT = """
@@ -196,6 +197,7 @@ def _command(data_dir: Path, socket_path: Path, durability: Durability) -> list[
         "appenddirname": APPEND_ONLY_FOLDER,
         "appendfsync": "always" if durability == "always" else "no",  # `disk.synced` does it instead
         "save": "",
+        "hash-max-listpack-value": str(COMPACT_VALUE),
         "daemonize": "no",
     }
     return command([text for name, value in settings.items() for text in (f"--{name}", value)])

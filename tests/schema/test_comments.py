@@ -197,6 +197,25 @@ async def test_voting_is_not_open_on_a_locked_article_and_its_comments(store, as
     assert below["isVotingOpen"] is False
 
 
+async def test_commenting_is_open_until_an_article_is_locked_hidden_or_too_old(store, ask, article, clock):  # C13
+    async def is_open() -> bool:
+        answer = await ask("query($ids: [ID!]!) { nodes(ids: $ids) { ... on Article { isCommentingOpen } } }",
+                           ids=[f"article:{article}"])  # fmt: skip
+        (shown,) = answer["data"]["nodes"]
+        return shown["isCommentingOpen"]
+
+    key = keys.article(store.site.home_of_article(article), article)
+    assert await is_open()
+    await store.site.redis.run(("HSET", key, "locked", "1"))
+    assert not await is_open()
+    await store.site.redis.run(("HDEL", key, "locked"))
+    clock.advance(86_400)
+    object.__setattr__(store.site, "commenting_ms", 86_400_000)
+    assert await is_open()
+    clock.advance(0.001)
+    assert not await is_open()
+
+
 @pytest.mark.parametrize("state", ["removed", "pending"])
 async def test_content_of_a_comment_that_is_not_visible_is_null(store, ask, article, state):
     comment = await commented(store, article, "bob")

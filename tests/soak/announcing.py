@@ -85,7 +85,7 @@ def write(random: Random, model: Model, known: KnownValues) -> Write:
         return Write("approveContent", {"subjectId": known.id_of(random.choice(new)), "reason": "it is fine"})
     users = list(model.users.values())
     content = f"anew {random.randint(1, 999)}, @{random.choice(users).name}"
-    visible = [each for each in model.visible() if not each.is_locked]
+    visible = [each for each in model.visible() if model.takes_comments(each)]
     if not visible or random.random() < 0.4:
         return Write("post", {"title": f"anew {random.randint(1, 9_999)}", "content": content})
     id = known.id_of(random.choice(visible[-8:]))

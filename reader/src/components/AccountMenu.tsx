@@ -3,6 +3,7 @@ import { useRef } from "react";
 import { Link } from "wouter";
 import { userPath } from "../addresses";
 import { useFirstItem, useMenu } from "../menus";
+import { t } from "../words";
 
 interface AccountMenuProps {
   username: string;
@@ -26,18 +27,18 @@ function Items({ username, logOut, close }: AccountMenuProps & { close: () => vo
   const list = useRef<HTMLUListElement>(null);
   useFirstItem(list);
   return (
-    <ul ref={list} className="menu" aria-label="Your account" onClick={close}>
+    <ul ref={list} className="menu" aria-label={t("your-account")} onClick={close}>
       <li>
-        <Link href={userPath(username)}>Profile</Link>
+        <Link href={userPath(username)}>{t("profile-link")}</Link>
       </li>
-      {PAGES.map(({ path, name }) => (
+      {PAGES.map(({ path, text }) => (
         <li key={path}>
-          <Link href={path}>{name}</Link>
+          <Link href={path}>{t(text)}</Link>
         </li>
       ))}
       <li>
         <button type="button" onClick={logOut}>
-          Log out
+          {t("log-out")}
         </button>
       </li>
     </ul>
@@ -45,8 +46,8 @@ function Items({ username, logOut, close }: AccountMenuProps & { close: () => vo
 }
 
 const PAGES = [
-  { path: "/saved", name: "Saved" },
-  { path: "/hidden", name: "Hidden" },
-  { path: "/blocked", name: "Blocked" },
-  { path: "/settings", name: "Settings" },
+  { path: "/saved", text: "saved-link" },
+  { path: "/hidden", text: "hidden-link" },
+  { path: "/blocked", text: "blocked-link" },
+  { path: "/settings", text: "settings-link" },
 ];

@@ -1,7 +1,8 @@
 import { lazy, Suspense, useContext, useEffect, useId, useRef, useState } from "react";
-import { counted, withSeparators } from "../counts";
+import { withSeparators } from "../counts";
 import { file } from "../files";
 import { RankingContext } from "../ranking";
+import { t } from "../words";
 
 const standing = file(() => import("./Standing"));
 const Standing = lazy(standing.load);
@@ -36,7 +37,7 @@ export function ExplainedCount({ id, votes }: { id: string; votes: number }) {
       <button
         type="button"
         className="count"
-        aria-label={counted(votes, "vote")}
+        aria-label={t("votes", { count: votes })}
         aria-describedby={isShown ? name : undefined}
         aria-keyshortcuts="y"
         onPointerEnter={showSoon}

@@ -6,7 +6,8 @@ import { graphql, type DocumentType } from "../gql";
 import type { Ranking } from "../ranking";
 import { partsOf, wayUp, type Part } from "../standing";
 import { votesSent } from "../votes";
-import { orderName } from "./Orders";
+import { t } from "../words";
+import { nameOf } from "./Orders";
 
 const STANDING = graphql(`
   query Standing($id: ID!, $order: ArticleOrder!, $group: String) {
@@ -49,25 +50,21 @@ export default function Standing({ name, id, ranking: { order, group } }: Standi
 
 function Reasons({ article, order, group }: Ranking & { article: DocumentType<typeof STANDING>["article"] }) {
   const standing = article?.standing;
-  if (!standing) return "It has no place here any more.";
+  if (!standing) return t("standing-none");
   const { rank, terms, votesToNextRank } = standing;
   const parts = partsOf(order, terms, Date.parse(article.postedAt), Date.now());
   return (
     <>
       <b>
-        Place {rank} by {orderName(order)}
-        {group !== undefined && (
-          <>
-            {" in "}
-            <bdi>{group}</bdi>
-          </>
-        )}
+        {group === undefined
+          ? t("standing-place", { rank, order: nameOf(order) })
+          : t("standing-place-in-group", { rank, order: nameOf(order), group })}
       </b>
       <Bar parts={parts} />
       <dl>
         {parts.map((part) => (
           <div key={part.name}>
-            <dt>{part.name}</dt>
+            <dt>{t(`part-${part.name.replaceAll(" ", "-")}`)}</dt>
             <dd>{part.text}</dd>
           </div>
         ))}

@@ -4,13 +4,14 @@
 --       11 slot of the poster   12-16 see idempotency.lua   17 what the rules of the site say: "hold" and the
 --       name of the rule if it is pending until a moderator approves it, which announces it, "refuse", or ""
 --       18 how many comments above one that is held lose their places in the thread at most
---       19 how many mentions notify at most   20 from here on: each user whom the content mentions, as username in lower
+--       19 when the oldest article was posted that takes comments (unix milliseconds), or ""
+--       20 how many mentions notify at most   21 from here on: each user whom the content mentions, as username in lower
 --       case, then slot
 -- Reply {"commented", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns, `notified`, what
 --       `set_comment_state` returns, or {}}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used
 --       and the comment was deleted | {"mismatch"} if the key was used with other input | {"unauthenticated"}
---       | {"missing" or "hidden", "article" or "parent"}, hidden if its state is not visible | {"locked"}
+--       | {"missing" or "hidden", "article" or "parent"}, hidden if its state is not visible | {"locked"} | {"old"}
 --       | {"broken"} if the rules refuse it
 local poster = actor()
 if not poster then return {"unauthenticated"} end
@@ -31,11 +32,12 @@ if ARGV[9] ~= "" and not is_answerable then return {"missing", "parent"} end
 if home.state then return {"hidden", "article"} end
 if parent and parent.state then return {"hidden", "parent"} end
 if home.locked == "1" then return {"locked"} end
+if ARGV[19] ~= "" and home.time < tonumber(ARGV[19]) then return {"old"} end
 if ARGV[17] == "refuse" then return {"broken"} end
 
 local number = next_number(article_number % 1024)
 local answered = parent or {poster = home.poster, slot = article_number % 1024}
-local notified = newly_notified(poster, "", answered, ARGV[19], {unpack(ARGV, 20)})
+local notified = newly_notified(poster, "", answered, ARGV[20], {unpack(ARGV, 21)})
 local comment = {
   number = number, member = string.format("%016.0f", tonumber(number)), article = article_number,
   parent = parent and parent.number, poster = poster, time = now, up = 1, down = 0,

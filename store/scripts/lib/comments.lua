@@ -29,9 +29,10 @@ end
 
 -- Reads what comments need of their article; nil if there is none.
 local function find_home(number)
-  local poster, state, locked, groups =
-    unpack(redis.call("HMGET", KEY.article .. number, "poster", "state", "locked", "groups"))
-  return poster and {poster = poster, state = state, locked = locked, groups = split(groups or "")} or nil
+  local poster, time, state, locked, groups =
+    unpack(redis.call("HMGET", KEY.article .. number, "poster", "time", "state", "locked", "groups"))
+  if not poster then return nil end
+  return {poster = poster, time = tonumber(time), state = state, locked = locked, groups = split(groups or "")}
 end
 
 -- Writes a comment to the indexes of the replies to its parent. With `before`, its votes before a change, only where its
@@ -219,9 +220,8 @@ local function note_deleted(number, id)
   redis.call("ZADD", KEY.deleted, string.match(id, "^%d+"), number)
 end
 
--- Publishes a change of a comment to all processes. `groups` are those whose listings it concerns.
-local function publish_comment(kind, comment, id, groups)
-  redis.call("PUBLISH", KEY.events, table.concat(
-    {kind, comment.number, comment.poster or "-", id, comment.article, unpack(groups or {})}, " "
-  ))
+-- Publishes a change of a comment to all processes, or on another channel. `groups` are those whose listings it concerns.
+local function publish_comment(kind, comment, id, groups, channel)
+  local words = {kind, comment.number, comment.poster or "-", id, comment.article, unpack(groups or {})}
+  redis.call("PUBLISH", channel or KEY.events, table.concat(words, " "))
 end

@@ -79,6 +79,18 @@ def test_with_always_writes_are_synced_before_they_are_acknowledged(tmp_path):
         assert redis.config_get("appendfsync") == {"appendfsync": "always"}
 
 
+def test_hash_with_the_text_of_a_comment_is_compact_also_one_of_before(tmp_path):
+    text = "x" * server.COMPACT_VALUE
+    with server.running(tmp_path) as url, Redis.from_url(url, decode_responses=True) as redis:
+        redis.hset("comment", "content", text)
+        redis.config_set("hash-max-listpack-value", 64)
+        redis.hset("older", "content", text)
+        assert [redis.object("encoding", key) for key in ("comment", "older")] == ["listpack", "hashtable"]
+
+    with server.running(tmp_path) as url, Redis.from_url(url, decode_responses=True) as redis:
+        assert redis.object("encoding", "older") == "listpack"
+
+
 def test_append_only_file_is_rewritten_at_exit(tmp_path):
     with server.running(tmp_path) as url, Redis.from_url(url) as redis:
         for count in range(50):
