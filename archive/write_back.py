@@ -10,7 +10,7 @@ from archive import moments, places, recounts, steps
 from archive.reads import ArchiveUnavailable, ask, find
 from database import article_places
 from database.database import Database
-from store import keys, links
+from store import keys, links, moving
 from store.client import Argument
 from store.errors import Forbidden, NotFound
 from store.records import Article, ContentState, Position
@@ -180,9 +180,9 @@ async def _bring_back(store: Store, database: Database | None, archived: Article
 async def _poster_state(site: Site, number: int, poster: str) -> PosterState:
     """The state of a poster, which has to be read before the database to write an article back. One round trip."""
     p = site.home_of_article(number)
-    commands = [("HGET", keys.archived(p), f"user:{poster.lower()}"), ("SMEMBERS", keys.moving(p))]
-    archived_counts, moving = await site.redis.pipeline(commands)
-    return PosterState(archived_counts or "", frozenset(map(int, moving)))
+    commands = [("HGET", keys.archived(p), f"user:{poster.lower()}"), ("SMEMBERS", moving.MOVING(p))]
+    archived_counts, numbers = await site.redis.pipeline(commands)
+    return PosterState(archived_counts or "", frozenset(map(int, numbers)))
 
 
 async def _unarchive(site: Site, archived: Article, state: PosterState, newest: Position | None, position: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from store import keys, links
+from store import followed, keys, links
 from store.client import Command
 from store.ranking.formulas import DAY, Order
 from store.records import Article
@@ -125,7 +125,7 @@ def indexes(store: Store, batch: list[Posted]) -> dict[str, list[str | float]]:
                 found[key] += place
         for group in article.groups:
             found[keys.groups(0)] += [0, group]
-        found[keys.links(0, links.digest(article.link or ""))] += [article.posted_at, member]
+        found[links.LINKS(0, links.digest(article.link or ""))] += [article.posted_at, member]
         found[keys.timeline(0, article.poster)] += [article.posted_at, member]
         found[keys.newest_posts(0)] += [article.posted_at, article.poster]
     return found
@@ -137,5 +137,5 @@ def user_commands(store: Store, karma: dict[str, int], chance: random.Random) ->
         yield ("HSET", keys.user(0, name), "name", name, "joined", now, "karma", karma.get(name, 0))
     for viewer in VIEWERS:
         for followee in chance.sample(POSTERS, FOLLOWEES):
-            yield ("ZADD", keys.following(0, viewer), now, followee)
-            yield ("ZADD", keys.followers(0, followee), now, viewer)
+            yield ("ZADD", followed.following(0, viewer), now, followee)
+            yield ("ZADD", followed.followers(0, followee), now, viewer)

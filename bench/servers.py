@@ -59,8 +59,8 @@ PEERS = {
         Peer("gophers", ["./gophers"], folder=GOPHERS),
         Peer("scripted", ["node", "scripted.js"], READS),
         Peer("hand", [*UVICORN, "bench.hand:app"], READS),
-        Peer("handler", [*UVICORN, "bench.limits:handler"], READS),
-        Peer("ready", [*UVICORN, "bench.limits:ready"], frozenset({"page"})),
+        Peer("handler", [*UVICORN, "bench.lower_bounds:handler"], READS),
+        Peer("ready", [*UVICORN, "bench.lower_bounds:ready"], frozenset({"page"})),
     )
 }
 

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 import os
+import sys
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ from server import documents, explorer, export, hacker_news, reader, shared_rate
 from server.branding import serving as site_serving
 from server.browsers import VIEWER_HEADER, Browsers, CrossOrigin, session_cookie
 from server.compression import Compression
-from server.configured import files_of, issuers_of, open_store, text_check_of, trusted_documents
+from server.configured import files_of, issuers_of, languages_of, open_store, text_check_of, trusted_documents
 from server.ended_sessions import EndedSessions
 from server.http.connections import ConnectionLimiter
 from server.issuers import front_door
@@ -258,6 +259,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.orders_of_pages = settings.orders_of_pages
     app.state.front_doors, app.state.login_url = tokens.front_doors if tokens else [], settings.login_url
     app.state.files = files_of(settings)
+    app.state.languages = languages_of(settings, app.state.files)
     app.state.sitemaps = Sitemaps()
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint.serve
@@ -394,6 +396,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
     ):
         app.state.contexts.use(store, Live(store, received, settings.rate_ranking_places, database), database)
         collect_garbage_less_often()
+        let_the_loop_go_first()
         with received.subscribed(app.state.sitemaps.outdate, STATES):
             yield {STOPPING: asyncio.Event()}
     await store.close()
@@ -409,6 +412,14 @@ def collect_garbage_less_often() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+def let_the_loop_go_first() -> None:
+    """
+    Threads that compute, such as the one that writes the database, give way to the event loop after a millisecond. It
+    asks for that several times in each request: by Python's five milliseconds a page waits for tens of them.
+    """
+    sys.setswitchinterval(0.001)
 
 
 def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | None:

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import NoReturn
 
-from store import keys, log, records
+from store import keys, log, notifications
 from store.background import running
 from store.client import Unreachable, urls
 from store.client.pubsub import Subscriber, SubscriberConnection
@@ -262,7 +262,7 @@ def _notifications(entry: Entry) -> Iterator[Event]:
     The events NOTIFIED of an entry. An effect in another partition may not be applied yet: it publishes its own event.
     """
     if entry.kind not in WITHOUT_NOTICE:
-        for each in records.notified(entry.values.get("told", entry.values.get("notified", ""))):
+        for each in notifications.notified(entry.values.get("told", entry.values.get("notified", ""))):
             yield Event(EventKind.NOTIFIED, int(entry.subject.partition(":")[2]), each.username)
 
 

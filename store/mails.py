@@ -26,7 +26,7 @@ TAKE_MAIL = Script("take_mail")
 
 NOTICES = ("change", "removal")
 WHATS = ("confirm", "reset", "identity", "replies", *NOTICES)
-# a notification, as `records.notification_member` writes it, or the address of a notice
+# a notification, as `notifications.notification_member` writes it, or the address of a notice
 NOTED = re.compile(rf"[0-9]{{16}} [a-z]+ [a-z]+|{EMAIL.pattern}")
 SUBJECT = Text("NAME", rf"(?:{keys.USERNAME.pattern}|{ADDRESS_DIGEST.pattern})", keys.slot, is_folded=True)
 WHAT = Text("WHAT", f"(?:{'|'.join(WHATS)})")

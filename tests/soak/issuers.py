@@ -20,7 +20,8 @@ from joserfc.jws import JWSRegistry
 from tests.server.issuers import issuing
 from tests.soak import moderation
 from tests.soak.history import Ref
-from tests.soak.model import Model, Refused
+from tests.soak.input_checks import Refused
+from tests.soak.model import Model
 from tests.soak.moderation import Texts
 from tests.soak.records import User
 from tests.soak.variables import GROUPS

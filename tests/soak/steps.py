@@ -11,7 +11,8 @@ import httpx
 from tests.soak import bearers, exporting, issuers, leaving, listening, moderation, resets, searches, stepwise
 from tests.soak.comparing import difference
 from tests.soak.history import Ref, Step, resolved
-from tests.soak.model import Mirror, is_id, number_of
+from tests.soak.input_checks import is_id, number_of
+from tests.soak.model import Mirror
 from tests.soak.running import PATIENCE, Difference, HistoryRun, any_cursor
 
 FOUND_WITHIN = 20.0  # seconds in which a change is found, on a busy machine: usually well under one

@@ -112,17 +112,12 @@ class OverEvents:
 
 
 @asynccontextmanager
-async def subscribed(
-    port: int, tokens: Sequence[str | None], article: str, *, is_visible: bool
-) -> AsyncIterator[list[Subscriber]]:
-    """
-    Subscribers over WebSockets and server-sent events in turns. The comments of a hidden article are sent to nobody.
-    """
-    chosen = SUBSCRIPTIONS if is_visible else {"articleChanged": SUBSCRIPTIONS["articleChanged"]}
+async def subscribed(port: int, tokens: Sequence[str | None], article: str) -> AsyncIterator[list[Subscriber]]:
+    """Subscribers over WebSockets and server-sent events in turns."""
     async with AsyncExitStack() as stack:
         found: list[Subscriber] = []
         for token in tokens:
-            found.append(await stack.enter_async_context(over_websocket(port, token, chosen)))
+            found.append(await stack.enter_async_context(over_websocket(port, token)))
             found.append(await stack.enter_async_context(over_events(port, token)))
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(each.begin(article) for each in found))
@@ -173,9 +168,9 @@ class State(NamedTuple):
 
 
 def state(model: Model, viewer: User | None, article: Article) -> State:
-    """The comments of a hidden article are sent to nobody."""
+    """The comments of a hidden article are sent to those who may read it."""
     of_article = [each for each in model.comments.values() if each.article is article]
-    shown = {each.number: _comment(each) for each in of_article if article.is_visible}
+    shown = {each.number: _comment(each) for each in of_article if model.may_read(viewer, article)}
     announced = frozenset(each.number for each in of_article if each.is_announced)
     return State(_article(model, viewer, article), shown, announced)
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,21 +13,19 @@ from tests.soak.archiving import Stay, stories
 from tests.soak.banned_texts import MOST, texts_of
 from tests.soak.databases import Databases
 from tests.soak.documents import ACTING, HASHING, MODERATION, MUTATIONS, Document, DocumentGenerator
-from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step
-from tests.soak.inboxes import MOST_MENTIONS
 from tests.soak.inputs import PASSWORDS, VariableGenerator
 from tests.soak.leaving import UNTIL_DONE
 from tests.soak.model import Mirror
 from tests.soak.notes import POSTED
 from tests.soak.records import Article, Comment, User
-from tests.soak.rules import FILE
 from tests.soak.running import Difference, HistoryRun, is_search
-from tests.soak.server import ROOT, Server
+from tests.soak.server import ROOT
 from tests.soak.steps import run_step
 from tests.soak.stepwise import stepwise
 from tests.soak.subscribing import SUBSCRIPTIONS
 from tests.soak.viewers import Subscribing, subscribing, viewing
+from tests.soak.world_settings import Settings, settings_of
 
 BEGINNING = 1_600_000_000_000  # unix milliseconds
 USERS = ("alice", "Bob", "carol", "Dave-1", "eve_x", "Frank")
@@ -53,53 +51,6 @@ NOT_BESIDE_FAULTS = (*HASHING, *MODERATION, "answerAppeal", "editProfile")
 TEXTS = ("post", "comment", "editArticle", "editComment", "regroupArticle")  # what changes what is searched
 SHOWN = ("removeContent", "removeContent", "approveContent", "revertModeration")  # and so what of it is shown
 INDEPENDENT = ("post", "comment", "vote", "voteOnComment", "followUser", "unfollowUser")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings of the server of a world."""
-
-    partitions: int
-    cache: int | None
-    policy: Policy
-    database: str = "sqlite"  # or "postgresql"
-    imported: int = 0  # stories that are imported; articles leave Redis only where there are some
-
-    def of_server(self) -> dict[str, Any]:
-        settings = {
-            "workers": 2,
-            "partitions": self.partitions,
-            "voting_window": self.policy.voting_window,
-            "good_votes": self.policy.good_votes,
-            "vote_score": self.policy.vote_score,
-            "hot_seconds": self.policy.hot_seconds,
-            "mentions": MOST_MENTIONS,
-            "voters": self.policy.voters,
-        }
-        optional = {"cache": self.cache, "comment_days": self.policy.comment_days}
-        return settings | {name: value for name, value in optional.items() if value is not None}
-
-    def server(self, databases: Databases, root: Path) -> Server:
-        rules = FILE if self.policy.has_rules else ""
-        return Server(self.of_server(), databases, self.database, root, rules)
-
-
-def settings_of(seed: int) -> Settings:
-    """
-    Eight consecutive seeds have all combinations of partitions, caches and databases. Of two that follow each other one
-    has articles that leave Redis.
-    """
-    random = Random(seed)
-    score, window = random.choice((1.0, 1.0, 100.0, 432.0)), random.choice((8, 20, 60))
-    has_rules = bool((seed + seed // 2 + seed // 8) % 2)
-    voters = ("everybody", "moderators", "everybody", "nobody")[seed // 2 % 4]
-    comment_days = (None, None, 1)[seed % 3]
-    policy = Policy(
-        vote_score=score, voting_window=window, voters=voters, has_rules=has_rules, comment_days=comment_days
-    )
-    imported = (0, 40, 150, 260)[(seed + seed // 4) % 4]
-    database = ("sqlite", "postgresql")[(seed + seed // 2 + seed // 4) % 2]
-    return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy, database, imported)
 
 
 class World:
