@@ -22,7 +22,7 @@ export function HeldEdit({ edit: masked, isOwn = false }: HeldEditProps) {
   const edit = readFragment(HELD_EDIT, masked);
   if (!edit) return null;
   return (
-    <section className="notice" aria-label="The edit that waits">
+    <div role="group" className="notice" aria-label="The edit that waits">
       <p>
         {isOwn ? "Your edit" : "An edit"} waits for a moderator <Time at={edit.at} />: {heldWords(edit.heldBy)}.
         {isOwn && " Until then others read the old text."}
@@ -38,7 +38,7 @@ export function HeldEdit({ edit: masked, isOwn = false }: HeldEditProps) {
         </p>
       )}
       {edit.content && <Markdown text={edit.content} />}
-    </section>
+    </div>
   );
 }
 
