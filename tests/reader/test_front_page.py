@@ -144,7 +144,9 @@ async def test_last_vote_counts_and_is_taken_back_by_the_same_button(visit, site
 
     await up_button(page, "A title to vote on twice").click()
     await down.click()
-    await expect(row(page, "A title to vote on twice").get_by_role("button", name="0 votes", exact=True)).to_be_visible()
+    await expect(
+        row(page, "A title to vote on twice").get_by_role("button", name="0 votes", exact=True)
+    ).to_be_visible()
     await expect(down).to_have_attribute("aria-pressed", "true")
     await page.wait_for_timeout(100)
     await down.click()

@@ -5,7 +5,7 @@ from playwright.async_api import expect
 
 from tests.reader.conftest import DESKTOP, PHONE, held_back, settled
 
-# What is in the page and where: links, buttons, and all elements of the content, with their texts and boxes. Ages go on.
+# What is in the page and where: links, buttons, and all elements of the content, with texts and boxes. Ages go on.
 PARTS = """() => {
   document.querySelectorAll('#root time').forEach((time) => (time.textContent = 'an age'));
   return [...document.querySelectorAll('#root :is(header .site, header nav a, footer a, main *)')]
