@@ -1,7 +1,9 @@
 """The viewer's home: its articles, and what it is made of. A request has at most one."""
 
+import asyncio
 from collections.abc import Sequence
 
+from archive.moments import load_again
 from resolvers import arguments, users
 from resolvers.arguments import PageArguments, articles_by, paginated
 from resolvers.context import Context
@@ -16,10 +18,12 @@ from resolvers.pagination import (
 from store import blocked, home_pins, keys, records, validation
 from store import home as homes_of_store
 from store.blocked import Blocked
-from store.home import Choices, HomeListing
+from store.home import Choices, Chosen, HomeListing
 from store.listings import Page, Window
 from store.ranking.formulas import Order
 from store.records import Article, Group, Home, Position, User
+
+TRIES = 20  # to read a page while the viewer chooses something else
 
 
 async def home(context: Context) -> Home | None:
@@ -37,7 +41,10 @@ async def articles_of(
     paging: PageArguments,
     pinned: bool | None = False,
 ) -> list[Connection[Article]]:
-    """Three round trips: one for what the viewer has chosen, one for the places and one for the articles."""
+    """
+    Three round trips: one for what the viewer has chosen, one for the places and one for the articles. Beside the last
+    one, the first is done again: a page is of one moment.
+    """
     return [await _page(home, context, order or Order.HOT, since, paging, bool(pinned)) for home in homes]
 
 
@@ -75,21 +82,30 @@ async def unblock(context: Context, user_id: str) -> Blocked:
 async def _page(
     home: Home, context: Context, order: Order, since: int | None, paging: PageArguments, pinned: bool
 ) -> Connection[Article]:
-    whole = articles_by(context.store.site, order, None, since)
-    choices = await _choices(context.reads, home.username)
-    listing = homes_of_store.listing_of(choices, order, whole)
-    placed = article_window(whole._replace(name=listing.name), paging)
-    is_pinned = pinned if paging.cursor is None else placed.is_pinned
-    page = await (_pinned_page if is_pinned else _current_page)(context, listing, placed)
-    (connection,) = await connections_of_pages(context, [(listing.name, page, 0)])
-    return connection
+    """A page. If the viewer chooses something else while it is read, it is read again, up to `TRIES` times."""
+    site, username, reads = context.store.site, home.username, context.reads
+    whole, wanted = articles_by(site, order, None, since), homes_of_store.chosen(site, username)
+    chosen = Chosen.of(username, await reads.load_all(wanted))
+    for tries_left in reversed(range(TRIES)):
+        listing = homes_of_store.listing_of(chosen.choices, order, whole)
+        placed = article_window(whole._replace(name=listing.name), paging)
+        is_pinned = pinned if paging.cursor is None else placed.is_pinned
+        page = await (_pinned_page if is_pinned else _current_page)(context, reads, listing, placed)
+        connecting = connections_of_pages(context, [(listing.name, page, 0)])
+        connections, again = await asyncio.gather(connecting, load_again(site, wanted))
+        before, chosen = chosen, Chosen.of(username, again)
+        if chosen == before or not tries_left:
+            connection: Connection[Article] = connections[0]
+            return connection
+        reads = Reads(context.store, None, context.database)
+    raise AssertionError("the last try returns")
 
 
-async def _current_page(context: Context, listing: HomeListing, placed: Window) -> Page:
-    return await context.reads.home_page(listing, placed)
+async def _current_page(context: Context, reads: Reads, listing: HomeListing, placed: Window) -> Page:
+    return await reads.home_page(listing, placed)
 
 
-async def _pinned_page(context: Context, listing: HomeListing, placed: Window) -> Page:
+async def _pinned_page(context: Context, reads: Reads, listing: HomeListing, placed: Window) -> Page:
     """
     A page of the pin of a home. The first one pins it, which takes one round trip more.
 
@@ -98,26 +114,17 @@ async def _pinned_page(context: Context, listing: HomeListing, placed: Window) -
     """
     site, at = context.store.site, context.now if placed.at is None else placed.at
     if placed.beyond is None:
-        found = await context.reads.home_page(listing, Window(home_pins.MAX_PLACES, at=at))
+        found = await reads.home_page(listing, Window(home_pins.MAX_PLACES, at=at))
         places: list[Position] | None = list(found.positions)
         if not await home_pins.pin(site, listing, at, found.positions):
             places = None
     else:
-        places = await context.reads.load(home_pins.pinned(site, listing, at))
+        places = await reads.load(home_pins.pinned(site, listing, at))
     if places is None:
         context.note_expired_pin(listing.name)
-        return await context.reads.home_page(listing, placed)
-    shown = await _shown(context.reads, listing.choices, places)
+        return await reads.home_page(listing, placed)
+    shown = await _shown(reads, listing.choices, places)
     return _cut(shown, placed)._replace(at=at, is_pinned=True)
-
-
-async def _choices(reads: Reads, username: str) -> Choices:
-    """What a user has chosen for their home. One round trip."""
-    site = reads.site
-    groups, names = await reads.load_all(
-        [homes_of_store.groups(site, username), homes_of_store.blocked(site, username)]
-    )
-    return Choices(username, tuple(groups), tuple(names))
 
 
 async def _shown(reads: Reads, choices: Choices, places: Sequence[Position]) -> list[Position]:

@@ -8,6 +8,7 @@ article stays in it until the list is read: then `drop` takes it out.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from store import keys
 from store.client import Command
@@ -111,6 +112,12 @@ def counts(site: Site, username: str) -> list[Read[int]]:
     return [Read(("ZCARD", HIDDEN(p, username)), int) for p in range(site.partitions)]
 
 
+def versions(site: Site, username: str) -> list[Read[Any]]:
+    """What changes with what a user hides: of each partition how many articles, and the latest."""
+    latest = [Read(("ZRANGE", HIDDEN(p, username), -1, -1, "WITHSCORES"), _latest) for p in range(site.partitions)]
+    return [*counts(site, username), *latest]
+
+
 def numbers(site: Site, username: str) -> list[Read[list[int]]]:
     """The numbers of the articles of each partition that a user hides."""
     return [Read(("ZRANGE", HIDDEN(p, username), 0, -1), _numbers) for p in range(site.partitions)]
@@ -125,6 +132,10 @@ def among(site: Site, username: str, numbers: Sequence[int]) -> list[Read[dict[i
         Read(encoded(("ZMSCORE", HIDDEN(p, username), *map(member, some))), _by_number, (tuple(some),))
         for p, some in homes.items()
     ]
+
+
+def _latest(pairs: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+    return tuple(map(tuple, pairs))
 
 
 def _numbers(members: Sequence[str]) -> list[int]:

@@ -8,11 +8,11 @@ if places beyond that may be on the page.
 """
 
 from asyncio import gather
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from store import followed, keys
+from store import followed, hidden, keys
 from store.client.connection import encoded
 from store.hidden import BLOCKED, HIDDEN
 from store.home_indexes import SITE_RANKED
@@ -30,11 +30,11 @@ HOME_PAGE = Script("home_page")
 HOME_SINCE = Script("home_since")
 
 LISTS_PER_CALL = 100  # so that no call takes longer than a millisecond
-LISTS_BEYOND = 50  # the same, if the ranks of a position are searched for
+LISTS_BEYOND = 50  # the same, if the ranks of a position are searched for, or down to a bound
 SEARCHED_LISTS = 20  # the same, by GRAVITY or by VOTES since an instant
-BOUNDED_LISTS = 50  # the same, if a value is known that the last place of the page has, or one above it
 STEPS = 100  # articles and commands that one search by VOTES since an instant may take
-MOST_PLACES = 500  # that a call looks at, unless it knows a bound
+MOST_PLACES = 500  # that a call of such a search looks at
+MOST_READ = 1_000  # articles that a call reads, about; the lists that it leaves are for the next one
 READ_TO_BOUND = 500  # articles of a list that are read down to a bound; if it may be more, they are searched for
 
 WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
@@ -50,6 +50,19 @@ class Choices(NamedTuple):
     blocked: tuple[str, ...] = ()
 
 
+class Chosen(NamedTuple):
+    """What a user has chosen at a moment. `hides` is another one once they hide something else."""
+
+    choices: Choices
+    hides: tuple[object, ...]
+
+    @classmethod
+    def of(cls, username: str, results: Sequence[Any]) -> "Chosen":
+        """The results of `chosen`."""
+        names, blocked_names, *hides = results
+        return cls(Choices(username, tuple(names), tuple(blocked_names)), tuple(hides))
+
+
 class HomeListing(NamedTuple):
     """The home of a user in an order. `whole` is the listing of the whole site in that order."""
 
@@ -60,10 +73,10 @@ class HomeListing(NamedTuple):
 
 
 class IndexGroup(NamedTuple):
-    """Indexes of one partition that a call reads."""
+    """Lists of one partition that a call reads, each with its indexes."""
 
     p: int
-    indexes: tuple[str, ...]
+    lists: tuple[tuple[str, ...], ...]
 
 
 class Ahead(NamedTuple):
@@ -79,10 +92,14 @@ class Ahead(NamedTuple):
 
 
 class NextPlaces(NamedTuple):
-    """The next places of a source. It has more beyond `stop`, if that is given."""
+    """
+    The next places of the first lists of a source: `lists` were read. These have more beyond `stop`, if that is
+    given.
+    """
 
     positions: Sequence[Position]
     stop: Position | None
+    lists: int
 
 
 def groups(site: Site, username: str) -> Read[list[str]]:
@@ -102,6 +119,11 @@ def follower_count(site: Site, group: str) -> Read[int]:
 def blocked(site: Site, username: str) -> Read[list[str]]:
     """The names, as written, of the users whom a user blocks."""
     return Read(("ZRANGE", BLOCKED(site.home_of_user(username), username), 0, -1), list)
+
+
+def chosen(site: Site, username: str) -> list[Read[Any]]:
+    """What a user has chosen, for `Chosen.of`. Two commands, and two for each partition."""
+    return [groups(site, username), blocked(site, username), *hidden.versions(site, username)]
 
 
 def listing_of(choices: Choices, order: Order, whole: Listing) -> HomeListing:
@@ -151,21 +173,42 @@ async def places(
 ) -> list[Position]:
     """The next `count` places that are shown, each article once, nearest to the position first."""
     found: dict[str, Position] = {}
+    is_searched = _is_searched(listing.whole)
     ahead = await _bounded(site, load, listing, Ahead(upwards, count, at), beyond)
-    size = _lists_per_call(listing.whole, ahead, beyond)
-    open = dict.fromkeys(_sources(site, listing, size), beyond)
+    size = _lists_per_call(ahead, beyond, is_searched=is_searched)
+    open: dict[IndexGroup, Position | None] = dict.fromkeys(_sources(site, listing, size), beyond)
     ordered: list[Position] = []
     while open:
-        reads = [_read(listing, source, ahead, stop) for source, stop in open.items()]
-        parts: list[NextPlaces] = await load(reads)
-        for position in chain.from_iterable(part.positions for part in parts):
+        parts = await _read_lists(load, listing, ahead, open)
+        for position in chain.from_iterable(part.positions for part in parts.values()):
             found.setdefault(position.member, position)
         ordered = sorted(found.values(), reverse=not upwards)
         last = ordered[count - 1] if len(ordered) >= count else None
-        stops = {source: part.stop for source, part in zip(open, parts, strict=True)}
+        stops = {source: part.stop for source, part in parts.items()}
         open = {source: stop for source, stop in stops.items() if stop and _may_matter(stop, last, upwards)}
-        ahead = Ahead(upwards, min(4 * ahead.wanted, MOST_PLACES), at)
+        ahead = Ahead(upwards, min(4 * ahead.wanted, MOST_PLACES) if is_searched else count, at)
     return ordered[:count]
+
+
+async def _read_lists(
+    load: Load,
+    listing: HomeListing,
+    ahead: Ahead,
+    sources: Mapping[IndexGroup, Position | None],
+    newest: Script | None = None,
+) -> dict[IndexGroup, NextPlaces]:
+    """The next places of all lists, each beyond its position: what one call leaves, the next one reads."""
+    found = dict[IndexGroup, NextPlaces]()
+    while sources:
+        reads = [_read(listing, source, ahead, beyond, newest) for source, beyond in sources.items()]
+        parts: list[NextPlaces] = await load(reads)
+        left = dict[IndexGroup, Position | None]()
+        for (source, beyond), part in zip(sources.items(), parts, strict=True):
+            found[IndexGroup(source.p, source.lists[: part.lists])] = part
+            if part.lists < len(source.lists):
+                left[IndexGroup(source.p, source.lists[part.lists :])] = beyond
+        sources = left
+    return found
 
 
 async def _bounded(site: Site, load: Load, listing: HomeListing, ahead: Ahead, beyond: Position | None) -> Ahead:
@@ -174,13 +217,23 @@ async def _bounded(site: Site, load: Load, listing: HomeListing, ahead: Ahead, b
 
     The newest articles have it. If these lose votes meanwhile, it is too high, and the read goes on below it.
     """
-    is_searched = listing.whole.decay or listing.whole.since
-    if ahead.upwards or not is_searched or len(listing.choices.groups) <= SEARCHED_LISTS:
+    if ahead.upwards or not _is_searched(listing.whole) or len(listing.choices.groups) <= SEARCHED_LISTS:
         return ahead
-    sources = _sources(site, listing, LISTS_PER_CALL)
-    parts: list[NextPlaces] = await load([_read(listing, source, ahead, beyond, HOME_NEWEST) for source in sources])
-    found = sorted({place for part in parts for place in part.positions}, reverse=True)
+    sources = dict.fromkeys(_sources(site, listing, LISTS_PER_CALL), beyond)
+    parts = await _read_lists(load, listing, ahead, sources, HOME_NEWEST)
+    found = sorted({place for part in parts.values() for place in part.positions}, reverse=True)
     return ahead._replace(bound=found[ahead.wanted - 1].value) if len(found) >= ahead.wanted else ahead
+
+
+def _lists_per_call(ahead: Ahead, beyond: Position | None, *, is_searched: bool) -> int:
+    if is_searched and ahead.bound is None:
+        return SEARCHED_LISTS
+    return LISTS_BEYOND if is_searched or beyond else LISTS_PER_CALL
+
+
+def _is_searched(whole: Listing) -> bool:
+    """Whether no index has the places in their order: by GRAVITY, and by VOTES since an instant."""
+    return bool(whole.decay or whole.since)
 
 
 def _may_matter(stop: Position, last: Position | None, upwards: bool) -> bool:
@@ -194,22 +247,16 @@ def _sources(site: Site, listing: HomeListing, size: int) -> list[IndexGroup]:
     for p in range(site.partitions):
         lists = [_indexes(p, group, listing) for group in listing.choices.groups or (None,)]
         for start in range(0, len(lists), size):
-            found.append(IndexGroup(p, tuple(chain.from_iterable(lists[start : start + size]))))
+            found.append(IndexGroup(p, tuple(lists[start : start + size])))
     return found
 
 
-def _lists_per_call(whole: Listing, ahead: Ahead, beyond: Position | None) -> int:
-    if whole.decay or whole.since:
-        return SEARCHED_LISTS if ahead.bound is None else BOUNDED_LISTS
-    return LISTS_PER_CALL if beyond is None else LISTS_BEYOND
-
-
-def _indexes(p: int, group: str | None, listing: HomeListing) -> list[str]:
+def _indexes(p: int, group: str | None, listing: HomeListing) -> tuple[str, ...]:
     """The indexes of a group, or of the whole site, in a partition, as the script of the order takes them."""
     needed: Sequence[Order] = (listing.order,)
-    if listing.whole.decay or listing.whole.since:
+    if _is_searched(listing.whole):
         needed = since.INDEXES
-    return [keys.index(p, each.value) if group is None else keys.group(p, group, each.value) for each in needed]
+    return tuple(keys.index(p, each.value) if group is None else keys.group(p, group, each.value) for each in needed)
 
 
 def _read(
@@ -228,14 +275,14 @@ def _read(
     given[1] = given[1] or weight
     first = [keys.article(p, ""), HIDDEN(p, choices.username), keys.ranking(p), SITE_RANKED(p, "", "")[:-1]]
     direction, bound = "up" if ahead.upwards else "down", "" if ahead.bound is None else repr(ahead.bound)
-    given += [direction, str(ahead.wanted), *position, names, bound, str(READ_TO_BOUND)]
-    command = (newest or script).command([*first, *source.indexes], *given)
+    given += [direction, str(ahead.wanted), *position, names, bound, str(READ_TO_BOUND), str(MOST_READ)]
+    command = (newest or script).command([*first, *chain.from_iterable(source.lists)], *given)
     return Read(encoded(command), _places)
 
 
 def _places(reply: list[str]) -> NextPlaces:
-    value, member, *flat = reply
-    return NextPlaces(parse_positions(flat), Position(float(value), member) if value else None)
+    value, member, lists, *flat = reply
+    return NextPlaces(parse_positions(flat), Position(float(value), member) if value else None, int(lists))
 
 
 def _exists(reply: object) -> bool:

@@ -1,8 +1,15 @@
-"""The viewer's home: the groups that they follow."""
+"""The viewer's home: the groups that they follow, whom they block and what they hide."""
+
+import asyncio
+import random
+from dataclasses import dataclass, field
 
 import pytest
 
-from store import followed
+from resolvers.dataloader import Reads
+from store import blocked, followed, hidden
+from store.records import Article
+from store.store import Store
 from tests.schema.conftest import Ask
 from tests.store.reading import everything, post
 
@@ -122,3 +129,108 @@ async def test_private_choices_are_refused_with_their_codes_and_change_nothing(a
     ]
     assert everything(redis) == before
     assert (await ask("{ home { id } }"))["data"] == {"home": None}
+
+
+@dataclass
+class Chooser:
+    """
+    A viewer who chooses something else again and again. `states` are the articles of their home, the newest first: at
+    the beginning and after each choice, of which `done` are made, and one may be under way.
+    """
+
+    store: Store
+    articles: list[Article]
+    chance: random.Random
+    groups: set[str] = field(default_factory=set)
+    hidden: set[int] = field(default_factory=set)
+    blocked: set[str] = field(default_factory=set)
+    states: list[list[str]] = field(default_factory=list)
+    done: int = 0
+
+    def note(self) -> None:
+        shown = [
+            each.id
+            for each in reversed(self.articles)
+            if (not self.groups or self.groups & {*each.groups})
+            and each.number not in self.hidden
+            and each.poster not in self.blocked
+        ]
+        self.states.append(shown)
+
+    async def choose(self) -> None:
+        """Each choice is undone by the next one of the same."""
+        store, site, chance = self.store, self.store.site, self.chance
+        kind = chance.choice(("follow", "hide", "hide", "block"))
+        if kind == "follow":
+            group = chance.choice(("lua", "show", "ask"))
+            change = store.follows.unfollow_group if group in self.groups else store.follows.follow_group
+            self.groups ^= {group}
+            self.note()
+            await change("vera", group)
+        elif kind == "hide":
+            number = chance.choice(self.articles).number
+            do = hidden.unhide if number in self.hidden else hidden.hide
+            self.hidden ^= {number}
+            self.note()
+            await do(site, "vera", number)
+        else:
+            name = chance.choice(("Alice", "bob"))
+            do = blocked.unblock if name in self.blocked else blocked.block
+            self.blocked ^= {name}
+            self.note()
+            await do(site, "vera", name)
+        self.done += 1
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+async def test_page_is_of_one_moment_while_the_viewer_chooses(
+    store, ask: Ask, alice, bob, token, clock, pinned
+):  # H1, H3
+    """Of what they have chosen before it is asked for, or until it is answered."""
+    chance, articles = random.Random(5), []
+    for _ in range(40):
+        clock.advance(1)
+        groups = chance.sample(("lua", "show", "ask"), chance.choice((0, 1, 1, 2)))
+        articles.append(await post(store, chance.choice((alice, bob, "vera")), groups=groups))
+    chooser, seen = Chooser(store, articles, chance), set()
+    chooser.note()
+
+    async def choose_all() -> None:
+        for _ in range(250):
+            clock.advance(0.001)
+            await chooser.choose()
+            await asyncio.sleep(chance.random() / 100)
+
+    choosing = asyncio.create_task(choose_all())
+    while not choosing.done():
+        first = chooser.done
+        page = (await ask(HOME, token, first=8, pinned=pinned))["data"]["home"]["articles"]
+        possible = [(state[:8], len(state) > 8) for state in chooser.states[first:]]
+        assert (ids(page), page["pageInfo"]["hasNextPage"]) in possible
+        seen.add(tuple(ids(page)))
+    await choosing
+    assert len(seen) > 20
+
+
+async def test_page_is_read_again_if_something_else_was_chosen_meanwhile(
+    store, ask: Ask, alice, token, clock, monkeypatch
+):  # H1
+    """Between the reads of what is followed and of what is hidden: without the one, the other never was."""
+    first = await post(store, alice, groups=["lua"])
+    clock.advance(1)
+    second = await post(store, alice, groups=["show"])
+    await store.follows.follow_group("vera", "lua")
+    read, reads = Reads.home_page, []
+
+    async def choose_and_read(self, listing, window):
+        if not reads:
+            await store.follows.follow_group("vera", "show")
+            await hidden.hide(store.site, "vera", first.number)
+        reads.append(listing.choices.groups)
+        return await read(self, listing, window)
+
+    monkeypatch.setattr(Reads, "home_page", choose_and_read)
+    page = (await ask(HOME, token))["data"]["home"]["articles"]
+
+    assert ids(page) == [second.id]
+    assert reads == [("lua",), ("lua", "show")]

@@ -129,8 +129,17 @@ async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, 
 @pytest.mark.parametrize("articles", [1, 12, 500])
 @pytest.mark.parametrize("choices", [(12, 30, 0), (5, 40, 2)], ids=lambda given: "-".join(map(str, given)))
 async def test_many_lists_are_read_down_to_a_bound(homes, choices, articles, monkeypatch):  # H4
-    """The newest articles give a bound; to it, few articles of a list are read, and many are searched for."""
-    limits = {"SEARCHED_LISTS": 2, "BOUNDED_LISTS": 3, "LISTS_PER_CALL": 4, "READ_TO_BOUND": articles}
+    """
+    The newest articles give a bound; to it, few articles of a list are read, and many are searched for. A call leaves
+    lists to the next one.
+    """
+    limits = {
+        "SEARCHED_LISTS": 2,
+        "LISTS_PER_CALL": 4,
+        "LISTS_BEYOND": 3,
+        "READ_TO_BOUND": articles,
+        "MOST_READ": 10 * articles,
+    }
     for name, limit in limits.items():
         monkeypatch.setattr(home, name, limit)
     await homes.choose(*choices)

@@ -1,20 +1,27 @@
 -- Functions for the reads of homes: places of several listings, each article once, without those that the viewer hides.
 -- KEYS  1 article:{p}:   2 hidden:{p}:NAME   3 ranking:{p}   4 siteranked:{p}:   5 from here on: the indexes
--- ARGV  1-5 see the script   6 "down" or "up": direction of the page   7 how many places to look at
+-- ARGV  1-5 see the script   6 "down" or "up": direction of the page   7 how many places are wanted
 --       8 value and 9 member of the position beyond which they are, or ""
 --       10 usernames whom the viewer blocks, each in lower case with the slot and ":" before it, separated by spaces
 --       11 value to which to look in place of so many, as the last place of the page has it, or one above it; or ""
---       12 how many articles of a listing to read at most to get there
--- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more,
---       member, value, ... of the places that are shown, in the direction of the page}
+--       12 how many articles of a listing to read at most to get there   13 about how many articles to look at in all
+-- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more, how many of the
+--       listings it has read: the others are for another call, member, value, ... of the places that are shown, in the
+--       direction of the page}
 local SLOTS, MOST_UNPACKED = 1024, 5000
+local most_read = tonumber(ARGV[13])
+local COST = 3 -- of a listing, in articles that are read in the same time
 local is_down, wanted = ARGV[6] == "down", tonumber(ARGV[7])
 local from, from_member = tonumber(ARGV[8]), ARGV[9]
 local bound, most_to_bound = tonumber(ARGV[11]), tonumber(ARGV[12]) -- of a page down only
 local LAST = is_down and "" or "~" -- in place of a member: the place after all others of the same value
+local hides = redis.call("EXISTS", KEYS[2]) == 1
 
-local places, is_known = {}, {} -- {value, member, value as text}
+local places, fresh = {}, {} -- {value, member, value as text}: those that are shown, and those of which that is not known yet
+local is_shown = {} -- by member: true, false, or FRESH
+local FRESH = "fresh"
 local stops = {} -- {value, member} of the places at which listings stopped that have more
+local left = most_read -- articles that may still be read
 
 local blocked = {} -- usernames by slot
 for slot, name in string.gmatch(ARGV[10], "(%d+):(%S+)") do
@@ -22,6 +29,7 @@ for slot, name in string.gmatch(ARGV[10], "(%d+):(%S+)") do
   blocked[slot] = blocked[slot] or {}
   blocked[slot][name] = true
 end
+local blocks = next(blocked) ~= nil
 
 -- Whether the poster of an article is blocked. The number has the poster's slot, so few posters are read.
 local function is_by_blocked(member)
@@ -32,18 +40,24 @@ local function is_by_blocked(member)
   return poster and names[string.lower(poster)] or false
 end
 
--- Which of some members are not hidden by the viewer, nor by somebody whom the viewer blocks.
-local function shown_of(members)
-  local shown = {}
-  if not members[1] then return shown end
+-- Finds out which of the fresh places are shown: their articles are neither hidden nor by somebody who is blocked.
+local function sort_fresh()
+  local members, hidden = {}, {}
+  if hides then
+    for i, place in ipairs(fresh) do members[i] = place[2] end
+  end
   for first = 1, #members, MOST_UNPACKED do
-    local hidden = redis.call("ZMSCORE", KEYS[2], unpack(members, first, math.min(first + MOST_UNPACKED - 1, #members)))
-    for i, is_hidden in ipairs(hidden) do
-      local member = members[first + i - 1]
-      if not is_hidden and not is_by_blocked(member) then shown[member] = true end
+    local last = math.min(first + MOST_UNPACKED - 1, #members)
+    for i, is_hidden in ipairs(redis.call("ZMSCORE", KEYS[2], unpack(members, first, last))) do
+      hidden[first + i - 1] = is_hidden
     end
   end
-  return shown
+  for i, place in ipairs(fresh) do
+    local is_left_out = hidden[i] or blocks and is_by_blocked(place[2])
+    is_shown[place[2]] = not is_left_out
+    if not is_left_out then places[#places + 1] = place end
+  end
+  fresh = {}
 end
 
 local function comes_first(one, other)
@@ -52,9 +66,9 @@ local function comes_first(one, other)
 end
 
 local function add_place(member, value)
-  if is_known[member] then return end
-  is_known[member] = true
-  places[#places + 1] = {tonumber(value), member, value}
+  if is_shown[member] ~= nil then return end
+  is_shown[member] = FRESH
+  fresh[#fresh + 1] = {tonumber(value), member, value}
 end
 
 -- Adds a place if it lies beyond the position.
@@ -64,8 +78,10 @@ local function add_beyond(member, value)
   end
 end
 
--- The last of the first `wanted` places; nil if there are not as many. No function compares, as this is done often.
+-- The last of the first `wanted` places that are shown; nil if there are not as many. No function compares, as this is done
+-- often.
 local function last_wanted()
+  sort_fresh()
   if #places < wanted then return nil end
   local values, ties = {}, {}
   for i, place in ipairs(places) do values[i] = is_down and -place[1] or place[1] end
@@ -83,8 +99,28 @@ local function last_wanted()
   return {value, ties[is_down and #ties + 1 - nth or nth]}
 end
 
--- The reply of the first `wanted` places, or of those up to the bound, or to where a listing stopped.
-local function reply_of_places()
+-- {member, value, ...} as two lists.
+local function unzipped(flat)
+  local members, values = {}, {}
+  for i = 1, #flat, 2 do members[#members + 1], values[#values + 1] = flat[i], flat[i + 1] end
+  return members, values
+end
+
+-- Calls `read` with the place in KEYS of each listing, which has three indexes, until enough is read. Returns how many
+-- listings that were.
+local function each_listing(read)
+  for i = 5, #KEYS, 3 do
+    if left <= 0 then return (i - 5) / 3 end
+    left = left - COST
+    read(i)
+  end
+  return (#KEYS - 4) / 3
+end
+
+-- The reply of the first `wanted` places, or of those up to the bound, or to where a listing stopped. `count` is how many
+-- listings were read.
+local function reply_of_places(count)
+  sort_fresh()
   local last = not bound and (stops[1] or #places > wanted) and last_wanted()
   for _, stop in ipairs(stops) do
     if not last or comes_first(stop, last) then last = stop end
@@ -94,14 +130,10 @@ local function reply_of_places()
     if not last or not comes_first(last, place) then near[#near + 1] = place end
   end
   table.sort(near, comes_first)
-  local members = {}
-  for i, place in ipairs(near) do members[i] = place[2] end
-  local shown, reply = shown_of(members), {last and string.format("%.17g", last[1]) or "", last and last[2] or ""}
+  local reply = {last and string.format("%.17g", last[1]) or "", last and last[2] or "", tostring(count)}
   for _, place in ipairs(near) do
-    if shown[place[2]] then
-      reply[#reply + 1] = place[2]
-      reply[#reply + 1] = place[3]
-    end
+    reply[#reply + 1] = place[2]
+    reply[#reply + 1] = place[3]
   end
   return reply
 end

@@ -1,35 +1,53 @@
 -- Read the places of a page of a home by GRAVITY that are in some listings of one partition.
 -- requires: gravity_search, home_places
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
--- ARGV  1-5 see gravity_index.lua   6-12 see home_places.lua
+-- ARGV  1-5 see gravity_index.lua   6-13 see home_places.lua
 -- Reply see home_places.lua
 --
--- Each listing is read up to the last of the places that are wanted so far, so that most of them take few commands. With
--- a bound, its best votes say from which instant on an article may come before that; if few do, they are read by time.
+-- Each listing is read up to the last of the places that are wanted so far, so that most of them take few commands. With a
+-- bound, an article comes before it only if it is one of those with the most votes, or newer than one with the votes of
+-- the next would be at the bound: both are few, and are read.
+local TOPS = {0, 16, 128} -- how many articles with the most votes are read; more if too many others are as new
+local FEW = 40 -- articles that are as new, if none with the most votes are read
 local position = from and {value = from, member = from_member} or nil
 local by_time
+
+-- Adds those of some articles whose values are not below the bound, given their votes and times.
+local function add_to_bound(members, votes, times)
+  for i, member in ipairs(members) do
+    local value = votes[i] and times[i] and value_of(tonumber(votes[i]) - 1, tonumber(times[i]))
+    if value and value >= bound then add_beyond(member, value) end
+  end
+  left = left - #members
+end
+
+-- Reads the articles that are newer than one of these votes is at the bound. Returns false if they are more than `most`.
+local function read_newer(votes, most)
+  local first = votes > 1 and time_bounds(weight(1, votes - 1), bound) or CLASS
+  if first == CLASS then return true end
+  local members, times = unzipped(
+    redis.call("ZRANGE", by_time, "+inf", first, "BYSCORE", "REV", "LIMIT", 0, most + 1, "WITHSCORES")
+  )
+  if #members > most then return false end
+  if members[1] then add_to_bound(members, redis.call("ZMSCORE", by_votes, unpack(members)), times) end
+  return true
+end
 
 -- Reads all articles of a listing down to the bound. Returns false if that may be many.
 local function read_to_bound()
   if not bound or bound <= 0 then return false end
-  stops[#stops + 1] = {bound, LAST}
-  local best = tonumber(redis.call("ZRANGE", by_votes, 0, 0, "REV", "WITHSCORES")[2])
-  if best <= 1 then return true end
-  local first = time_bounds(weight(1, best - 1), bound)
-  if first == CLASS then return true end
-  local flat =
-    redis.call("ZRANGE", by_time, "+inf", first, "BYSCORE", "REV", "LIMIT", 0, most_to_bound + 1, "WITHSCORES")
-  if #flat > 2 * most_to_bound then
-    stops[#stops] = nil
-    return false
+  for _, top in ipairs(TOPS) do
+    local members, votes = unzipped(redis.call("ZRANGE", by_votes, 0, top, "REV", "WITHSCORES"))
+    local next_votes = tonumber(votes[top + 1] or 1)
+    if read_newer(next_votes, top == 0 and math.min(FEW, most_to_bound) or most_to_bound) then
+      members[top + 1] = nil
+      while members[1] and tonumber(votes[#members]) <= 1 do members[#members] = nil end -- such values are not above 0
+      if members[1] then add_to_bound(members, votes, redis.call("ZMSCORE", by_time, unpack(members))) end
+      stops[#stops + 1] = {bound, LAST}
+      return true
+    end
   end
-  local members = {}
-  for i = 1, #flat, 2 do members[#members + 1] = flat[i] end
-  for i, votes in ipairs(members[1] and redis.call("ZMSCORE", by_votes, unpack(members)) or {}) do
-    local value = votes and value_of(votes - 1, tonumber(flat[2 * i]))
-    if value and value >= bound then add_beyond(members[i], value) end
-  end
-  return true
+  return false
 end
 
 local function search_listing()
@@ -42,6 +60,7 @@ local function search_listing()
     local each = {place.value, place.member}
     if not furthest or comes_first(furthest, each) then furthest = each end
   end
+  left = left - most_read / 10
   if #found >= most then
     stops[#stops + 1] = furthest
   elseif limit then
@@ -49,8 +68,7 @@ local function search_listing()
   end
 end
 
-for i = 5, #KEYS, 3 do
+return reply_of_places(each_listing(function(i)
   index, by_votes, by_time = KEYS[i], KEYS[i + 1], KEYS[i + 2]
-  if redis.call("EXISTS", by_votes) == 1 and not read_to_bound() then search_listing() end
-end
-return reply_of_places()
+  if not read_to_bound() and redis.call("EXISTS", by_votes) == 1 then search_listing() end
+end))

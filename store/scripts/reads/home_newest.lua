@@ -2,19 +2,37 @@
 -- VOTES since an instant: what is to be found on the page does not come after the last of them.
 -- requires: gravity_index, home_places
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
--- ARGV  1-5 see gravity_index.lua; or 1 the instant (unix milliseconds), 2-5 ""   6-10 see home_places.lua
+-- ARGV  1-5 see gravity_index.lua; or 1 the instant (unix milliseconds), 2-5 ""   6-13 see home_places.lua
 -- Reply see home_places.lua
-local NEWEST = 8 -- articles of a listing that are read
+local NEWEST = 4 -- articles of a listing that are read: such as are shown, and lie beyond the position
+local DEEPEST = 1000 -- articles of a listing, by time, after which no more are read for that
 local since = ARGV[2] == "" and ARGV[1] or "-inf"
 
-for i = 5, #KEYS, 3 do
-  by_votes = KEYS[i + 1]
-  local flat = redis.call("ZRANGE", KEYS[i + 2], "+inf", since, "BYSCORE", "REV", "LIMIT", 0, NEWEST, "WITHSCORES")
+-- Reads some articles of a listing by time. Returns their members.
+local function read_by_time(i, first, count)
+  local flat =
+    redis.call("ZRANGE", KEYS[i + 2], "+inf", since, "BYSCORE", "REV", "LIMIT", first, count, "WITHSCORES")
   local members, times = {}, {}
   for j = 1, #flat, 2 do members[#members + 1], times[#times + 1] = flat[j], tonumber(flat[j + 1]) end
-  for j, votes in ipairs(members[1] and redis.call("ZMSCORE", by_votes, unpack(members)) or {}) do
+  for j, votes in ipairs(members[1] and redis.call("ZMSCORE", KEYS[i + 1], unpack(members)) or {}) do
     local value = votes and (ARGV[2] == "" and tonumber(votes) or value_of(votes - 1, times[j]))
     if value then add_beyond(members[j], value) end
   end
+  left = left - #members
+  return members
 end
-return reply_of_places()
+
+local function read_newest(i)
+  local first, count, missing = 0, NEWEST, NEWEST
+  repeat
+    local members = read_by_time(i, first, count)
+    if hides or blocks then sort_fresh() end
+    for _, member in ipairs(members) do
+      if is_shown[member] then missing = missing - 1 end
+    end
+    local has_more = #members == count
+    first, count = first + count, 2 * count
+  until missing <= 0 or not has_more or first > DEEPEST
+end
+
+return reply_of_places(each_listing(read_newest))

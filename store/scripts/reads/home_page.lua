@@ -2,10 +2,13 @@
 -- requires: home_places, index_rank
 -- KEYS  see home_places.lua
 -- ARGV  1 lowest value of the listing, or ""   2 a weight that the values depend on, if these are indexes of groups, or ""
---       3-5 ""   6-12 see home_places.lua
+--       3-5 ""   6-13 see home_places.lua
 -- Reply see home_places.lua
 --
--- It reads a few places of each index, and then more of those that may still have one that comes before the last.
+-- It reads a few places of each index, and then more of those that may still have one that comes before the last. While
+-- much is hidden, the last is not known yet: then it reads more of those indexes that have come the least far.
+local lowest = tonumber(ARGV[1])
+local order = is_down and {"REV", "WITHSCORES"} or {"WITHSCORES"}
 
 -- The indexes. In the place of that of a group with such a weight of its own, which is active here, there is that by the
 -- weights of the site.
@@ -21,44 +24,59 @@ local function site_ranked()
   return found
 end
 
--- An index with the ranks, from the highest value on, that are left to read: `first` to `last`.
-local function opened(key)
-  local index = {key = key, first = 0, last = redis.call("ZCARD", key) - 1}
-  if ARGV[1] ~= "" and index.last >= 0 then index.last = redis.call("ZCOUNT", key, ARGV[1], "+inf") - 1 end
-  if from and index.last >= 0 then
-    local rank = rank_of(key, ARGV[8], from_member, is_down)
-    if is_down then index.first = rank else index.last = math.min(index.last, rank - 1) end
+-- The rank in an index, in the direction of the page, of the first place beyond the position.
+local function first_rank(key)
+  local first = 0
+  if from then
+    first = rank_of(key, ARGV[8], from_member, is_down)
+    if not is_down then first = redis.call("ZCARD", key) - first end
   end
-  return index
+  if lowest and not is_down then first = math.max(first, redis.call("ZCOUNT", key, "-inf", "(" .. ARGV[1])) end
+  return first
 end
 
-local function has_more(index) return index.first <= index.last end
-
-local function read_more(index, count)
-  local first, last = index.first, math.min(index.last, index.first + count - 1)
-  if not is_down then first, last = math.max(index.first, index.last - count + 1), index.last end
-  local flat = redis.call("ZRANGE", index.key, first, last, "REV", "WITHSCORES")
-  for i = 1, #flat, 2 do add_place(flat[i], flat[i + 1]) end
-  if is_down then index.first = last + 1 else index.last = first - 1 end
-  local furthest = is_down and #flat - 1 or 1
-  index.stop = {tonumber(flat[furthest + 1]), flat[furthest]}
+-- Reads the next places of an index, which then has more only if there are as many.
+local function read_more(each)
+  local flat = redis.call("ZRANGE", each.key, each.next, each.next + each.count - 1, unpack(order))
+  each.has_more = #flat == 2 * each.count
+  for i = 1, #flat, 2 do
+    local value = tonumber(flat[i + 1])
+    if lowest and value < lowest then
+      each.has_more = false
+      break
+    end
+    add_place(flat[i], flat[i + 1])
+    each.stop = {value, flat[i]}
+  end
+  each.next, each.count, left = each.next + each.count, 2 * each.count, left - #flat / 2
 end
 
-local indexes = {}
-for _, key in ipairs(site_ranked()) do
-  local index = opened(key)
-  if has_more(index) then indexes[#indexes + 1] = index end
+-- Of some indexes those that have come the least far: half of them, or more with the same value.
+local function furthest_behind(open)
+  local values, found = {}, {}
+  for i, each in ipairs(open) do values[i] = is_down and -each.stop[1] or each.stop[1] end
+  table.sort(values)
+  local middle = values[math.ceil(#values / 2)]
+  for _, each in ipairs(open) do
+    if (is_down and -each.stop[1] or each.stop[1]) <= middle then found[#found + 1] = each end
+  end
+  return found
 end
-local open, count = indexes, math.min(wanted, math.max(2, math.ceil(2 * wanted / math.max(#indexes, 1))))
+
+local indexes, keys = {}, site_ranked()
+local count = math.min(wanted, math.max(2, math.ceil(2 * wanted / #keys)))
+for i, key in ipairs(keys) do indexes[i] = {key = key, next = first_rank(key), count = count} end
+local open = indexes
 while open[1] do
-  for _, index in ipairs(open) do read_more(index, count) end
-  local last, next_open = last_wanted(), {}
-  for _, index in ipairs(open) do
-    if has_more(index) and (not last or comes_first(index.stop, last)) then next_open[#next_open + 1] = index end
+  for _, each in ipairs(open) do read_more(each) end
+  local last, may_matter = last_wanted(), {}
+  for _, each in ipairs(indexes) do
+    if each.has_more and (not last or comes_first(each.stop, last)) then may_matter[#may_matter + 1] = each end
   end
-  open, count = next_open, 2 * count
+  if left <= 0 then break end
+  open = last and may_matter or furthest_behind(may_matter)
 end
-for _, index in ipairs(indexes) do
-  if has_more(index) then stops[#stops + 1] = index.stop end
+for _, each in ipairs(indexes) do
+  if each.has_more then stops[#stops + 1] = each.stop end
 end
-return reply_of_places()
+return reply_of_places(#indexes)

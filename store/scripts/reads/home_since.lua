@@ -3,23 +3,14 @@
 -- requires: home_places, since_search
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
 -- ARGV  1 the instant (unix milliseconds)   2-4 ""   5 about how many articles and commands the search in a listing may
---       take before it stops   6-12 see home_places.lua
+--       take before it stops   6-13 see home_places.lua
 -- Reply see home_places.lua
 --
 -- With a bound, a listing is read down to it, by votes or by time, if few articles have as many votes or are as new. Else
 -- a few places of each listing are read, and then more of those that may still have one that comes before the last.
-local MOST_READ_AT_ONCE = 30 -- articles of a listing since the instant that are all read
+local MOST_READ_AT_ONCE = bound and 8 or 30 -- articles of a listing since the instant that are all read
 
 local listings, steps = {}, budget
-
--- Those of some articles that have at least a value in an index.
-local function with_at_least(index, value, members)
-  local found = {}
-  for i, each in ipairs(members[1] and redis.call("ZMSCORE", index, unpack(members)) or {}) do
-    if each and tonumber(each) >= value then found[#found + 1] = members[i] end
-  end
-  return found
-end
 
 -- Reads all articles of a listing down to the bound: by votes or by time, whatever are fewer. Returns false if both may
 -- be many.
@@ -27,16 +18,20 @@ local function read_to_bound(total)
   local highest = from or "+inf"
   local count = redis.call("ZCOUNT", by_votes, bound, highest)
   if math.min(count, total) > most_to_bound then return false end
-  local members
-  if count <= total then
-    members = with_at_least(by_time, since, redis.call("ZRANGE", by_votes, bound, highest, "BYSCORE"))
-  else
-    members = with_at_least(by_votes, bound, redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE"))
-  end
-  for i, votes in ipairs(members[1] and redis.call("ZMSCORE", by_votes, unpack(members)) or {}) do
-    add_beyond(members[i], tonumber(votes))
-  end
+  left = left - math.min(count, total)
   stops[#stops + 1] = {bound, LAST}
+  if count == 0 then return true end
+  if count <= total then
+    local members, votes = unzipped(redis.call("ZRANGE", by_votes, bound, highest, "BYSCORE", "WITHSCORES"))
+    for i, time in ipairs(redis.call("ZMSCORE", by_time, unpack(members))) do
+      if time and tonumber(time) >= since then add_beyond(members[i], tonumber(votes[i])) end
+    end
+    return true
+  end
+  local members = redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE")
+  for i, votes in ipairs(redis.call("ZMSCORE", by_votes, unpack(members))) do
+    if votes and tonumber(votes) >= bound then add_beyond(members[i], tonumber(votes)) end
+  end
   return true
 end
 
@@ -51,23 +46,34 @@ local function read_more(listing, count)
   if page.value then listing.stop = {page.value, page.member == END and LAST or page.member} end
 end
 
-local function open_listing(keys)
-  classes, by_votes, by_time = unpack(keys)
-  local total = redis.call("ZCOUNT", by_time, since, "+inf")
-  if total == 0 or bound and read_to_bound(total) then return end
-  local member = from and from_member == LAST and END or from_member -- else a class that was read would be read again
-  local page = {down = is_down, wanted = wanted, skip = 0, found = {}, value = from, member = member}
-  local listing = {keys = keys, page = page}
-  if total <= MOST_READ_AT_ONCE then
-    page.wanted = total
-    read_sorted(page, redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE"))
-    for i = 1, #page.found, 2 do add_place(page.found[i], string.format("%.17g", page.found[i + 1])) end
-  else
-    listings[#listings + 1] = listing
+-- Reads all articles of a listing since the instant, with a bound those down to it. Returns false if they are many.
+local function read_all()
+  local most, is_below = MOST_READ_AT_ONCE, false
+  local members = redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE", "LIMIT", 0, most + 1)
+  left = left - #members
+  if #members > most then return false end
+  for i, votes in ipairs(members[1] and redis.call("ZMSCORE", by_votes, unpack(members)) or {}) do
+    local value = tonumber(votes or "")
+    if value and bound and value < bound then
+      is_below = true
+    elseif value then
+      add_beyond(members[i], value)
+    end
   end
+  if is_below then stops[#stops + 1] = {bound, LAST} end
+  return true
 end
 
-for i = 5, #KEYS, 3 do open_listing({KEYS[i], KEYS[i + 1], KEYS[i + 2]}) end
+local function open_listing(i)
+  local keys = {KEYS[i], KEYS[i + 1], KEYS[i + 2]}
+  classes, by_votes, by_time = unpack(keys)
+  if read_all() or bound and read_to_bound(redis.call("ZCOUNT", by_time, since, "+inf")) then return end
+  local member = from and from_member == LAST and END or from_member -- else a class that was read would be read again
+  local page = {down = is_down, wanted = wanted, skip = 0, found = {}, value = from, member = member}
+  listings[#listings + 1] = {keys = keys, page = page}
+end
+
+local opened = each_listing(open_listing)
 local open, count = listings, math.min(wanted, math.max(2, math.ceil(2 * wanted / math.max(#listings, 1))))
 while open[1] do
   local next_open = {}
@@ -83,4 +89,4 @@ end
 for _, listing in ipairs(listings) do
   if listing.is_open then stops[#stops + 1] = listing.stop end
 end
-return reply_of_places()
+return reply_of_places(opened)
