@@ -94,9 +94,8 @@ class Store:
         `rules` are those by which texts are hidden without a moderator, and `check` asks a service outside about texts.
         `deletions` is the file that has the deletions of users, for stores that are restored later. `offers` say
         who may register, and whether there are passwords. Users may have an address only if the site `offers_mail`.
-        Articles take no comments after `comment_days`, if that is given.
-        Without `strict`, a store created with another policy is opened, too: `verify` rebuilds its indexes. Without
-        `bounded_hashing`, passwords wait to be hashed for any time, and none is refused.
+        Articles take no comments after `comment_days`, if given. Without `strict`, a store created with another policy
+        is opened, too: `verify` rebuilds its indexes. Without `bounded_hashing`, passwords are hashed however late.
 
         Raises:
             StoreMismatch: it was created with other settings, or a restore into it has not finished.

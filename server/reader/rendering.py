@@ -21,7 +21,13 @@ from server.words.words import Words
 from store.links import web_address
 
 TEMPLATES = Path(__file__).with_name("templates")
-UNITS = {"years": 365 * 86_400, "months": 30 * 86_400, "days": 86_400, "hours": 3_600, "minutes": 60}  # seconds
+UNITS = {  # their texts, and their seconds
+    "years-ago": 365 * 86_400,
+    "months-ago": 30 * 86_400,
+    "days-ago": 86_400,
+    "hours-ago": 3_600,
+    "minutes-ago": 60,
+}
 CONSTANT = re.compile(r"""\{\{ t\("([a-z0-9-]+)"\) \}\}""")  # a text without variables
 STRONG = Markup("<strong>"), Markup("</strong>")
 MOST_LANGUAGES = 32  # whose compiled templates are kept
@@ -94,17 +100,17 @@ def ago(words: Words, instant: datetime, now: datetime) -> str:
     seconds = int((now - instant).total_seconds())
     for unit, length in UNITS.items():
         if seconds >= length:
-            return words(f"{unit}-ago", count=seconds // length)
+            return words.counted(unit, seconds // length)
     return words("just-now")
 
 
 def counted(words: Words, count: int, name: str) -> str:
     """A text with a count, such as that of the name `votes`."""
-    return words(name, count=count)
+    return words.counted(name, count)
 
 
 def separated(words: Words, count: int) -> str:
-    return words("number", count=count)
+    return words.counted("number", count)
 
 
 def page(article: str) -> str:

@@ -30,6 +30,7 @@ class Words:
         self._added = set[str]()
         self._constants: dict[str, str] = {}
         self._formatted = lru_cache(MOST)(self._format)
+        self.counted = lru_cache(MOST)(self._counted)  # a text with `count`, which pages have most of
 
     @cached_property
     def source(self) -> bytes:
@@ -76,6 +77,9 @@ class Words:
         if errors:
             raise errors[0]
         return str(text)
+
+    def _counted(self, name: str, count: int) -> str:
+        return self._format(name, (("count", count),))
 
     def _add(self, name: str) -> None:
         """Parse a text that is used for the first time, and those that it refers to."""

@@ -22,6 +22,17 @@ ROOT = Path(__file__).parents[2]
 READER = ROOT / "reader/src"
 PYTHON = [ROOT / "server/reader", ROOT / "server/mails", ROOT / "server/words"]
 LETTERS = re.compile(r"[^\W\d_]{2,}")
+# What a reader sees or hears of a component: the text before the end of an element or alone on a line within one,
+# attributes, sentences, and what is said.
+SPOKEN = [
+    re.compile(r">([^<>{}=;()`]*)</"),
+    re.compile(r">\n\s*([A-Za-z][^<>{}=;()`\n]*)\n\s*<"),
+    re.compile(
+        r'\s(?:aria-label|title|label|hint|submit|placeholder|empty|reason|said|question|consequence)="([^"]*)"'
+    ),
+    re.compile(r'"([A-Z][a-z]+ [^"\n]*|[A-Z][a-z]+[.…])"'),
+    re.compile(r'\bsay(?:Problem)?\(["`]([^"`]*)'),
+]
 # Names of texts that are put together: what they begin with, and where.
 PUT_TOGETHER = {
     "order-": "the orders of articles",
@@ -76,6 +87,15 @@ def test_each_text_is_used():
     unused = [name for name in default_entries("en") if name not in named and f"{name[:-5]}" not in ROLES]
 
     assert [name for name in unused if not name.startswith(tuple(PUT_TOGETHER))] == []
+
+
+def test_components_have_no_texts_of_their_own():
+    found = []
+    for path in sorted(READER.rglob("*.tsx")):
+        source = re.sub(r"/\*.*?\*/|(?<!:)//[^\n]*|graphql\(`.*?`\)", "", path.read_text(), flags=re.DOTALL)
+        found += [(path.name, text) for pattern in SPOKEN for text in pattern.findall(source) if LETTERS.search(text)]
+
+    assert found == []
 
 
 def test_templates_have_no_texts_of_their_own():

@@ -155,6 +155,10 @@ class World:
             return purge
         if self.random.random() < TOLD:
             return self._step("told", self._told())
+        return self._next_of_most()
+
+    def _next_of_most(self) -> Step:
+        """Reads, writes, or both at once."""
         kind = self.random.random()
         if kind < 0.42:
             return self._step("together", [self._read()])
