@@ -189,6 +189,12 @@ class HiddenArticle(Article):
     is_cacheable = False
 
 
+class ArchivedArticle(Article):
+    """An article that has left Redis with its conversation."""
+
+    __slots__ = ()
+
+
 class UncachedArticle(Article):
     """The article in the reply to a write. Nothing reads this record again, so its JSON is not cached."""
 
