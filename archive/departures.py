@@ -59,7 +59,12 @@ def _departure(found: Archivable, hashes: Hashes, comments: Sequence[Comment], b
     article = found.article
     of_article = KeptOfArticle(found.notified, article.active_at, article.comment_count, unix_milliseconds())
     of_comments = [
-        (number, Kept(each.reply_count, computed.below.get(number, 0), hashes[number]["path"], hashes[number].get("notified")))
+        (
+            number,
+            Kept(
+                each.reply_count, computed.below.get(number, 0), hashes[number]["path"], hashes[number].get("notified")
+            ),
+        )
         for number, each in computed.comments.items()
     ]
     return Departure(of_article, of_comments)

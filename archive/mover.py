@@ -182,12 +182,7 @@ class Mover:
 
     async def _drop_left(self, p: int) -> None:
         """Remove comments from Redis whose articles have left it, unless another process does so, or writes such."""
-        if numbers := await conversations.left(self.site, p):
-            held = conversations.lease(self.site, p)
-            with suppress(LeaseTaken, conversations.Overtaken):
-                async with held.held():
-                    for number in numbers:
-                        await conversations.drop(self.site, held, number)
+        await _drop_left_of(self.site, p)
 
     async def _have_conversations_begun(self) -> bool:
         """Before the first conversation leaves Redis, let all processes know that from now on some are in the database."""
@@ -275,6 +270,21 @@ async def archiving_old(database: Database | None, site: Site, limits: HotLimits
     finally:
         with suppress(StoreUnavailable):
             await mover.close()
+
+
+async def drop_left(site: Site) -> None:
+    """Remove comments from Redis that the database has. Nothing if another process does so."""
+    for p in range(site.partitions):
+        await _drop_left_of(site, p)
+
+
+async def _drop_left_of(site: Site, p: int) -> None:
+    if numbers := await conversations.left(site, p):
+        held = conversations.lease(site, p)
+        with suppress(LeaseTaken, conversations.Overtaken):
+            async with held.held():
+                for number in numbers:
+                    await conversations.drop(site, held, number)
 
 
 async def renew_listings(site: Site, database: Database) -> None:

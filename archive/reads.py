@@ -114,7 +114,9 @@ class ArchiveReads:
         states = await moving.states_of(self._site, articles) if articles else {}
         found = {each.number: each for each in archived if states[each.article].may_be_archived}
         if back := [each.number for each in archived if not states[each.article].may_be_archived]:
-            hashes = await load_again(self._site, [queries.hash_of(self._site, queries.COMMENTS, each) for each in back])
+            hashes = await load_again(
+                self._site, [queries.hash_of(self._site, queries.COMMENTS, each) for each in back]
+            )
             pairs = zip(back, map(queries.COMMENTS.decode, back, hashes), strict=True)
             found |= {number: comment for number, comment in pairs if comment}
         return found
@@ -133,7 +135,9 @@ class ArchiveReads:
         old = {each.number for each in articles if each and each.posted_at < latest} - archived
         load, results = self._load, dict[int, T]()
         for _ in range(moments.TRIES):
-            left = [place for place, (article, *_) in enumerate(wanted) if article not in archived and place not in results]
+            left = [
+                place for place, (article, *_) in enumerate(wanted) if article not in archived and place not in results
+            ]
             # Articles leave before their comments are removed: so what was read before this was whole.
             checked = sorted({wanted[place][0] for place in left} & old)
             call, home = moving.new_call(), self._site.home_of_article

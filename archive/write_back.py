@@ -110,6 +110,19 @@ async def bring_back(store: Store, database: Database | None, number: int) -> bo
     return archived is not None and await _bring_back(store, database, archived)
 
 
+async def bring_back_comments(store: Store, database: Database | None, numbers: Collection[int]) -> bool:
+    """
+    Write the archived articles of those of some comments that Redis does not have back; False if there are none. One
+    query, and for each article the cost of `bring_back`. Without archived conversations it costs nothing.
+    """
+    if not store.site.rankings.has_archived_conversations or not numbers:
+        return False
+    found = await ask(store.site, database, partial(conversations.archived, numbers=list(numbers)))
+    for article in dict.fromkeys(each.article for each in found):
+        await bring_back(store, database, article)
+    return bool(found)
+
+
 def fields(archived: Article) -> dict[str, str]:
     """The fields of an article's hash, except the digest of the link, which is derived from the link."""
     values = {

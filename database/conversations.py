@@ -37,7 +37,8 @@ def comments(connection: "Connection", article: int) -> list[Comment]:
     whether a thread shows a comment: `archive.conversations` finds both.
     """
     return [
-        Comment(*[*columns, 0, ContentState[state]]) for *columns, state in COMMENTS.run(connection, {"article": article})
+        Comment(*[*columns, 0, ContentState[state]])
+        for *columns, state in COMMENTS.run(connection, {"article": article})
     ]
 
 
@@ -81,6 +82,11 @@ def keep_article(connection: "Connection", article: int, kept: KeptOfArticle) ->
     KEEP_ARTICLE.run(connection, {"number": article, **kept._asdict()})
 
 
+def left_since(connection: "Connection", since: int) -> list[int]:
+    """The archived articles that have left Redis with a conversation since an instant (unix milliseconds)."""
+    return list(LEFT_SINCE.run(connection, {"since": since, "archived": True}).scalars())
+
+
 def forget(connection: "Connection", articles: Sequence[int]) -> None:
     """Forget that articles had a conversation when they left Redis before."""
     for some in slices(articles):
@@ -114,14 +120,13 @@ KEEP = Statement("""UPDATE comments SET reply_count = :reply_count, descendant_c
   notified = :notified WHERE number = :number""")
 KEEP_ARTICLE = Statement("""UPDATE articles SET notified = :notified, active_ms = :active_at,
   comment_count = :comment_count, left_ms = :left WHERE number = :number""")
+LEFT_SINCE = Statement("SELECT number FROM articles WHERE left_ms >= :since AND archived = :archived")
 FORGET = Statement(
     """UPDATE articles SET notified = NULL, active_ms = NULL, comment_count = NULL, left_ms = NULL
     WHERE number IN :numbers AND left_ms IS NOT NULL""",
     "numbers",
 )
-KEPT = Statement(
-    "SELECT number, reply_count, descendant_count, path, notified FROM comments WHERE article = :article"
-)
+KEPT = Statement("SELECT number, reply_count, descendant_count, path, notified FROM comments WHERE article = :article")
 NOTIFIED_BY = Statement(
     "SELECT number, notified FROM articles WHERE number IN :numbers AND archived = :archived AND notified IS NOT NULL",
     "numbers",

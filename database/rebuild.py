@@ -142,7 +142,8 @@ class Rebuild:
         await self._replace_names()
         is_in_store = ARTICLES.c.archived.is_(False)
         await self._sweep(ARTICLES, self._article_lookup, remove_rows_of_articles, is_in_store)
-        await self._sweep(COMMENTS, self._comment_lookup, remove_rows_of_comments)
+        archived = select(ARTICLES.c.number).where(ARTICLES.c.archived.is_(True))
+        await self._sweep(COMMENTS, self._comment_lookup, remove_rows_of_comments, COMMENTS.c.article.not_in(archived))
         await self.database.write(remove_comments_without_article)
         for table in OF_AN_ARTICLE[1:]:
             await self.database.write(remove_orphans, table, ARTICLES)
@@ -433,7 +434,10 @@ def remove_with_comments(connection: Connection, numbers: set[int]) -> None:
 
 
 def remove_rows_of_comments(connection: Connection, rows: Sequence[Row[Any]]) -> None:
-    numbers = {row.number for row in rows}
+    found = [row.number for row in rows]
+    archived = select(ARTICLES.c.number).where(ARTICLES.c.archived.is_(True))
+    stays = COMMENTS.c.article.not_in(archived)  # others were archived meanwhile
+    numbers = set(connection.scalars(select(COMMENTS.c.number).where(COMMENTS.c.number.in_(found), stays)))
     remove_comments(connection, numbers)
     derive(connection, Changed(comments=numbers))
 

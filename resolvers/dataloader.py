@@ -25,7 +25,17 @@ from store.moderation_records import ModerationAction
 from store.queries import Read, RecordType
 from store.ranking import standings
 from store.ranking.standings import Rank
-from store.records import ArchivedArticle, Article, Comment, ContentState, GroupPlace, HiddenArticle, Position, Profile, Vote
+from store.records import (
+    ArchivedArticle,
+    Article,
+    Comment,
+    ContentState,
+    GroupPlace,
+    HiddenArticle,
+    Position,
+    Profile,
+    Vote,
+)
 from store.site import Login
 from store.store import Store
 
@@ -150,9 +160,7 @@ class Reads:
         found = [(comment, articles[comment.article]) if comment else (None, None) for comment in comments]
         return [(comment if article else None, article) for comment, article in found]
 
-    async def of_conversations(
-        self, wanted: Sequence[tuple[int, Read[T], Callable[[Conversation], T]]]
-    ) -> list[T]:
+    async def of_conversations(self, wanted: Sequence[tuple[int, Read[T], Callable[[Conversation], T]]]) -> list[T]:
         """
         The results of reads of conversations, each with the number of its article, and the function that computes the
         same from a conversation that is archived. One round trip for all; more as `ArchiveReads.of_conversations`.

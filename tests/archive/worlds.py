@@ -157,6 +157,7 @@ class Pair:
     sent_queries: list[tuple[str, str | None, dict[str, Any]]] = field(default_factory=list)
     stories: int = 0
     crashes: bool = True
+    days: int | None = None  # after which conversations leave Redis
     archiver: Mover | None = None
     mirror: Mirror | None = None
 
@@ -300,7 +301,7 @@ class Pair:
 
     async def run_mover(self, articles: int, articles_per_user: int) -> bool:
         """Run a pass of the mover with these limits; False if its process ended in a simulated crash."""
-        world, limits = self.archiving, HotLimits(articles, articles_per_user)
+        world, limits = self.archiving, HotLimits(articles, articles_per_user, self.days)
         assert world.database
         if self.archiver is None:
             database: Any = CrashingDatabase(world.database, self.chance) if self.crashes else world.database
