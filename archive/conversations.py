@@ -79,7 +79,7 @@ class Conversation:
         return ThreadPosition((), 0, max(self.comments, default=0))
 
     def siblings_page(self, parent: int, order: CommentOrder, window: Window) -> PartitionPage:
-        """As `threads.siblings_page`: a page of the replies to a comment, or to the article if `parent` is its number."""
+        """As `threads.siblings_page`: the replies to a comment, or to the article if `parent` is its number."""
         siblings = self._siblings(parent, order)
         first, end = 0, len(siblings)
         if window.beyond:
@@ -123,7 +123,8 @@ class Conversation:
         """The replies to a comment, or to the article, in an order."""
         key = parent, order
         if key not in self._sorted:
-            self._sorted[key] = sorted(_key(order, self._present(order, each)) for each in self.replies.get(parent, ()))
+            present = (self._present(order, each) for each in self.replies.get(parent, ()))
+            self._sorted[key] = sorted(_key(order, each) for each in present)
         return self._sorted[key]
 
     def _present(self, order: CommentOrder, number: int) -> Position:
@@ -152,7 +153,8 @@ class Conversation:
 class _Walk:
     """
     A walk through a thread in pre-order. `path` has the levels of the place from which it goes on, `is_cut` says that
-    the path ends above that place; without both it begins at an end of the thread. Comments after `newest` are left out.
+    the path ends above that place; without both it begins at an end of the thread. Comments after `newest` are left
+    out.
     """
 
     conversation: Conversation

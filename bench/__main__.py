@@ -28,8 +28,10 @@ from bench.targets import growth, judged, judgements
 from server.managed_valkey import server
 from store import keys
 from store.articles import VOTE
+from store.comments import VOTE_ON_COMMENT
 from store.ranking.formulas import Policy
 from store.store import Store
+from store.threads import PLACE_LIFETIME
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -93,7 +95,7 @@ async def _fill(url: str, articles: int) -> Ground:
 
 
 def _config(url: str) -> dict[str, object]:
-    """The configuration of the peers: the address of Valkey, the formats of keys, and the script of a vote."""
+    """The configuration of the peers: the address of Valkey, the formats of keys, and the scripts of votes."""
     policy = Policy()
     named = (keys.article, keys.voted, keys.downvoted, keys.timeline, keys.following, keys.session)
     texts = {key.name: key(0, "%s") for key in named}
@@ -101,9 +103,13 @@ def _config(url: str) -> dict[str, object]:
         "url": url,
         "redis": url.removeprefix("unix://"),
         "keys": {**texts, "score": keys.index(0, "score"), "group": keys.group(0, "%s", "score")},
-        "home": VOTE.beginning(0)[3:],
-        "vote": VOTE.body,
+        "scripts": {
+            name: {"keys": script.beginning(0)[3:], "text": script.body}
+            for name, script in (("vote", VOTE), ("voteOnComment", VOTE_ON_COMMENT))
+        },
         "policy": policy.script_arguments,
+        "partitions": 1,
+        "placeLifetime": PLACE_LIFETIME,
         "voteWorth": policy.vote_score * 1000,
         "votingWindow": policy.voting_window * 1000,
     }

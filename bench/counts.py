@@ -150,13 +150,13 @@ async def counted() -> tuple[Figures, Counts]:
     with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
         store = await Store.open(url, partitions=1)
         prepared = await ground(store, await filling.fill(store, ARTICLES))
+        await store.close()  # else it would get invalidations, in the same thread
         settings = Settings(redis_url=url, database_url="none", rate_limits="off", log_level="warning")
         async with serving(settings) as client:
             bytecodes = await of_queries(client, prepared)
             bytecodes["equal page"] = await of_equal_pages(client, QUERIES["page"].requests(prepared)[0])
             evicted = await evictions(client, QUERIES["varied"].requests(prepared))
-            others = {"evictions a page": evicted, "executions an event": await executions(client, store, prepared)}
-        await store.close()
+            others = {"evictions a page": evicted, "executions an event": await executions(client, url, prepared)}
     return Figures(PYTHON, {name: round(count) for name, count in bytecodes.items()}), others
 
 
@@ -182,9 +182,10 @@ async def of_queries(client: Client, prepared: Ground) -> Counts:
     for name in ("page", "group", "nested", "feed", "article"):
         counts[name] = await of_requests(client, unequal(QUERIES[name].requests(prepared))[:REQUESTS])
     counts["varied"] = await of_requests(client, QUERIES["varied"].requests(prepared)[:REQUESTS])
-    votes = QUERIES["vote"].requests(prepared)
-    half = len(votes) // 2  # the second half takes back the votes of the first
-    counts["vote"] = await of_requests(client, [*votes[: REQUESTS // 2], *votes[half : half + REQUESTS // 2]])
+    for name in ("vote", "vote-on-comment"):
+        votes = QUERIES[name].requests(prepared)
+        half = len(votes) // 2  # the second half takes back the votes of the first
+        counts[name] = await of_requests(client, [*votes[: REQUESTS // 2], *votes[half : half + REQUESTS // 2]])
     return counts
 
 
@@ -238,7 +239,7 @@ async def evictions(client: Client, requests: Sequence[Request]) -> float:
     return (totals[-1] - totals[-2]) / len(requests)
 
 
-async def executions(client: Client, store: Store, prepared: Ground) -> float:
+async def executions(client: Client, url: str, prepared: Ground) -> float:
     """Executions of one event for `SUBSCRIBERS` equal subscriptions: each execution opens a context."""
     number, connections = prepared.places["score"][0].number, client.connect(SUBSCRIBERS)
     body = orjson.dumps({"query": CHANGED % number})
@@ -246,9 +247,11 @@ async def executions(client: Client, store: Store, prepared: Ground) -> float:
     for each in connections:
         each.send(head + b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
     await until_subscribed(client)
+    store = await Store.open(url, partitions=1)
     with Tracer(Contexts.open.__code__) as tracer:
         await store.articles.vote(number, "newcomer", Vote.UP)
         await asyncio.to_thread(lambda: [received(each, has_event) for each in connections])
+    await store.close()
     return tracer.calls
 
 

@@ -20,6 +20,7 @@ POSTERS = [f"poster-{each}" for each in range(2_000)]
 VIEWERS = [f"viewer-{each}" for each in range(100)]
 GROUPS = [f"group-{each}" for each in range(20)]
 FOLLOWEES = 100
+COMMENTS = 100  # that are voted on
 VOTED = 20_000  # newest articles, which have votes of others than their posters
 MOST_VOTES = 60
 SPAN_MS = 5 * DAY * 1000
@@ -48,6 +49,17 @@ async def fill(store: Store, count: int) -> list[str]:
     await store.site.redis.pipeline(list(user_commands(store, karma, chance)))
     await store.site.redis.run(("SET", keys.sequence(0), count))
     return [(await store.sessions.open(viewer)).token for viewer in VIEWERS]
+
+
+async def discuss(store: Store, articles: list[int]) -> list[int]:
+    """Post `COMMENTS` on some articles in turn, and return their numbers."""
+    chance, numbers = random.Random(4), []
+    for place in range(COMMENTS):
+        text = f"Comment {place}: {chance.getrandbits(64):x}"
+        posted = await store.comments.post(articles[place % len(articles)], None, POSTERS[place], text)
+        assert posted.comment is not None, "it is new"
+        numbers.append(posted.comment.number)
+    return numbers
 
 
 def invented(chance: random.Random, count: int, now: int) -> Iterator[Posted]:

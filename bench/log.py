@@ -3,7 +3,7 @@ What a vote costs: the script of another checkout and of this one, in turns, on 
 
     python -m bench.log FOLDER [ROUNDS]
 
-`FOLDER` is a checkout of a version whose scripts got their keys by position. Each round has 300 votes with each script,
+`FOLDER` is another checkout, whose scripts get their keys by name. Each round has 300 votes with each script,
 on new articles of a site of 20,000, in all orders; the two take turns in being first. It prints the microseconds of a
 vote, the medians of slices of 20 votes: in the script, by the clock of the server; and of the processor time of the
 whole server, which also writes the append-only file.
@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from bench.orders import GROUPS, NOW, SIZES, fill
 from server.managed_valkey import server
@@ -33,11 +34,21 @@ SLICE = 20  # votes that are measured together: few, so that most slices run wit
 ROUNDS = 60
 OTHER_VOTE = """
 import json
-from store import keys
-from store.ranking.formulas import ORDERS
-from store.scripts.registry import VOTE
-print(json.dumps([VOTE.text, *keys.partition_keys(0, ORDERS)]))
+from store.articles import VOTE
+print(json.dumps([VOTE.text, VOTE.beginning(0)[3:], getattr(VOTE, "keeps_answers", False)]))
 """
+
+
+class VoteScript(NamedTuple):
+    """The beginning of the command of a vote, and whether the script keeps its answers: then a call has a last text."""
+
+    beginning: Command
+    keeps_answers: bool
+
+    def call(self, command: Command) -> Command:
+        """The call of this script with the arguments of another call."""
+        arguments = command[len(VOTE.beginning(0)) :]
+        return (*self.beginning, *(arguments if self.keeps_answers else arguments[:-1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +67,7 @@ async def main(folder: Path, rounds: int) -> None:
         print("| groups | script before | now | ratio | process before | now | ratio |")
         print("|---|---|---|---|---|---|---|")
         for count in (0, 1, 3):
-            found = await _costs(store, [before, VOTE.beginning(0)], GROUPS[:count], rounds)
+            found = await _costs(store, [before, VoteScript(VOTE.beginning(0), True)], GROUPS[:count], rounds)
             script = _row(*(median(cost.script for cost in costs) for costs in found))
             process = _row(*(median(cost.process for cost in costs) for costs in found))
             print(f"| {count} | {script} | {process} |", flush=True)
@@ -65,13 +76,15 @@ async def main(folder: Path, rounds: int) -> None:
         await store.close()
 
 
-def _vote_of(folder: Path) -> Command:
-    """The beginning of the command of a vote in another checkout: digest and keys."""
-    text, *names = json.loads(subprocess.check_output([sys.executable, "-c", OTHER_VOTE], cwd=folder))
-    return ("EVALSHA", LuaScript(text).digest, len(names), *names)
+def _vote_of(folder: Path) -> VoteScript:
+    """The script of another checkout."""
+    found = subprocess.check_output([sys.executable, "-c", OTHER_VOTE], cwd=folder)
+    text, keys_of_script, keeps_answers = json.loads(found)
+    beginning = ("EVALSHA", LuaScript(text).digest, len(keys_of_script), *keys_of_script)
+    return VoteScript(beginning, keeps_answers)
 
 
-async def _costs(store: Store, scripts: Sequence[Command], groups: Sequence[str], rounds: int) -> list[list[Cost]]:
+async def _costs(store: Store, scripts: Sequence[VoteScript], groups: Sequence[str], rounds: int) -> list[list[Cost]]:
     """The cost of each slice of each round, for each script."""
     found: list[list[Cost]] = [[] for _ in scripts]
     for turn in range(rounds):
@@ -82,13 +95,13 @@ async def _costs(store: Store, scripts: Sequence[Command], groups: Sequence[str]
     return found
 
 
-async def _votes(store: Store, script: Command, groups: Sequence[str], number: int) -> list[Cost]:
+async def _votes(store: Store, script: VoteScript, groups: Sequence[str], number: int) -> list[Cost]:
     """The cost of votes on a new article, all by new voters, without the first, for each slice of them."""
     article = (2 * SIZES[1] + 1_000 * len(groups) + number) * keys.SLOTS
     fields = ("title", "a", "poster", "alice", "time", NOW, "up", 1, "down", 0, "groups", " ".join(groups))
     voters = [f"voter-{each}" for each in range(VOTES + 1)]
     commands = [store.site.command(VOTE, 0, article, Vote.UP.value, username=name) for name in voters]
-    first, *votes = [(*script, *command[len(VOTE.beginning(0)) :]) for command in commands]
+    first, *votes = map(script.call, commands)
     made: list[Command] = [
         ("HSET", keys.article(0, article), *fields),
         ("SADD", keys.voted(0, article), "alice"),

@@ -106,12 +106,13 @@ async def voters(redis: "Redis", numbers: Sequence[int]) -> list[list[str]]:
     return [sorted(names, key=str.lower) for names in found]
 
 
-async def cast_vote(redis: "Redis", authorization: str, number: int, vote: int) -> tuple[bool, Hash]:
-    """Run Upvote's own script. Returns whether the vote changed something, and the article's hash."""
-    script = redis.register_script(CONFIG["vote"])
+async def cast_vote(redis: "Redis", name: str, authorization: str, *arguments: int) -> tuple[bool, Hash]:
+    """Run one of Upvote's own scripts of votes. Returns whether the vote changed something, and the subject's hash."""
+    given = CONFIG["scripts"][name]
     now = round(time.time() * 1000)
-    status, _, flat = await script(
-        keys=CONFIG["home"], args=["", digest(authorization), now, *CONFIG["policy"], number, vote]
+    script = redis.register_script(given["text"])
+    status, _, flat, *_ = await script(
+        keys=given["keys"], args=["", digest(authorization), now, *CONFIG["policy"], *arguments]
     )
     return status == "voted", dict(zip(flat[::2], flat[1::2], strict=True))
 

@@ -7,7 +7,7 @@ from itertools import cycle, pairwise
 
 import orjson
 
-from bench.filling import GROUPS
+from bench.filling import GROUPS, discuss
 from resolvers import pagination
 from store import keys
 from store.records import Position
@@ -16,6 +16,7 @@ from store.store import Store
 VARIED = 300  # different pages
 DRAWN = 6_000  # requests for them, where their order is drawn
 UNEQUAL = 100
+DISCUSSED = 20  # first articles of the site, which have comments
 FIRST_PLACES = 1_000  # first places of a listing, from which cursors and votes are drawn
 FIELDS = "id title link votes score postedAt viewerVote poster { id username } groups { id name }"
 LISTED = f"edges {{ cursor node {{ {FIELDS} }} }} pageInfo {{ hasNextPage endCursor }}"
@@ -34,16 +35,22 @@ NESTED = f"""query Nested {{ articles(first: 25) {{ nodes {{ id title votes post
 FEED = f"query Feed {{ feed {{ articles(first: 25) {{ {LISTED} }} }} }}"
 VOTE = """mutation Vote($input: VoteInput!) { vote(input: $input) {
   changed article { id votes viewerVote } userErrors { message } } }"""
+VOTE_ON_COMMENT = """mutation VoteOnComment($input: VoteOnCommentInput!) { voteOnComment(input: $input) {
+  changed comment { id votes viewerVote } userErrors { message } } }"""
 
 Request = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The data for requests: tokens of the viewers, and the first places of the site and of each group."""
+    """
+    The data for requests: tokens of the viewers, the first places of the site and of each group, and comments on the
+    first articles.
+    """
 
     tokens: list[str]
     places: dict[str, list[Position]]
+    comments: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +67,12 @@ async def ground(store: Store, tokens: list[str]) -> Ground:
     indexes |= {f"group:{name}:score": keys.group(0, name, "score") for name in GROUPS}
     ranges = [("ZRANGE", key, 0, FIRST_PLACES - 1, "REV", "WITHSCORES") for key in indexes.values()]
     replies = await store.site.redis.pipeline(ranges)
-    return Ground(
-        tokens,
-        {
-            name: [Position(float(value), member) for member, value in reply]
-            for name, reply in zip(indexes, replies, strict=True)
-        },
-    )
+    places = {
+        name: [Position(float(value), member) for member, value in reply]
+        for name, reply in zip(indexes, replies, strict=True)
+    }
+    comments = await discuss(store, [place.number for place in places["score"][:DISCUSSED]])
+    return Ground(tokens, places, comments)
 
 
 def request(document: str, token: str, **variables: object) -> Request:
@@ -141,13 +147,21 @@ def unique(places: list[Position]) -> list[Position]:
 
 def vote(ground: Ground) -> list[Request]:
     """Upvotes and votes taken back, by all viewers on the first articles; nearly all of them change something."""
+    numbers = [place.number for place in ground.places["score"]]
+    return votes(VOTE, "articleId", ground.tokens, [f"article:{number}" for number in numbers])
+
+
+def vote_on_comment(ground: Ground) -> list[Request]:
+    """The same on comments."""
+    return votes(VOTE_ON_COMMENT, "commentId", ground.tokens, [f"comment:{number}" for number in ground.comments])
+
+
+def votes(document: str, field: str, tokens: list[str], ids: list[str]) -> list[Request]:
     chance = random.Random(3)
-    pairs = [(chance.choice(ground.tokens), chance.choice(ground.places["score"]).number) for _ in range(VARIED)]
-    return [cast(number, token, value) for value in ("UP", "NONE") for token, number in pairs]
-
-
-def cast(number: int, token: str, value: str) -> Request:
-    return request(VOTE, token, input={"articleId": f"article:{number}", "value": value})
+    pairs = [(chance.choice(tokens), chance.choice(ids)) for _ in range(VARIED)]
+    return [
+        request(document, token, input={field: id, "value": value}) for value in ("UP", "NONE") for token, id in pairs
+    ]
 
 
 QUERIES = {
@@ -163,5 +177,6 @@ QUERIES = {
         Query("nested", nested),
         Query("feed", feed),
         Query("vote", vote, writes=True),
+        Query("vote-on-comment", vote_on_comment, writes=True),
     )
 }

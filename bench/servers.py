@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 NODE = ROOT / "bench" / "peers"
 READS = frozenset({"page", "varied", "varied-uniform", "varied-skewed", "group"})
-EVERYTHING = READS | {"article", "nested", "feed", "vote"}
+EVERYTHING = READS | {"article", "nested", "feed", "vote", "vote-on-comment"}
 PYTHON = EVERYTHING | {"fallback"}
 STARTING_SECONDS = 60
 TICKS = os.sysconf("SC_CLK_TCK")

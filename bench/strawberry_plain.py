@@ -87,14 +87,24 @@ class Article:
 
     @strawberry.field
     async def viewer_vote(self, info: Info) -> VoteValue | None:
-        if await info.context.viewer() is None or not plain.is_open(self.stored):
-            return None
-        return VoteValue[await info.context.votes.load(self.number)]
+        return await viewer_vote(self, info)
 
     @strawberry.field
     async def voters(self, info: Info, first: int = 25) -> UserConnection | None:
         names = await info.context.voters.load(self.number)
         return UserConnection(nodes=[User(username=name) for name in names[:first]])
+
+
+@strawberry.type
+class Comment:
+    stored: strawberry.Private[plain.Hash]
+    number: strawberry.Private[int]
+    id: strawberry.ID
+    votes: int
+
+    @strawberry.field
+    async def viewer_vote(self, info: Info) -> VoteValue | None:
+        return await viewer_vote(self, info)
 
 
 @strawberry.type
@@ -142,6 +152,12 @@ class VoteInput:
     value: VoteValue = VoteValue.UP
 
 
+@strawberry.input
+class VoteOnCommentInput:
+    comment_id: strawberry.ID
+    value: VoteValue = VoteValue.UP
+
+
 @strawberry.type
 class Refusal:
     message: str
@@ -155,12 +171,34 @@ class VotePayload:
 
 
 @strawberry.type
+class VoteOnCommentPayload:
+    changed: bool
+    comment: Comment | None
+    user_errors: list[Refusal]
+
+
+@strawberry.type
 class Mutation:
     @strawberry.mutation
     async def vote(self, info: Info, input: VoteInput) -> VotePayload | None:
         number = int(input.article_id.removeprefix("article:"))
-        changed, stored = await plain.cast_vote(redis, info.context.authorization or "", number, input.value.value)
+        authorization = info.context.authorization or ""
+        changed, stored = await plain.cast_vote(redis, "vote", authorization, number, input.value.value)
         return VotePayload(changed=changed, article=article(number, stored), user_errors=[])
+
+    @strawberry.mutation
+    async def vote_on_comment(self, info: Info, input: VoteOnCommentInput) -> VoteOnCommentPayload | None:
+        number = int(input.comment_id.removeprefix("comment:"))
+        arguments = (plain.CONFIG["partitions"], number, input.value.value, plain.CONFIG["placeLifetime"])
+        authorization = info.context.authorization or ""
+        changed, stored = await plain.cast_vote(redis, "voteOnComment", authorization, *arguments)
+        return VoteOnCommentPayload(changed=changed, comment=comment(number, stored), user_errors=[])
+
+
+async def viewer_vote(subject: Article | Comment, info: Info) -> VoteValue | None:
+    if await info.context.viewer() is None or not plain.is_open(subject.stored):
+        return None
+    return VoteValue[await info.context.votes.load(subject.number)]
 
 
 async def connection(name: str, places: list[plain.Place], first: int, context: Context) -> ArticleConnection:
@@ -188,6 +226,11 @@ def article(number: int, stored: plain.Hash) -> Article:
         poster=User(username=stored["poster"]),
         groups=[Group(id=strawberry.ID(f"group:{name}"), name=name) for name in stored["groups"].split()],
     )
+
+
+def comment(number: int, stored: plain.Hash) -> Comment:
+    votes = int(stored["up"]) - int(stored["down"])
+    return Comment(stored=stored, number=number, id=strawberry.ID(f"comment:{number}"), votes=votes)
 
 
 class Endpoint(GraphQL[Context, None]):

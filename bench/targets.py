@@ -17,6 +17,7 @@ MIN_RATIOS = (  # query, peer, minimum ratio
     *((query, "mercurius", 4.5) for query in VARIED),
     ("vote", "strawberry", 12.0),
     ("vote", "mercurius", 1.5),
+    ("vote-on-comment", "mercurius", 1.5),
     ("fallback", "strawberry", 3.0),
     *((query, "mercurius", 1.0) for query in ("group", "article", "nested", "feed")),
 )

@@ -7,13 +7,14 @@ While the pool has room, nothing is evicted. A full pool evicts the entry of the
 `memo` caches the results of a function.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from heapq import heapify, heappop, heappush, nsmallest
 from itertools import count
 from math import inf
+from operator import attrgetter
 from threading import RLock
 from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 from weakref import WeakSet
@@ -30,6 +31,9 @@ FREED_SHARE = 1_000  # a full pool frees this part of itself at once, so that mo
 UNPROVEN = 0.1  # hits that each entry begins with: one that is never asked for again is worth little, however dear
 MAX_HITS = 5  # that count: what is not asked for any more is evicted soon, however popular it was
 MAX_CHECKS = 200  # of the entries of a cache for new hits, each time before it evicts
+MAX_UNCOUNTED = 256  # lookups of many entries at once whose hits are not counted yet; those before them never are
+
+VALUE = attrgetter("value")
 
 
 class Usage(NamedTuple):
@@ -126,6 +130,8 @@ class Pool:
         """If the pool is full, evict: from the cache of the lowest priority, as long as it has the lowest."""
         if self.size <= self.capacity:
             return
+        for cache in self._caches:
+            cache.count_hits()
         floor, enough = self.capacity // FLOOR_SHARE, self.capacity - self.capacity // FREED_SHARE
         while self.size > enough:
             above = [cache for cache in self._caches if cache.entries and cache.totals.bytes > floor]
@@ -147,6 +153,7 @@ class Cache(Generic[K, V]):
         self.name, self.totals = name, totals
         self.entries: dict[K, CacheEntry[K, V]] = {}  # to be read only
         self._heap: list[tuple[float, int, CacheEntry[K, V]]] = []
+        self._uncounted: deque[Sequence[CacheEntry[K, V]]] = deque(maxlen=MAX_UNCOUNTED)
         self._pool, self._microseconds, self._on_evict = pool, microseconds, on_evict
 
     def get(self, key: K) -> V | None:
@@ -162,13 +169,25 @@ class Cache(Generic[K, V]):
         return self.values_of(list(map(self.entries.get, keys)))
 
     def values_of(self, entries: Sequence[CacheEntry[K, V] | None]) -> list[V | None]:
-        """The values of entries that were looked up, and None for each that was not found."""
-        found = [entry for entry in entries if entry is not None]
-        for entry in found:
-            entry.hits += 1
+        """
+        The values of entries that were looked up, and None for each that was not found. Pages look up dozens, so their
+        hits are counted when something has to be evicted.
+        """
+        found = cast(Sequence[CacheEntry[K, V]], entries)
+        if None in entries:
+            found = [entry for entry in entries if entry is not None]
+            self.totals.misses += len(entries) - len(found)
         self.totals.hits += len(found)
-        self.totals.misses += len(entries) - len(found)
+        self._uncounted.append(found)
+        if found is entries:
+            return list(map(VALUE, found))
         return [None if entry is None else entry.value for entry in entries]
+
+    def count_hits(self) -> None:
+        """Count the hits of the last lookups of many entries."""
+        while self._uncounted:  # other threads may add to it
+            for entry in self._uncounted.popleft():
+                entry.hits += 1
 
     def put(self, key: K, value: V, size: int) -> None:
         """Cache a value, in place of an older one. In a full pool it may be evicted at once."""
@@ -199,6 +218,7 @@ class Cache(Generic[K, V]):
             self._add_bytes(-sum([entry.size for entry in self.entries.values()]))
             self.entries.clear()
             self._heap.clear()
+            self._uncounted.clear()
 
     __del__ = clear
 

@@ -2,7 +2,7 @@
 
 from asyncio import Future, get_running_loop
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from engine.errors import AnswerTooLarge
 from engine.results import EncodedResult
@@ -41,31 +41,29 @@ class Coalescer:
             AnswerTooLarge: the result is too large. All equal queries get this error.
         """
         execution = self._executions.get(key)
-        if execution is None:
-            return await self._lead(key, execute, *arguments, event=event)
-        shared = execution.outcome or await execution.join()
-        if isinstance(shared, AnswerTooLarge):
-            raise AnswerTooLarge(shared.limit)
-        return shared or await execute(*arguments)
+        if execution is not None:
+            shared = execution.outcome or await execution.join()
+            if isinstance(shared, AnswerTooLarge):
+                raise AnswerTooLarge(shared.limit)
+            return shared or await execute(*arguments)
+        execution, outcome = self._begin(key, event), cast(Shared, None)
+        try:
+            result = await execute(*arguments)
+            outcome = result if result.is_shareable and not result.has_errors else None
+            return result
+        except AnswerTooLarge as too_large:
+            outcome = too_large
+            raise
+        finally:
+            if (event is None or outcome is None) and self._executions.get(key) is execution:
+                del self._executions[key]
+            execution.end(outcome)
 
-    async def _lead(
-        self, key: Hashable, execute: Callable[..., Awaitable[EncodedResult]], *arguments: Any, event: object
-    ) -> EncodedResult:
+    def _begin(self, key: Hashable, event: object) -> "SharedExecution":
         if not self._executions:
             get_running_loop().call_soon(self._executions.clear)
         execution = self._executions[key] = SharedExecution(event)
-        shared: Shared = None
-        try:
-            result = await execute(*arguments)
-            shared = result if result.is_shareable and not result.has_errors else None
-            return result
-        except AnswerTooLarge as too_large:
-            shared = too_large
-            raise
-        finally:
-            if (event is None or shared is None) and self._executions.get(key) is execution:
-                del self._executions[key]
-            execution.end(shared)
+        return execution
 
 
 class SharedExecution:

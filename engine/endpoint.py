@@ -5,7 +5,7 @@ It reads GraphQL requests over HTTP and responds with one result or a stream of 
 Handlers of the same program execute documents of their own by `Endpoint.query`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple, TypeAlias
@@ -141,10 +141,13 @@ class Endpoint:
         self._websocket = WebSocketTransport(self._handler, options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.serve(scope, receive, send)
+
+    def serve(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """The same without a coroutine between, for who does not need to know that this is ASGI 3."""
         if scope["type"] == "websocket":
-            await self._websocket.serve(scope, receive, send)
-        else:
-            await self._serve_http(scope, receive, send)
+            return self._websocket.serve(scope, receive, send)
+        return self._serve_http(scope, receive, send)
 
     async def query(self, scope: Scope, document: str, variables: Mapping[str, Any]) -> QueryResult:
         """
@@ -170,7 +173,9 @@ class Endpoint:
 
     def client(self, scope: Scope) -> Client:
         """The client that sends an HTTP request, with the token of its cookie where that counts."""
-        headers = headers_of(scope)
+        return self._client(scope, headers_of(scope))
+
+    def _client(self, scope: Scope, headers: Headers) -> Client:
         client = self._handler.client(scope, headers)
         if self._cookie is not None and (b"cookie" in headers or self._viewer_header in headers):
             return self._cookie.identified(client, scope, headers)
@@ -186,7 +191,8 @@ class Endpoint:
         return await self._handler.identified(self.client(scope))
 
     async def _serve_http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers, client = headers_of(scope), self.client(scope)
+        headers = headers_of(scope)
+        client = self._client(scope, headers)
         media = accepted(headers.get(b"accept", b""))
         http = make_tuple(HTTPRequest, (scope, receive, headers, media, request_id_of(headers), client))
         try:

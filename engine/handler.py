@@ -215,23 +215,20 @@ class RequestHandler:
         return request.prepared, self._viewer_key(request.client)
 
     async def _execute(self, observation: Observation) -> EncodedResult:
-        context = self._open_context(observation.request.client)
-        result = await self._result(observation, context)
-        return self._encode(observation, result, context)
-
-    async def _result(self, observation: Observation, context: OperationContext) -> Result:
         """Execute; after a timeout, a mutation that has changed something still returns its results so far."""
         request, outcomes = observation.request, Outcomes()
+        context = self._open_context(request.client)
         arguments = request.operation, request.prepared.variables, context, outcomes
+        result: Result
         try:
             result, observation.execution_path = await self._execution.execute(*arguments)
-            return result
         except CancelledError:
             if not outcomes or not self._timeouts.is_over(current_task()):
                 raise
-        outcomes.timeout = f"not answered within {self._timeouts.seconds:g} seconds"
-        observation.execution_path = "error"
-        return await self._execution.execute_by_graphql_core(*arguments)
+            outcomes.timeout = f"not answered within {self._timeouts.seconds:g} seconds"
+            observation.execution_path = "error"
+            result = await self._execution.execute_by_graphql_core(*arguments)
+        return self._encode(observation, result, context)
 
     async def _event_results(
         self, observation: Observation, token: Callable[[], str | None] | None

@@ -243,7 +243,10 @@ async def delete(context: Context, article_id: str) -> str:
 
 async def vote(context: Context, article_id: str, value: Vote | None = Vote.UP) -> Voted:
     actor, number, vote = context.actor(), checked_number(article_id), value or Vote.UP
-    voted = await context.write(_vote(context, number, actor, vote))
+    try:
+        voted = await context.write(context.store.articles.vote(number, actor, vote))
+    except NotFound as missing:
+        raise await _archived_or(missing, context, number) from None
     context.reads.prime_login(voted.voter)
     context.reads.prime_vote(number, voted.voter, vote)
     return voted
@@ -282,14 +285,10 @@ async def _change(context: Context, number: int, actor: Actor, command: Callable
     return await context.write(write_back.run_change(context.store, context.database, number, actor, command))
 
 
-async def _vote(context: Context, number: int, actor: Actor, vote: Vote) -> Voted:
-    try:
-        return await context.store.articles.vote(number, actor, vote)
-    except NotFound:
-        archived = await reads.find(context.store, context.database, number)
-        if archived is None:
-            raise
-        raise VotingClosed(number, context.store.site.policy.closes_at(archived)) from None
+async def _archived_or(missing: NotFound, context: Context, number: int) -> VotingClosed | NotFound:
+    """Why an article that is not in Redis takes no vote."""
+    archived = await reads.find(context.store, context.database, number)
+    return missing if archived is None else VotingClosed(number, context.store.site.policy.closes_at(archived))
 
 
 async def _duplicate_of(article: Article | None, context: Context) -> Article | None:

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -212,17 +212,15 @@ class Application(Starlette):
     hacker_news: ASGIApp
     origin_warnings: OriginWarnings
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:  # type: ignore[override]  # no coroutine between
         if scope["type"] == "lifespan" or scope["path"] != PATH:
-            await self._serve_other(scope, receive, send)
-            return
+            return self._serve_other(scope, receive, send)
         headers = headers_of(scope)
         if b"origin" in headers:
             self.origin_warnings.check(headers[b"origin"], scope)
         if b"accept-encoding" in headers and b"gzip" in headers[b"accept-encoding"].lower():
-            await self.compressed(scope, receive, send)
-        else:
-            await self.endpoint(scope, receive, send)
+            return self.compressed(scope, receive, send)
+        return self.endpoint(scope, receive, send)
 
     async def _serve_other(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_hacker_news = scope["type"] == "http" and scope["path"].startswith(hacker_news.PATH)
@@ -258,7 +256,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.files = files_of(settings)
     app.state.sitemaps = Sitemaps()
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
-    app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint
+    app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint.serve
     if settings.origins_with_cookies:
         app.endpoint = CrossOrigin(endpoint, cors, settings.origins_with_cookies, CORS_OPTIONS)
     app.compressed = Compression(app.endpoint) if compression else app.endpoint

@@ -127,6 +127,7 @@ def configuration(settings: Settings, worker: int = 1) -> uvicorn.Config:
     return uvicorn.Config(
         partial(create, settings, limiter, worker),
         factory=True,
+        interface="asgi3",
         http=partial(LimitedHttp, limiter),  # type: ignore[arg-type]  # uvicorn only calls it
         ws=partial(LimitedWebSocket, limiter),  # type: ignore[arg-type]  # likewise
         ws_max_size=max_request_bytes(),

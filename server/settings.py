@@ -340,7 +340,8 @@ class Settings(BaseModel):
         None,
         ge=1,
         le=MAX_DAYS,
-        description="Days after which an article takes no [comments](comments.md#refusals) any more; by default it always does.",
+        description="Days after which an article takes no [comments](comments.md#refusals) any more; by default it "
+        "always does.",
     )
     workers: int = Field(1, ge=1, description="Number of worker processes.")
     cache: int = Field(

@@ -98,12 +98,13 @@ def _cached(
     find: Callable[[TrackingCache, int, Sequence[Any]], list[T | None]],
 ) -> list[T | None]:
     """Look up ids in the cache of the server of each partition."""
+    if site.partitions == 1:
+        cache = site.redis.cache(kind.key(0, ""), since)
+        return find(cache, 0, ids) if cache else [None] * len(ids)
     found: dict[Any, T | None] = {}
     for p, part in _by_partition(site, kind, ids).items():
         cache = site.redis.cache(kind.key(p, ""), since)
         known: list[T | None] = find(cache, p, part) if cache else [None] * len(part)
-        if part is ids:
-            return known
         found.update(zip(part, known, strict=True))
     return list(map(found.get, ids))
 
@@ -231,8 +232,10 @@ class VoterCache:
         return self._voters.get_all(numbers)
 
     def add(self, command: Command, reply: list[Any]) -> bool:
+        if command[0] != "SMEMBERS":
+            return False
         key = str(command[1])
-        if command[0] != "SMEMBERS" or not key.startswith(self.prefixes) or not 0 < len(reply) <= MAX_CACHED_VOTERS:
+        if not key.startswith(self.prefixes) or not 0 < len(reply) <= MAX_CACHED_VOTERS:
             return False
         self._voters.put(article_of(key), reply, VOTED_ARTICLE_BYTES + NAME_BYTES * len(reply))
         return True

@@ -5,17 +5,18 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from os import urandom
 from pathlib import Path
+from random import getrandbits
 from typing import Any, NamedTuple
 
 from store import keys
 from store.breaches import Account, Candidate, Opinion
 from store.client import Argument, Command
 from store.client.client import RedisClient
+from store.client.connection import EncodedCall
 from store.client.replication import MARK_LIFETIME
 from store.errors import StoreUnavailable, Unauthenticated, banned_by
-from store.kept_answers import CALL_BYTES
+from store.kept_answers import CALL_BITS, CALL_FORMAT
 from store.ranking.config import Rankings
 from store.ranking.formulas import Policy
 from store.rules import NO_RULES, Rules
@@ -203,10 +204,12 @@ class Site:
         checks; else for nobody.
         """
         common = (username, bans if username else session_digest, self.clock(), *self.policy.script_arguments)
-        call = (
-            (urandom(CALL_BYTES).hex(),) if script.keeps_answers else ()
-        )  # `new_call`, without a call on the hot path
-        return (*script.beginning(p), *common, *arguments, *call)
+        beginning = script.beginning(p)
+        # the call is `new_call`, without a call on the hot path
+        new_call = (CALL_FORMAT % getrandbits(CALL_BITS),) if script.keeps_answers else ()
+        command = EncodedCall((*beginning, *common, *arguments, *new_call))
+        command.beginning = beginning
+        return command
 
     async def write_error(self) -> str | None:
         """

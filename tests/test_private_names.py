@@ -90,6 +90,14 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
             "disconnected keep_alive message_event response_complete response_started"
         ),
     },
+    "server/http/responses.py": {
+        "uvicorn.protocols.http.httptools_impl": "STATUS_LINE RequestResponseCycle",
+        "uvicorn.protocols.http.httptools_impl:RequestResponseCycle": (
+            "default_headers disconnected flow keep_alive message_event on_response response_complete response_started "
+            "scope transport"
+        ),
+        "uvicorn.protocols.http.flow_control:FlowControl": "write_paused",
+    },
     "server/http/limited_websocket.py": {
         "uvicorn.protocols.websockets.websockets_sansio_impl": "WebSocketsSansIOProtocol",
         "uvicorn.protocols.websockets.websockets_sansio_impl:WebSocketsSansIOProtocol": (

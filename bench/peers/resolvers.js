@@ -1,6 +1,6 @@
 // The resolvers that all peers share.
 import { config } from "./config.js";
-import { castVote, feed, listingOf, page, userOf } from "./store.js";
+import { articleOf, castVote, castVoteOnComment, commentOf, feed, listingOf, page, userOf } from "./store.js";
 
 const VALUES = { UP: 1, NONE: 0, DOWN: -1 };
 
@@ -16,7 +16,13 @@ export const resolvers = {
   Mutation: {
     async vote(_, { input }, context) {
       const number = Number(input.articleId.slice("article:".length));
-      return { ...(await castVote(context.digest, number, VALUES[input.value])), userErrors: [] };
+      const { changed, hash } = await castVote(context.digest, number, VALUES[input.value]);
+      return { changed, article: articleOf(number, hash), userErrors: [] };
+    },
+    async voteOnComment(_, { input }, context) {
+      const number = Number(input.commentId.slice("comment:".length));
+      const { changed, hash } = await castVoteOnComment(context.digest, number, VALUES[input.value]);
+      return { changed, comment: commentOf(number, hash), userErrors: [] };
     },
   },
   Feed: {
@@ -24,14 +30,12 @@ export const resolvers = {
       connection(`feed:${username}`, await feed(username, first), first, context),
   },
   Article: {
-    async viewerVote({ number, time }, _, context) {
-      const asked = (await context.viewer()) && Date.now() <= time + config.votingWindow;
-      return asked ? context.votes.load(number) : null;
-    },
+    viewerVote,
     voters: async ({ number }, { first = 25 }, context) => ({
       nodes: (await context.voters.load(number)).slice(0, first).map(userOf),
     }),
   },
+  Comment: { viewerVote },
   User: {
     async articles({ username }, { first = 25 }, context) {
       const places = await context.timelines.load({ name: username, count: first + 1 });
@@ -39,6 +43,11 @@ export const resolvers = {
     },
   },
 };
+
+async function viewerVote({ number, time }, _, context) {
+  const asked = (await context.viewer()) && Date.now() <= time + config.votingWindow;
+  return asked ? context.votes.load(number) : null;
+}
 
 // `places` has one more than `first`, if there is a next page.
 async function connection(listing, places, first, context) {

@@ -7,7 +7,9 @@ import { config } from "./config.js";
 const VOTES = { 1: "UP", 0: "NONE", "-1": "DOWN" };
 
 export const redis = new Redis(config.redis);
-redis.defineCommand("castVote", { numberOfKeys: config.home.length, lua: config.vote });
+for (const [name, { keys, text }] of Object.entries(config.scripts)) {
+  redis.defineCommand(name, { numberOfKeys: keys.length, lua: text });
+}
 
 export const key = (kind, name = "") => config.keys[kind].replace("%s", () => name);
 
@@ -40,15 +42,27 @@ export async function feed(username, first) {
   return ranges.flat().sort(highestFirst).slice(0, first + 1);
 }
 
-// Runs the very script that the project runs.
-export async function castVote(digest, number, vote) {
-  const [status, , fields] = await redis.castVote(
-    ...config.home, "", digest, Date.now(), ...config.policy, number, vote,
+// The very scripts that the project runs.
+export const castVote = (digest, number, vote) => cast("vote", digest, [number, vote]);
+
+export const castVoteOnComment = (digest, number, vote) =>
+  cast("voteOnComment", digest, [config.partitions, number, vote, config.placeLifetime]);
+
+async function cast(name, digest, given) {
+  const [status, , fields] = await redis[name](
+    ...config.scripts[name].keys, "", digest, Date.now(), ...config.policy, ...given,
   );
   const hash = {};
   for (let place = 0; place < fields.length; place += 2) hash[fields[place]] = fields[place + 1];
-  return { changed: status === "voted", article: articleOf(number, hash) };
+  return { changed: status === "voted", hash };
 }
+
+export const commentOf = (number, hash) => ({
+  number,
+  time: Number(hash.time),
+  votes: hash.up - hash.down,
+  id: `comment:${number}`,
+});
 
 export function articleOf(number, hash) {
   const votes = hash.up - hash.down;

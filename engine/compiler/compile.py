@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from inspect import iscoroutinefunction
 from operator import attrgetter
+from typing import Any
 
 import strawberry
 from graphql import (
@@ -61,8 +62,8 @@ from engine.compiler.plan import (
     FieldArguments,
     Level,
     NotCompilable,
-    Pending,
     Plan,
+    RootField,
     Rows,
     Run,
     resolve_attributes,
@@ -76,7 +77,7 @@ from engine.compiler.plan import (
 from engine.compiler.resolvers import BatchResolver, DeclaredResolver, RowResolver, declared_resolver
 from engine.documents import Operation
 
-Resolve = Callable[[Column, Run], Pending]
+Resolve = Callable[[Column, Run], Any]
 
 
 def compile_operation(
@@ -134,31 +135,32 @@ class Compiler:
         if name == "__typename":
             resolve: Resolve = partial(resolve_typenames, parent.name)
             complete: Completion = LeafCompletion(serializer(GraphQLString), False, are_texts=True)
-            is_pure = True
+            kind, is_pure = Field, True
         elif definition := parent.fields.get(name):
             complete = self._completion(definition.type, details)
-            resolve, is_pure = self._resolver(parent, key if is_root else None, details)
+            kind, resolve, is_pure = self._resolver(parent, key if is_root else None, details)
         else:
             raise NotCompilable("introspection")
-        self.fields.append(Field(len(self.fields), key, resolve, complete, is_pure))
+        self.fields.append(kind(len(self.fields), key, resolve, complete, is_pure))
         return self.fields[-1]
 
     def _resolver(
         self, parent: GraphQLObjectType, root_key: str | None, details: list[FieldDetails]
-    ) -> tuple[Resolve, bool]:
+    ) -> tuple[type[Field], Resolve, bool]:
         """How a field is resolved, and whether it is pure."""
         node = details[0].node
         definition = parent.fields[node.name.value]
         own = declared_field(definition)
         if type(own) is not StrawberryField or own.permission_classes or own.extensions:
-            return self._row_resolver(parent, root_key, details), False
+            return Field, self._row_resolver(parent, root_key, details), False
         if not has_resolver(own) and self.schema.config.default_resolver is getattr:
-            return partial(resolve_attributes, attrgetter(attribute_of(own))), True
+            return Field, partial(resolve_attributes, attrgetter(attribute_of(own))), True
         declared = declared_resolver(own)
         if declared is None:
-            return self._row_resolver(parent, root_key, details), False
+            return Field, self._row_resolver(parent, root_key, details), False
         self.arguments.append(resolver_arguments(self.schema, own, definition, node))
-        return self._declared(declared, parent, root_key), _is_pure(declared, own)
+        kind = Field if isinstance(declared, BatchResolver) else RootField
+        return kind, self._declared(declared, parent, root_key), _is_pure(declared, own)
 
     def _declared(self, declared: DeclaredResolver, parent: GraphQLObjectType, root_key: str | None) -> Resolve:
         place = len(self.arguments) - 1

@@ -163,7 +163,10 @@ class ListCompletion:
         for value in values:
             if value is not None and not isinstance(value, list | tuple):
                 raise NotCompilable("list")
-        flat = self.item([item for value in values if value is not None for item in value], run)
+        items = [item for value in values if value is not None for item in value]
+        if not items:  # as the errors of most mutations
+            return [None if value is None else [] for value in values]
+        flat = self.item(items, run)
         return _split(values, flat) if isinstance(flat, list) else run.expect(self._awaited(values, flat))
 
     async def _awaited(self, values: Column, flat: Awaitable[Column]) -> Column:

@@ -68,6 +68,10 @@ def ignore_growth(operation: Operation, more: int) -> None:
     """For operations that are not cached."""
 
 
+class NotUsed(NotCompilable):
+    """There may be a plan, but it is not used."""
+
+
 class Execution:
     """Executes the operations of a schema. `grew` is called with the bytes that are cached for an operation."""
 
@@ -108,11 +112,13 @@ class Execution:
         outcomes = Outcomes() if outcomes is None else outcomes
         try:
             data = await plans.data(operation, variables, context, Budget(self._max_answer), outcomes)
-        except NotCompilable as not_compilable:
-            reason = str(not_compilable)
         except AnswerTooLarge:
             raise
-        except Exception:
+        except NotCompilable as not_compilable:
+            plans.note_failure(not_compilable)
+            reason = str(not_compilable)
+        except Exception as error:
+            plans.note_failure(error)
             reason = "error"
         else:
             return Executed(PlanResult(data), "compiled")
@@ -195,29 +201,28 @@ class PlanCache:
         self._by_case: dict[tuple[Any, ...], Plan | str] = {}
         grew(operation, ENTRY_SIZE + VARIABLE_SIZE * len(definitions))
 
-    async def data(
+    def data(
         self, operation: Operation, variables: dict[str, Any], context: Any, budget: Budget, outcomes: Outcomes
-    ) -> dict[str, Any]:
+    ) -> Awaitable[dict[str, Any]]:
         """
-        Execute a plan and return the data of a result without errors.
+        Execute a plan: the data of a result without errors. The caller gives `note_failure` the exceptions.
 
         Raises:
-            NotCompilable: the operation is new, cannot be compiled, or has failed too often.
+            NotUsed: the operation is new, or has failed too often.
+            NotCompilable: it cannot be compiled.
             AnswerTooLarge: the result exceeds the budget.
         """
         self._executions += 1
         if self._executions < COMPILE_AT:
-            raise NotCompilable("new")
+            raise NotUsed("new")
         if self._failures > MAX_FAILURES and 2 * self._failures > self._executions:
-            raise NotCompilable("not worth it")
-        try:
-            values = self._variables.coerced(variables)
-            return await self._plan(operation, values).data(context, values, budget, outcomes)
-        except AnswerTooLarge:
-            raise
-        except Exception:
-            self._failures += 1
-            raise
+            raise NotUsed("not worth it")
+        values = self._variables.coerced(variables)
+        return self._plan(operation, values).data(context, values, budget, outcomes)
+
+    def note_failure(self, error: Exception) -> None:
+        """Count a failed execution of a plan."""
+        self._failures += not isinstance(error, NotUsed)
 
     def _plan(self, operation: Operation, variables: VariableValues) -> Plan:
         case = tuple(map(variables.coerced.get, self._deciding))

@@ -93,10 +93,12 @@ class Outcomes:
 
     async def record(self, key: str | int, pending: Awaitable[Any]) -> Any:
         try:
-            self._known[key] = Outcome(await pending)
+            value = await pending
         except Exception as error:
             self._known[key] = Outcome(error=error)
-        return self._known[key].get()
+            raise
+        self._known[key] = Outcome(value)
+        return value
 
     def check_timeout(self) -> None:
         """
@@ -225,7 +227,7 @@ class Field:
 
     number: int  # the field's number in its plan
     key: str
-    resolve: Callable[[Column, Run], Pending]
+    resolve: Callable[[Column, Run], Any]
     complete: Completion
     is_pure: bool = False
 
@@ -250,6 +252,21 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
+class RootField(Field):
+    """A field of the query or mutation type: `resolve` returns an awaitable of its only value."""
+
+    def column(self, parents: Column, run: Run) -> Pending:
+        value = self.resolve(parents, run)
+        awaited = self._completed(value, run)
+        run.expected += value, awaited
+        return awaited
+
+    async def _completed(self, value: Any, run: Run) -> Column:
+        completed = self.complete([await value], run)
+        return completed if isinstance(completed, list) else await completed
+
+
+@dataclass(frozen=True, slots=True)
 class Level:
     """All fields of the objects of a level. Their awaitables are awaited concurrently."""
 
@@ -263,7 +280,11 @@ class Level:
         columns = [field.column(parents, run) for field in self.fields]
         return self._built(columns, run) if all_ready(columns) else run.expect(self._awaited(columns, run))
 
-    async def _awaited(self, columns: Sequence[Pending], run: Run) -> Column:
+    async def _awaited(self, columns: list[Any], run: Run) -> Column:
+        places = awaited_places(columns)
+        if len(places) == 1:  # the usual case, without another coroutine
+            columns[places[0]] = await columns[places[0]]
+            return self._built(columns, run)
         return self._built(await gather_columns(columns), run)
 
     def _built(self, columns: Sequence[Any], run: Run) -> Column:
@@ -285,15 +306,13 @@ def resolve_batch(function: Callable[..., Pending], place: int, parents: Column,
     return function(parents, run.context, **run.arguments[place])
 
 
-async def resolve_root(function: Callable[..., Any], place: int, parents: Column, run: Run) -> Column:
-    return [await function(run.context, **run.arguments[place])]
+def resolve_root(function: Callable[..., Any], place: int, parents: Column, run: Run) -> Any:
+    return function(run.context, **run.arguments[place])
 
 
-async def resolve_mutation_root(
-    function: Callable[..., Any], place: int, key: str, parents: Column, run: Run
-) -> Column:
+def resolve_mutation_root(function: Callable[..., Any], place: int, key: str, parents: Column, run: Run) -> Any:
     """As `resolve_root`, and the outcome is recorded: the field must not be executed twice."""
-    return [await run.outcomes.record(key, function(run.context, **run.arguments[place]))]
+    return run.outcomes.record(key, function(run.context, **run.arguments[place]))
 
 
 def row_bytes(keys: Sequence[str]) -> int:
@@ -319,13 +338,13 @@ def all_ready(columns: Sequence[Any]) -> bool:
     return all(map(isinstance, columns, repeat(list)))
 
 
+def awaited_places(columns: Sequence[Any]) -> list[int]:
+    return [place for place, column in enumerate(columns) if not isinstance(column, list)]
+
+
 async def gather_columns(columns: Sequence[Any]) -> list[Column]:
     """All columns, of which at least one has to be awaited."""
-    places = [place for place, column in enumerate(columns) if not isinstance(column, list)]
-    complete = list(columns)
-    if len(places) == 1:  # as `gather_all`, without another coroutine
-        complete[places[0]] = await columns[places[0]]
-        return complete
+    places, complete = awaited_places(columns), list(columns)
     for place, column in zip(places, await gather_all([columns[place] for place in places]), strict=True):
         complete[place] = column
     return complete

@@ -1,23 +1,34 @@
 """Sends the responses of one connection: within the limit of unread output, and each part with one write."""
 
+import re
 from asyncio import Transport
+from collections.abc import Awaitable
 from functools import partial
+from itertools import chain
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from server.http.unread_output import SMALL, UnreadOfConnection
 
+LINE = b"%b: %b\r\n"  # of a header
+PLAIN_HEAD = re.compile(  # its last header is the length; none of the others changes how the response is sent
+    rb"(?:(?!(?:connection|content-length|transfer-encoding):)[a-z0-9-]+: [^\x00-\x08\x0a-\x1f\x7f]*\r\n)*"
+    rb"content-length: ([0-9]{1,18})\r\n"
+)
 
-async def run(
+
+def run(
     application: ASGIApp,
     writer: "ResponseWriter",
     unread: UnreadOfConnection,
     scope: Scope,
     receive: Receive,
     send: Send,
-) -> None:
+) -> Awaitable[None]:
     """Run the application for one request of a connection; the `send` of uvicorn writes to `writer`."""
-    await application(scope, receive, LimitedSend(send, writer, unread))
+    return application(scope, receive, LimitedSend(send, writer, unread))
 
 
 class LimitedSend:
@@ -28,10 +39,11 @@ class LimitedSend:
     error, can be sent in place of a refused one.
     """
 
-    __slots__ = ("_send", "_start", "_unread", "_writer")
+    __slots__ = ("_cycle", "_send", "_start", "_unread", "_writer")
 
-    def __init__(self, send: Send, writer: "ResponseWriter", unread: UnreadOfConnection) -> None:
+    def __init__(self, send: Any, writer: "ResponseWriter", unread: UnreadOfConnection) -> None:
         self._send, self._writer, self._unread = send, writer, unread
+        self._cycle: RequestResponseCycle = send.__self__
         self._start: Message | None = None
 
     async def __call__(self, message: Message) -> None:
@@ -45,7 +57,7 @@ class LimitedSend:
         size = len(message.get("body", b""))
         if size > SMALL:
             await self._unread.send(size, partial(self._forward, message))
-        else:
+        elif self._start is None or not send_whole(self._cycle, self._start, message):
             await self._forward(message)
 
     async def _forward(self, message: Message) -> None:
@@ -57,6 +69,29 @@ class LimitedSend:
             await self._send(message)
         finally:
             self._writer.flush()
+
+
+def send_whole(cycle: RequestResponseCycle, start: Message, message: Message) -> bool:
+    """
+    Send a response whose only part this is, by one look at its head: uvicorn's look at each header takes a twentieth of
+    a page. False, and nothing is sent, for any other response or connection: uvicorn sends those.
+    """
+    if cycle.response_started or not cycle.keep_alive or cycle.disconnected or cycle.flow.write_paused:
+        return False
+    if message.get("more_body") or cycle.transport.is_closing():
+        return False
+    headers, body = [*cycle.default_headers, *start["headers"]], message.get("body", b"")
+    head = LINE * len(headers) % tuple(chain.from_iterable(headers))
+    found = PLAIN_HEAD.fullmatch(head)
+    if found is None or int(found[1]) != len(body) or cycle.scope["method"] == "HEAD":
+        return False
+    if head.count(b"\n") != len(headers):  # else a value could be two headers
+        return False
+    cycle.response_started = cycle.response_complete = True
+    cycle.transport.write(b"%b%b\r\n%b" % (STATUS_LINE[start["status"]], head, body))
+    cycle.message_event.set()
+    cycle.on_response()
+    return True
 
 
 class ResponseWriter:

@@ -9,7 +9,7 @@ import asyncio
 import random
 from binascii import crc_hqx
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from time import monotonic
 from typing import Any
 
@@ -86,7 +86,7 @@ class Cluster:
             return self._primaries[hash_slot(hash_tag(key))]
         return next((address for address in self._primaries if address), None)
 
-    def _send_to(self, address: Address | None, commands: Sequence[Command]) -> Coroutine[Any, Any, list[Any]]:
+    def _send_to(self, address: Address | None, commands: Sequence[Command]) -> Awaitable[list[Any]]:
         return self._servers[address].send(commands) if address else _no_server(commands)
 
     async def _follow_redirections(self, commands: Sequence[Command], replies: list[Any]) -> list[Any]:

@@ -9,12 +9,12 @@ protocol, in which hiredis alone reads replies (see bench/RESULTS.md).
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha1
 from time import monotonic
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import hiredis
 from hiredis import PushNotification, ReplyError
@@ -56,12 +56,22 @@ def encoded(command: Command) -> EncodedCommand:
     return made
 
 
+class EncodedCall(tuple[Argument, ...]):
+    """The command of a script whose first arguments are encoded once for many calls."""
+
+    beginning: EncodedCommand
+
+
 def encode(command: Command) -> bytes:
     """A command in the Redis protocol."""
-    if isinstance(command, EncodedCommand):
-        return command.text
-    text: bytes = hiredis.pack_command(command)  # type: ignore[arg-type]  # its stubs say less than it takes
-    return text
+    kind = type(command)
+    if kind is EncodedCommand:
+        return cast(EncodedCommand, command).text
+    if kind is not EncodedCall:
+        return hiredis.pack_command(command)  # type: ignore[arg-type, no-any-return]  # its stubs say less than it takes
+    beginning = cast(EncodedCall, command).beginning
+    rest = hiredis.pack_command(command[len(beginning) :])  # type: ignore[arg-type]  # likewise
+    return b"*%d%b%b" % (len(command), beginning.text[beginning.text.index(b"\r") :], rest[rest.index(b"\n") + 1 :])
 
 
 @dataclass(slots=True)
@@ -95,13 +105,25 @@ class RedisConnection(asyncio.Protocol):
         if reply == "OK":
             self.cache = cache
 
-    async def send(self, commands: Sequence[Command]) -> list[Any]:
+    def send(self, commands: Sequence[Command]) -> Awaitable[list[Any]]:
         """
         Return the replies to commands, in order, errors among them. An empty batch sends nothing.
 
         All replies are the error LOST if the server closed the connection or did not answer in time: it may have run
         the commands or not. All are the error CROWDED if the queue was full for too long: then it has not.
         """
+        if not commands or not self.is_open or len(self._pending) >= MAX_PENDING:
+            return self._send_late(commands)
+        batch = Batch(commands, monotonic(), self._loop.create_future())
+        self._pending.append(batch)
+        if not self._unsent:
+            self._loop.call_soon(self._write)
+        self._unsent += map(encode, commands)
+        if self._timer is None:
+            self._timer = self._loop.call_later(TIMEOUT, self._check_timeout)
+        return batch.done
+
+    async def _send_late(self, commands: Sequence[Command]) -> list[Any]:
         if not commands:
             return []
         if len(self._pending) >= MAX_PENDING:
@@ -110,32 +132,26 @@ class RedisConnection(asyncio.Protocol):
             return lost_replies(commands, "the connection was closed")
         if len(self._pending) >= MAX_PENDING:
             return [ReplyError("CROWDED")] * len(commands)
-        batch = Batch(commands, monotonic(), self._loop.create_future())
-        self._pending.append(batch)
-        if not self._unsent:
-            self._loop.call_soon(self._write)
-        self._unsent += map(encode, commands)
-        if self._timer is None:
-            self._timer = self._loop.call_later(TIMEOUT, self._check_timeout)
-        return await batch.done
+        return await self.send(commands)
 
     def data_received(self, data: bytes) -> None:
         self._reader.feed(data)
-        while (reply := self._reader.gets()) is not False:
+        next_reply, pending = self._reader.gets, self._pending
+        while (reply := next_reply()) is not False:
             kind = type(reply)
             if kind is PushNotification:
                 self._handle_push(reply)
                 continue
-            batch = self._pending[0]
-            replies = batch.replies
-            if self.cache:
-                if kind is dict or kind is list:
-                    self.cache.handle_reply(batch.commands[len(replies)], reply)
-                elif kind is ReplyError and error_code(reply) in WRONG_SERVER:
-                    self.cache.clear()
+            batch = pending[0]
+            replies, commands = batch.replies, batch.commands
+            if kind is dict or kind is list:
+                if self.cache:
+                    self.cache.handle_reply(commands[len(replies)], reply)
+            elif kind is ReplyError and self.cache and error_code(reply) in WRONG_SERVER:
+                self.cache.clear()
             replies.append(reply)
-            if len(replies) == len(batch.commands):
-                self._finish(self._pending.popleft())
+            if len(replies) == len(commands):
+                self._finish(pending.popleft())
 
     def connection_lost(self, error: Exception | None) -> None:
         self.is_open = False
@@ -238,7 +254,7 @@ async def connect(connection: AbstractConnection, make: Callable[[asyncio.Stream
 class Server(Protocol):
     """One server, or several that act as one."""
 
-    def send(self, commands: Sequence[Command]) -> Coroutine[Any, Any, list[Any]]:
+    def send(self, commands: Sequence[Command]) -> Awaitable[list[Any]]:
         """The replies to commands, in order, errors among them; all LOST if no server answers."""
 
     async def primaries(self) -> "Sequence[Server]":
@@ -263,7 +279,7 @@ class NodeClient:
         self._opened_at = 0.0  # by the monotonic clock
         self._connecting: asyncio.Task[RedisConnection] | None = None
 
-    def send(self, commands: Sequence[Command]) -> Coroutine[Any, Any, list[Any]]:
+    def send(self, commands: Sequence[Command]) -> Awaitable[list[Any]]:
         connection = self._connection
         return connection.send(commands) if connection and connection.is_open else self._connect_and_send(commands)
 

@@ -8,7 +8,7 @@ when the connection is lost.
 Why not redis-py: its asyncio client has no such cache.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from sys import getsizeof
 from typing import Any, Protocol, TypeVar
@@ -58,8 +58,10 @@ class TrackingCache:
         self.as_of = float("-inf")
         self.reply_caches = [make(options.pool) for make in options.reply_caches]
         self._options = options
-        self._discards = [(options.hash_prefixes, self.hashes.discard)]
-        self._discards += [(cache.prefixes, cache.discard) for cache in self.reply_caches]
+        self._discards: dict[str, list[Callable[[str], None]]] = {}  # by what keys begin with
+        for prefixes, discard in self._by_prefixes():
+            for prefix in prefixes:
+                self._discards.setdefault(prefix, []).append(discard)
 
     @property
     def size(self) -> int:
@@ -95,9 +97,14 @@ class TrackingCache:
             self.clear()
             return
         for key in keys:
-            for prefixes, discard in self._discards:
-                if key.startswith(prefixes):
-                    discard(key)
+            for discard in self._discards[key[: key.index("{") + 1]]:
+                discard(key)
+
+    def _by_prefixes(self) -> Iterator[tuple[Sequence[str], Callable[[str], None]]]:
+        """Prefixes of keys, and what drops what depends on such a key."""
+        yield self._options.hash_prefixes, self.hashes.discard
+        for cache in self.reply_caches:
+            yield cache.prefixes, cache.discard
 
     def clear(self) -> None:
         self.hashes.clear()

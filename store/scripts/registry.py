@@ -18,8 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from store import kept_answers, kinds
-from store.client import Command
-from store.client.connection import LuaScript
+from store.client.connection import EncodedCommand, LuaScript, encoded
 from store.keys import SLOTS
 
 FILES = {path.stem: path for path in Path(__file__).parent.glob("*/*.lua")}
@@ -49,10 +48,10 @@ class Script(LuaScript):
         self.keeps_answers = bool(statuses)
         self.beginning = lru_cache(maxsize=SLOTS)(self._beginning)
 
-    def _beginning(self, p: int) -> Command:
+    def _beginning(self, p: int) -> EncodedCommand:
         """The command in a partition without its arguments. Its KEYS are those that the script names."""
         keys = [kinds.script_key(name, p) for name in self.key_names]
-        return ("EVALSHA", self.digest, len(keys), *keys)
+        return encoded(("EVALSHA", self.digest, len(keys), *keys))
 
 
 def files_of(name: str, above: tuple[str, ...] = ()) -> list[str]:

@@ -19,10 +19,9 @@ from store.threads import CommentOrder, ThreadPage, ThreadPosition, ThreadWindow
 from tests.conftest import registered
 from tests.database.conftest import mirrored, on_both
 from tests.store import discussions, reading
-from tests.store.discussions import PEOPLE, UNLIMITED, commented, discuss, expected, thread
+from tests.store.discussions import PEOPLE, UNLIMITED, commented, discuss, expected, keep_levels, thread
 from tests.store.held import set_comment_state
 from tests.store.reading import post, read
-from tests.store.test_threads import keep_levels
 
 ORDERS = list(CommentOrder)
 DEPTHS = (UNLIMITED, 0, 2)

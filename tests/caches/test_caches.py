@@ -233,7 +233,19 @@ def test_lookups_of_many_keys_count_each():
 
     assert cache.get_all([0, 7, 1, 0]) == [0, None, 1, 0]
     assert pool.usages()["one"][3:] == (3, 1)
+    cache.count_hits()
     assert [cache.entries[number].hits for number in (0, 1)] == [2, 1]
+
+
+def test_entries_that_are_looked_up_together_outlive_others():
+    """Their hits are counted before something is evicted."""
+    pool = room_for(10)
+    cache = filled(pool.cache("one", 1), 10)
+    cache.get_all(range(5))
+
+    filled(pool.cache("other", 1), 4)
+
+    assert cache.entries.keys() >= {*range(5)}
 
 
 @given(

@@ -5,6 +5,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cmp_to_key
 
+import pytest
+
+from caches import POOL
 from store import keys, queries, threads
 from store.errors import Refusal
 from store.ranking.formulas import best, controversial
@@ -140,6 +143,13 @@ async def discuss(store: Store, article: int, chance: random.Random, turns: int,
                 await store.comments.delete(some.number, some.poster or "")
         except Refusal:
             pass  # the comment was deleted, or it is the poster who votes
+
+
+def keep_levels(monkeypatch: pytest.MonkeyPatch, outer: int, inner: int) -> None:
+    """Let positions in threads keep few levels."""
+    monkeypatch.setattr(threads, "PARTITION_PAGES", POOL.cache("places", 1))  # other tests have equal replies
+    monkeypatch.setattr(threads, "OUTER_LEVELS", outer)
+    monkeypatch.setattr(threads, "INNER_LEVELS", inner)
 
 
 async def died(*arguments: object) -> None:

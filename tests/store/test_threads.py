@@ -5,14 +5,13 @@ from collections import Counter
 import pytest
 
 from bench.conversations import with_chain
-from caches import POOL
 from store import keys, threads
 from store.listings import Window
 from store.records import Vote
 from store.threads import CommentOrder, ThreadLevel, ThreadPosition, ThreadWindow
 from tests.conftest import registered
 from tests.store import discussions
-from tests.store.discussions import PEOPLE, commented, comments, expected, thread, walked
+from tests.store.discussions import PEOPLE, commented, comments, expected, keep_levels, thread, walked
 from tests.store.pinned_walks import Model, Walk, agrees, check_page, walk_while_changing
 from tests.store.reading import post, read
 
@@ -249,12 +248,6 @@ async def walked_loosely(store, article: int) -> None:
         numbers = [place.number for place in page.places]
         assert len(numbers) == len(set(numbers))
         beyond = page.places[-1].position if page.places else None
-
-
-def keep_levels(monkeypatch, outer: int, inner: int) -> None:
-    monkeypatch.setattr(threads, "PARTITION_PAGES", POOL.cache("places", 1))  # other tests have equal replies
-    monkeypatch.setattr(threads, "OUTER_LEVELS", outer)
-    monkeypatch.setattr(threads, "INNER_LEVELS", inner)
 
 
 @pytest.fixture
