@@ -1,18 +1,23 @@
 """Two stores in which people talk: one archives conversations, the other never does. Their answers are compared."""
 
+import asyncio
 import random
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from archive import maintenance
-from store import keys, roles
+from archive.write_back import bring_back
+from store import keys, leases, roles
 from store.maintenance import verify
 from store.maintenance.verify import Finding
 from store.moderation_records import Role
 from store.records import article_number, comment_number
 from tests.archive.worlds import ERRORS, PEOPLE, Pair, World
+from tests.database.conftest import mirrored
 from tests.typed import typed
+
+Question = tuple[str, str | None, dict[str, Any]]
 
 DAYS = 2
 ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")
@@ -150,6 +155,77 @@ class Talk:
         self.gone = {article_number(id) or 0 for id in self.pair.ids} & await self.pair.complete.numbers() - hot
         self.reached["left"] += len(self.gone - before)
         self.reached["came back"] += len(before & hot)
+
+    def questions(self) -> list[Question]:
+        """Queries that need no cursors."""
+        found: list[Question] = []
+        for id in self.pair.ids:
+            below = [None, *[each for each in self.ids if self.article_of[each] == id]]
+            for order in ORDERS:
+                given = {
+                    "id": id,
+                    "order": order,
+                    "depth": self.chance.choice((1, 50)),
+                    "under": self.chance.choice(below),
+                }
+                found += [(THREAD, None, given | paging) for paging in ({"first": 4}, {"last": 100}, {"first": 100})]
+        found += [(NODES, "alice", {"ids": self.chance.sample(self.ids, 10)}) for _ in range(5)]
+        return found + [(OF_USER, name, {"name": name}) for name in PEOPLE[:3]]
+
+    async def answer(self, world: World, question: Question) -> dict[str, Any]:
+        answer = await world.ask(*question)
+        assert not answer["errors"], answer
+        _without_cursors(answer)
+        return answer
+
+    async def move_often(self, times: int) -> None:
+        """Moves and returns of conversations, of which many end before their time, as if their process was killed."""
+        pair = self.pair
+        for _ in range(times):
+            await self.look()
+            work: Any = pair.run_mover(0, 1_000)
+            if self.gone and self.chance.random() < 0.5:
+                number = self.chance.choice(sorted(self.gone))
+                work = bring_back(pair.archiving.store, pair.archiving.database, number)
+            task = asyncio.create_task(work)
+            if self.chance.random() < 0.5:
+                await asyncio.sleep(self.chance.random() * 0.1)
+            else:
+                await asyncio.wait([task])
+            if not task.done():
+                task.cancel()
+                await asyncio.wait([task])
+                self.reached["ended"] += 1
+                pair.archiver = pair.mirror = None
+                site = pair.archiving.store.site  # the leases would expire by themselves
+                names = [
+                    leases.lease(p, name) for p in range(site.partitions) for name in ("archiver", "conversations")
+                ]
+                await site.redis.pipeline([("DEL", name) for name in names])
+
+    async def settle(self) -> None:
+        """Let all conversations leave that can."""
+        self.pair.archiver = None
+        for _ in range(2):
+            await self.pair.run_mover(0, 1_000)
+        assert self.pair.archiving.database
+        await mirrored(self.pair.archiving.store, self.pair.archiving.database)
+
+    async def post_alone(self) -> str:
+        """Comment in the store that archives only. Returns the id."""
+        input = {"articleId": self.chance.choice(self.pair.ids), "content": self.text()}
+        answer = await self.pair.archiving.ask(MUTATIONS["comment"], self.chance.choice(PEOPLE), {"input": input})
+        payload = answer["data"]["comment"]
+        assert payload["comment"], answer
+        id: str = payload["comment"]["id"]
+        return id
+
+    async def shown(self, article: str) -> list[str]:
+        """The comments that the thread of an article shows in the store that archives."""
+        given = {"id": article, "order": "OLDEST", "depth": 100, "first": 500}
+        thread = (await self.pair.archiving.ask(THREAD, None, given))["data"]["article"]["thread"]
+        assert thread["totalCount"] == len(thread["edges"])
+        return [edge["node"]["id"] for edge in thread["edges"]]
 
     async def compare(self) -> None:
         for id in self.pair.ids:
