@@ -132,7 +132,7 @@ class ArchiveReads:
         """
         archived = {each.number for each in articles if isinstance(each, ArchivedArticle)}
         latest = self._site.clock() - self._site.policy.voting_ms
-        old = {each.number for each in articles if each and each.posted_at < latest} - archived
+        old = {each.number for each in articles if each and type(each) is Article and each.posted_at < latest}
         load, results = self._load, dict[int, T]()
         for _ in range(moments.TRIES):
             left = [
@@ -149,7 +149,7 @@ class ArchiveReads:
                 break
             now = await self.articles(sorted(gone))
             archived |= {number for number in gone if isinstance(now[number], ArchivedArticle)}
-            old -= {number for number in gone if now[number] is None}  # it was deleted
+            old -= {number for number in gone if type(now[number]) is not Article}  # or deleted, or without comments
             load = partial(load_again, self._site)
         else:
             raise ArchiveUnavailable(MOVED)

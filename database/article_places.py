@@ -19,7 +19,7 @@ from database.order_index.writes import IndexName
 from database.statements import Statement, slices
 from store import links
 from store.ranking.formulas import Order, Policy
-from store.records import ArchivedArticle, Article, ContentState
+from store.records import ArchivedAlone, ArchivedArticle, Article, ContentState
 from store.site import Site
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _articles(connection: "Connection", numbers: Sequence[int], archived: bool) 
     for number, *fields, state, locked, active, comments, left in ARTICLES.run(
         connection, {"numbers": numbers, "archived": archived}
     ):
-        kind = Article if left is None or not archived else ArchivedArticle
+        kind = Article if not archived else ArchivedAlone if left is None else ArchivedArticle
         more = (tuple(groups[number]), comments or 0, ContentState[state], bool(locked), active)
         yield kind(*[number, *fields, *more])
 

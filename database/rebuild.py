@@ -19,6 +19,8 @@ from database.leaving import replace_some
 from database.order_index import writes as places
 from database.positions import stored_positions
 from database.rows import (
+    KEPT_OF_ARTICLE,
+    KEPT_OF_COMMENT,
     OF_A_COMMENT,
     OF_AN_ARTICLE,
     action_row,
@@ -277,7 +279,7 @@ def values_of(annulled: Mapping[str, str]) -> dict[str, int]:
 def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) -> None:
     """Write the rows of some records of a dump. `annulled` are the votes on these that do not count."""
     articles = [record for record in batch if isinstance(record, ArticleRecord)]
-    upsert(connection, ARTICLES, [article_row(each.number, each.fields) for each in articles], keep=("archived",))
+    upsert(connection, ARTICLES, [article_row(each.number, each.fields) for each in articles], keep=KEPT_OF_ARTICLE)
     replace_groups(connection, {each.number: each.fields["groups"].split() for each in articles})
     replace_votes(connection, VOTES, articles, annulled)
     comments = [record for record in batch if isinstance(record, CommentRecord)]
@@ -322,7 +324,12 @@ def copy_comments(connection: Connection, comments: Sequence[CommentRecord], ann
         depths.update((number, depth) for number, depth in found)
     for each in comments:
         depths[each.number] = depths.get(int(each.fields["parent"]), 0) + 1 if "parent" in each.fields else 0
-    upsert(connection, COMMENTS, [comment_row(each.number, each.fields, depths[each.number]) for each in comments])
+    upsert(
+        connection,
+        COMMENTS,
+        [comment_row(each.number, each.fields, depths[each.number]) for each in comments],
+        KEPT_OF_COMMENT,
+    )
     replace_votes(
         connection, COMMENT_VOTES, [comment for comment in comments if not is_deleted(comment.fields)], annulled
     )

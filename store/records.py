@@ -195,6 +195,12 @@ class ArchivedArticle(Article):
     __slots__ = ()
 
 
+class ArchivedAlone(Article):
+    """An article that has left Redis, and had neither comments nor notifications."""
+
+    __slots__ = ()
+
+
 class UncachedArticle(Article):
     """The article in the reply to a write. Nothing reads this record again, so its JSON is not cached."""
 

@@ -6,14 +6,15 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from archive import maintenance
+from archive import annulments, banned_texts, maintenance
 from archive.write_back import bring_back
-from store import keys, leases, roles
+from database.mirror import Mirror
+from store import effects, keys, leases, removals, roles
 from store.maintenance import verify
 from store.maintenance.verify import Finding
 from store.moderation_records import Role
 from store.records import article_number, comment_number
-from tests.archive.worlds import ERRORS, PEOPLE, Pair, World
+from tests.archive.worlds import ERRORS, PEOPLE, Pair, World, follow
 from tests.database.conftest import mirrored
 from tests.typed import typed
 
@@ -37,6 +38,7 @@ OF_USER = """query($name: String!) { user(username: $name) { karma
     comments(first: 30) { totalCount nodes { id content votes article { id } } } }
   inbox { unseenCount notifications(first: 40) { nodes { kind at isSeen actor { username } subject { id } } } }
   comments(first: 20) { totalCount nodes { id content } } }"""
+REVERT = f"mutation($input: RevertModerationInput!) {{ revertModeration(input: $input) {{ {ERRORS} changed }} }}"
 MUTATIONS = {
     "comment": f"""mutation($input: CommentInput!) {{ comment(input: $input) {{
       {ERRORS} comment {{ {COMMENT} article {{ commentCount }} }} }} }}""",
@@ -124,6 +126,11 @@ class Talk:
                 await self.write("flag", who, subjectId=id, reason="SPAM")
                 await self.write("approveContent", "alice", subjectId=id)
 
+    async def poster_of(self, id: str) -> str | None:
+        site, number = self.pair.complete.store.site, comment_number(id) or 0
+        found: str | None = await site.redis.run(("HGET", keys.comment(site.home_of_article(number), number), "poster"))
+        return found
+
     async def poster(self, id: str) -> str:
         """Mostly the poster of a comment."""
         site, number = self.pair.complete.store.site, comment_number(id) or 0
@@ -210,6 +217,20 @@ class Talk:
             await self.pair.run_mover(0, 1_000)
         assert self.pair.archiving.database
         await mirrored(self.pair.archiving.store, self.pair.archiving.database)
+
+    async def carry_out(self) -> None:
+        """What follows actions of moderators, in both stores."""
+        assert self.pair.archiving.database
+        await mirrored(self.pair.archiving.store, self.pair.archiving.database)
+        following = asyncio.create_task(follow(Mirror(self.pair.archiving.store.site, self.pair.archiving.database)))
+        for world in self.pair.worlds:
+            for p in range(world.store.site.partitions):
+                for work in (annulments.WORK, banned_texts.WORK):
+                    await work.settle_all(world.store, world.database, p)
+                await removals.remove_all(world.store.site, p)
+            await effects.complete(world.store.site)
+        following.cancel()
+        await asyncio.wait([following])
 
     async def post_alone(self) -> str:
         """Comment in the store that archives only. Returns the id."""

@@ -5,9 +5,16 @@ import random
 
 import pytest
 
-from tests.archive.talks import Talk, findings
-from tests.archive.worlds import Pair
-from tests.database.conftest import mirrored, on_both
+from archive import leaving
+from archive.maintenance import records_of, records_since
+from store import leaving as store_leaving
+from store.keys import pseudonym
+from store.maintenance import dump
+from store.maintenance.restore import Restoration
+from store.store import Store
+from tests.archive.talks import NODES, REVERT, Talk, findings
+from tests.archive.worlds import ERRORS, PEOPLE, POLICY, Pair, World
+from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.examples import examples
 
 pytestmark = [pytest.mark.one_server]
@@ -83,3 +90,74 @@ async def grown(pair: Pair, seed: int) -> Talk:
     pair.crashes = False
     pair.clock.advance(3 * 86_400)
     return talk
+
+
+@on_both
+async def test_backup_rebuild_and_restore_have_conversations(pair: Pair, redis_url: str) -> None:  # D5
+    talk = await grown(pair, 1)
+    await talk.settle()
+    await talk.look()
+    assert len(talk.gone) > 3
+    questions = talk.questions()
+    expected = [await talk.answer(pair.complete, question) for question in questions]
+    world, site = pair.archiving, pair.archiving.store.site
+    assert world.database
+    await rebuilt(world.store, world.database)
+    for question, right in zip(questions, expected, strict=True):
+        assert await talk.answer(world, question) == right, question
+    assert not await findings(world)
+
+    parts = records_of(site, world.database), records_since(site, world.database, 0)
+    restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", 4, site.policy, pair.clock)
+    async for records in dump.records_of(site, lambda count: None, lambda key: None, *parts):
+        await restoration.put(records)
+    await restoration.end()
+    await restoration.close()
+    store = await Store.open(f"{redis_url}?db=2", POLICY, 4, clock=pair.clock, session_lifetime=10**8)
+    restored = World(store, None)
+    for name in PEOPLE:
+        restored.tokens[name] = (await store.sessions.open(name)).token
+    for question, right in zip(questions, expected, strict=True):
+        assert await talk.answer(restored, question) == right, question
+    await restored.close()
+
+
+@on_both
+async def test_bans_annulments_and_their_reverts_reach_what_has_left(pair: Pair) -> None:  # D5
+    talk = await grown(pair, 2)
+    await talk.settle()
+    await talk.look()
+    assert len(talk.gone) > 3
+    actions = []
+    for name, more in (("annulVotes", {}), ("banUser", {"removeTexts": True})):
+        given = {"userId": "user:bob", "reason": "spam", **more}
+        mutation = f"""mutation($input: {name[0].upper()}{name[1:]}Input!) {{ {name}(input: $input) {{
+          {ERRORS} changed action {{ id }} }} }}"""
+        answer = await pair.ask(mutation, "alice", input=given)
+        assert answer["data"][name]["changed"], answer
+        actions.append(answer["data"][name]["action"]["id"])
+        await talk.carry_out()
+        await talk.compare()
+    await talk.settle()
+    for id in reversed(actions):
+        answer = await pair.ask(REVERT, "alice", input={"actionId": id, "reason": "no spam"})
+        assert answer["data"]["revertModeration"]["changed"], answer
+        await talk.carry_out()
+        await talk.compare()
+    await talk.settle()
+    assert not await findings(pair.archiving)
+
+
+@on_both
+async def test_users_who_leave_take_their_comments_along(pair: Pair) -> None:  # D5
+    talk = await grown(pair, 3)
+    await talk.settle()
+    world = pair.archiving
+    own = [id for id in talk.ids if await talk.poster_of(id) == "carol"]
+    leaver = await store_leaving.begin(world.store.site, "carol", "", removes_texts=True, pseudonym=pseudonym("carol"))
+    await leaving.settle(world.store, world.database, leaver)
+    await talk.settle()
+    nodes = (await world.ask(NODES, "alice", {"ids": own}))["data"]["nodes"]
+    assert len(own) > 3
+    assert all(node is None or (node["state"], node["poster"]) == ("DELETED", None) for node in nodes)
+    assert not await findings(world)

@@ -168,7 +168,7 @@ class Pair:
     async def ask(self, query: str, viewer: str | None, /, **variables: Any) -> dict[str, Any]:
         """The answer of both stores, which are equal."""
         one, other = [await world.ask(query, viewer, variables) for world in self.worlds]
-        assert typed(one) == typed(other), (query, viewer, variables)
+        assert typed(one) == typed(other), (one, other, query, viewer, variables)
         return one
 
     async def find_archived(self) -> None:
@@ -308,7 +308,7 @@ class Pair:
             self.archiver = Mover(world.store.site, database, limits, notice=0, removal_delay=0)
         self.archiver.limits = limits
         self.mirror = self.mirror or Mirror(world.store.site, world.database)
-        mirroring = asyncio.create_task(_follow(self.mirror))
+        mirroring = asyncio.create_task(follow(self.mirror))
         try:
             self.reached["moved"] += await self.archiver.move()
         except Crash as crash:
@@ -479,7 +479,7 @@ def instant(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-async def _follow(mirror: Mirror) -> NoReturn:
+async def follow(mirror: Mirror) -> NoReturn:
     while True:
         await mirror.catch_up()
         await asyncio.sleep(0.005)
