@@ -36,6 +36,7 @@ AT_ONCE = 1_000  # votes that the request of a moderator waits for
 MAX_BEHIND = 10_000  # entries that a consumer of the log may be behind
 TRIES = 3  # to find what leaves Redis, or comes back, meanwhile
 PATIENCE, PAUSE = 2.0, 0.05  # seconds: how long to wait for the database, and between two looks
+PATIENCE_AT_END = 60.0  # seconds that the task waits for the database in the end
 INTERVAL = 0.5  # seconds between two searches for actions whose votes are to be annulled or restored
 
 Run = Callable[[Sequence[int], Archived], Awaitable[Step]]  # a step for some numbers
@@ -116,6 +117,7 @@ async def _annul(
         seen += len(votes)
         if most is not None and seen >= most:
             return False
+    await _wait_until_shown(site, most)
     count = await annulments.held(site, action.number)
     return await annulments.note(site, action, total=count, reaches_back_to=reaches, state=AnnulmentState.DONE)
 
@@ -180,15 +182,26 @@ async def _restore(
             seen += len(numbers)
             if most is not None and seen >= most:
                 return False
+    await _wait_until_shown(site, most)
     return await annulments.note(site, action, state=AnnulmentState.RESTORED)
+
+
+async def _wait_until_shown(site: Site, most: int | None) -> None:
+    """
+    Wait until reads show all counts, so that the action says that it is done only then.
+
+    Raises:
+        ConsumerBehind: the database takes longer than who waits can: a request, or the task.
+    """
+    await recounts.wait_until_shown(site, PATIENCE if most is not None else PATIENCE_AT_END)
 
 
 async def _take_step(
     store: Store, database: Database | None, p: int, numbers: Sequence[int], run: Run
 ) -> tuple[bool, Sequence[int]]:
     """
-    Take a step, first for what Redis has, then for what is archived; the articles of comments come back. Returns whether
-    the database may lack some votes, and the numbers of what is neither here nor there.
+    Take a step, first for what Redis has, then for what is archived; the articles of comments come back. Returns
+    whether the database may lack some votes, and the numbers of what is neither here nor there.
 
     Raises:
         Reverted: the action was reverted.

@@ -1,6 +1,7 @@
 """
 What the database has to keep of an article with comments before it leaves Redis: for the comments what only their
-hashes have. An article leaves only if its rows, and what `archive.conversations` computes from them, are what Redis has.
+hashes have. An article leaves only if its rows, and what `archive.conversations` computes from them, are what Redis
+has.
 """
 
 import asyncio

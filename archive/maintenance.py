@@ -18,7 +18,7 @@ from database import article_places, conversations
 from database.database import Database
 from database.order_index import writes
 from database.positions import stored_positions
-from store import keys, log, moving, records
+from store import keys, log, moving, numbering
 from store.client import Argument
 from store.maintenance.records.content import (
     DERIVED_ARTICLE_FIELDS,
@@ -284,8 +284,8 @@ def _add(tally: Tally, p: int, number: int, fields: dict[str, str]) -> None:
     votes, posted_at, poster = int(fields["up"]) - int(fields["down"]), int(fields["time"]), fields["poster"].lower()
     sums = tally.users.get(poster, UserTally())
     tally.users[poster] = UserTally(sums.articles + 1, sums.karma + votes - 1, max(sums.newest, posted_at))
-    sequence = records.sequence_of(number)
-    if not records.is_of_story(sequence):
+    sequence = numbering.sequence_of(number)
+    if not numbering.is_of_story(sequence):
         tally.sequences[p] = max(tally.sequences.get(p, 0), sequence)
 
 

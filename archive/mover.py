@@ -185,7 +185,7 @@ class Mover:
         await _drop_left_of(self.site, p)
 
     async def _have_conversations_begun(self) -> bool:
-        """Before the first conversation leaves Redis, let all processes know that from now on some are in the database."""
+        """Before the first conversation leaves Redis, let all processes know that some will be in the database."""
         rankings = self.site.rankings
         if not rankings.has_archived_conversations:
             if not await self._has_lease(0):
@@ -279,7 +279,7 @@ async def drop_left(site: Site) -> None:
 
 
 async def _drop_left_of(site: Site, p: int) -> None:
-    if numbers := await conversations.left(site, p):
+    if numbers := await conversations.noted(site, p):
         held = conversations.lease(site, p)
         with suppress(LeaseTaken, conversations.Overtaken):
             async with held.held():

@@ -4,21 +4,25 @@ script appends an entry with the new counts to the log, and the database has the
 no script uses the counts that it has. So whoever reads these also reads the position of the database, before.
 """
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from archive.reads import ask
+from archive.stepwise import ConsumerBehind
 from database import article_places
-from database.database import Database
+from database.database import CONSUMER, Database
 from database.positions import stored_positions
-from store import log
+from store import keys, log
 from store.annulments import Archived
 from store.site import Site
 
 if TYPE_CHECKING:
     from database.statements import Connection
 
+LAST_FIELD = "last_recounted"  # of `archived`: the last entry that has changed counts
 PATIENCE, PAUSE = 2.0, 0.02  # seconds: how long to wait for the database, and between two looks
 
 
@@ -30,6 +34,25 @@ async def archived(site: Site, database: Database | None, p: int, numbers: Seque
         ArchiveUnavailable: there is no database, or it does not answer.
     """
     return await ask(site, database, partial(_read, p=p, numbers=numbers))
+
+
+async def wait_until_shown(site: Site, patience: float) -> None:
+    """
+    Wait until the database has the counts of all archived articles that have changed up to now: from then on, whoever
+    reads these is shown them. One round trip if none has; else one more, and one every `PAUSE`.
+
+    Raises:
+        ConsumerBehind: it has not after so many seconds.
+    """
+    changed = await site.redis.pipeline([("HGET", keys.archived(p), LAST_FIELD) for p in range(site.partitions)])
+    wanted, deadline = {p: id for p, id in enumerate(changed) if id}, monotonic() + patience
+    while wanted:
+        taken = (await log.positions(site)).get(CONSUMER, {})
+        if all(log.sort_key(taken.get(p, log.START)) >= log.sort_key(id) for p, id in wanted.items()):
+            return
+        if monotonic() > deadline:
+            raise ConsumerBehind
+        await asyncio.sleep(PAUSE)
 
 
 def position(connection: "Connection", p: int) -> str:

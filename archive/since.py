@@ -17,8 +17,9 @@ from database.order_index.classes import bases
 from database.order_index.reads import EARLIEST, LAST_NUMBER, LATEST, Index, Key, Place, Range
 from store import keys
 from store.listings import Window
+from store.numbering import FIRST_STORY_SEQUENCE
 from store.ranking.formulas import Order
-from store.records import FIRST_STORY_SEQUENCE, PartitionPage
+from store.records import PartitionPage
 
 if TYPE_CHECKING:
     from database.statements import Connection

@@ -5,7 +5,7 @@ from contextlib import suppress
 from math import inf
 from typing import NamedTuple, TypeVar
 
-from store import keys, leases, log
+from store import keys, leases, log, moving
 from store.flags import FLAGS
 from store.held_edits import HELD_EDIT
 from store.leases import Lease
@@ -54,7 +54,7 @@ async def begin(site: Site, identity: str) -> None:
 
 
 async def begin_conversations(site: Site) -> None:
-    """Say in the settings of the store that its archive has conversations, and notify all processes. Two round trips."""
+    """Say in the settings of the store that its archive has conversations, and notify all. Two round trips."""
     await site.redis.run(needed(("HSET", keys.store(), CONVERSATIONS_FIELD, "1")))
     await site.redis.run(log.ranked(site, 0))
 
@@ -117,7 +117,7 @@ async def in_redis(site: Site, p: int, numbers: Sequence[int]) -> list[int]:
 
 async def mark(site: Site, p: int, token: str, numbers: Sequence[int], *, is_moving: bool) -> str:
     """Mark articles as moving, or remove the marks: "marked" or "overtaken" (see mark_moving.lua). One round trip."""
-    script_keys = [keys.moving(p), leases.lease(p, ARCHIVER), keys.archived(p)]
+    script_keys = [moving.MOVING(p), leases.lease(p, ARCHIVER), keys.archived(p)]
     change = "add" if is_moving else "remove"
     status: str
     (status,) = await site.redis.run(MARK_MOVING.command(script_keys, token, change, *numbers))

@@ -12,7 +12,7 @@ from archive.reads import ArchiveUnavailable, ask, find, find_comment
 from archive.returns import with_comments
 from database import article_places, conversations
 from database.database import Database
-from store import keys, links
+from store import keys, links, moving
 from store.client import Argument
 from store.conversations import Overtaken
 from store.errors import CommentingClosed, Forbidden, Locked, NotFound
@@ -256,9 +256,9 @@ async def _bring_back_article(
 async def _poster_state(site: Site, number: int, poster: str) -> PosterState:
     """The state of a poster, which has to be read before the database to write an article back. One round trip."""
     p = site.home_of_article(number)
-    commands = [("HGET", keys.archived(p), f"user:{poster.lower()}"), ("SMEMBERS", keys.moving(p))]
-    archived_counts, moving = await site.redis.pipeline(commands)
-    return PosterState(archived_counts or "", frozenset(map(int, moving)))
+    commands = [("HGET", keys.archived(p), f"user:{poster.lower()}"), ("SMEMBERS", moving.MOVING(p))]
+    archived_counts, numbers = await site.redis.pipeline(commands)
+    return PosterState(archived_counts or "", frozenset(map(int, numbers)))
 
 
 async def _unarchive(

@@ -26,7 +26,7 @@ from bench.servers import PEERS, Peer
 from bench.tables import table
 from bench.targets import growth, judged, judgements
 from server.managed_valkey import server
-from store import keys
+from store import followed, keys
 from store.articles import VOTE
 from store.comments import VOTE_ON_COMMENT
 from store.ranking.formulas import Policy
@@ -97,7 +97,7 @@ async def _fill(url: str, articles: int) -> Ground:
 def _config(url: str) -> dict[str, object]:
     """The configuration of the peers: the address of Valkey, the formats of keys, and the scripts of votes."""
     policy = Policy()
-    named = (keys.article, keys.voted, keys.downvoted, keys.timeline, keys.following, keys.session)
+    named = (keys.article, keys.voted, keys.downvoted, keys.timeline, followed.following, keys.session)
     texts = {key.name: key(0, "%s") for key in named}
     return {
         "url": url,

@@ -6,7 +6,8 @@ Measures how long it takes to annul the votes of a user, and what a request besi
 Without the URL of an empty database it is an SQLite file. Two users vote on so many articles of 1 000 others in 20
 groups. The votes of the first are annulled while all articles are in Valkey, those of the second when all are archived,
 and then both come back with reverts. One process does everything: it also writes the database, and the request that is
-sent beside, an article by id every 5 milliseconds, waits for all of that.
+sent beside, an article by id every 5 milliseconds, waits for all of that. Garbage is collected, and threads take turns,
+as in a server.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from archive import annulments
 from archive.mover import HotLimits, Mover
 from archive.stepwise import Delayed
 from database.database import Database, mirroring
+from server.app import collect_garbage_less_often, let_the_loop_go_first
 from server.managed_valkey import server
 from store import annulments as actions
 from store import keys, reverts
@@ -48,6 +50,8 @@ class Clock:
 
 async def main(url: str | None, votes: int) -> None:
     clock = Clock()
+    collect_garbage_less_often()
+    let_the_loop_go_first()
     with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as redis_url:
         store = await Store.open(redis_url, clock=clock)
         database = Database(url or f"sqlite:///{folder}/upvote.db")

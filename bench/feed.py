@@ -23,7 +23,7 @@ from rich.table import Table
 from resolvers import feeds
 from resolvers.context import Context
 from server.managed_valkey import server
-from store import keys
+from store import followed, keys
 from store.articles import Draft
 from store.client import Command
 from store.client.client import current_usage
@@ -60,7 +60,7 @@ async def pulls(store: Store, redis: "Redis") -> None:
 async def pull(store: Store, redis: "Redis", count: int, posted: int) -> list[str]:
     reader = f"reader-{count}-{posted}"
     names = [f"poster-{each}" for each in range(count)]
-    key = keys.following(store.site.home_of_user(reader), reader)
+    key = followed.following(store.site.home_of_user(reader), reader)
     await send(store, [("ZADD", key, each, name) for each, name in enumerate(names)])
     user = keys.user(store.site.home_of_user(reader), reader)
     newest = Position(float(START + posted * max(FOLLOWEES)), keys.member(2**53 - 1))
@@ -143,7 +143,7 @@ async def posts(store: Store) -> None:
     for poster, count in zip(posters, FOLLOWERS, strict=True):
         p = store.site.home_of_user(poster)
         await send(store, [("HSET", keys.user(p, poster), "name", poster, "joined", START, "karma", 0)])
-        await send(store, [("ZADD", keys.followers(p, poster), each, f"follower-{each}") for each in range(count)])
+        await send(store, [("ZADD", followed.followers(p, poster), each, f"follower-{each}") for each in range(count)])
     draft = Draft("a title", "https://example.com/")
     times, _ = await timed([lambda poster=poster: store.articles.post(poster, draft) for poster in posters])
     for count, time in zip(FOLLOWERS, times, strict=True):

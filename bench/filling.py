@@ -4,13 +4,14 @@ Fills a store in bulk with the same data that posts, votes and follows would wri
 Posters and viewers vote; all articles are open to votes. The same seed gives the same store.
 """
 
+import asyncio
 import random
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from store import keys, links
+from store import followed, keys, links
 from store.client import Command
 from store.ranking.formulas import DAY, Order
 from store.records import Article
@@ -21,6 +22,8 @@ VIEWERS = [f"viewer-{each}" for each in range(100)]
 GROUPS = [f"group-{each}" for each in range(20)]
 FOLLOWEES = 100
 COMMENTS = 100  # that are voted on
+CROWD = [f"visitor-{each}" for each in range(5_000)]  # further viewers, who follow nobody
+OPENED_AT_ONCE = 250
 VOTED = 20_000  # newest articles, which have votes of others than their posters
 MOST_VOTES = 60
 SPAN_MS = 5 * DAY * 1000
@@ -49,6 +52,16 @@ async def fill(store: Store, count: int) -> list[str]:
     await store.site.redis.pipeline(list(user_commands(store, karma, chance)))
     await store.site.redis.run(("SET", keys.sequence(0), count))
     return [(await store.sessions.open(viewer)).token for viewer in VIEWERS]
+
+
+async def gather_crowd(store: Store) -> list[str]:
+    """Write the users of `CROWD` and return their tokens."""
+    now, tokens = store.site.clock(), []
+    for first in range(0, len(CROWD), OPENED_AT_ONCE):
+        names = CROWD[first : first + OPENED_AT_ONCE]
+        await store.site.redis.pipeline([("HSET", keys.user(0, name), "name", name, "joined", now) for name in names])
+        tokens += [opened.token for opened in await asyncio.gather(*map(store.sessions.open, names))]
+    return tokens
 
 
 async def discuss(store: Store, articles: list[int]) -> list[int]:
@@ -112,7 +125,7 @@ def indexes(store: Store, batch: list[Posted]) -> dict[str, list[str | float]]:
                 found[key] += place
         for group in article.groups:
             found[keys.groups(0)] += [0, group]
-        found[keys.links(0, links.digest(article.link or ""))] += [article.posted_at, member]
+        found[links.LINKS(0, links.digest(article.link or ""))] += [article.posted_at, member]
         found[keys.timeline(0, article.poster)] += [article.posted_at, member]
         found[keys.newest_posts(0)] += [article.posted_at, article.poster]
     return found
@@ -124,5 +137,5 @@ def user_commands(store: Store, karma: dict[str, int], chance: random.Random) ->
         yield ("HSET", keys.user(0, name), "name", name, "joined", now, "karma", karma.get(name, 0))
     for viewer in VIEWERS:
         for followee in chance.sample(POSTERS, FOLLOWEES):
-            yield ("ZADD", keys.following(0, viewer), now, followee)
-            yield ("ZADD", keys.followers(0, followee), now, viewer)
+            yield ("ZADD", followed.following(0, viewer), now, followee)
+            yield ("ZADD", followed.followers(0, followee), now, viewer)

@@ -100,7 +100,7 @@ async def table(store: Store, redis: "Redis", size: int) -> Table:
         await hide_first(store, page)
         found, without = await measured(store, page), await measured(store, hidden)
         naive = "-"
-        if order != Order.GRAVITY and not whole.since:  # no range has them
+        if order != Order.GRAVITY and not whole.since:  # for which no index can be read by a range
             naive = f"{await milliseconds(lambda order=order: naive_page(redis, order)):.1f}"
         rows.add_row(
             name,
@@ -118,7 +118,7 @@ async def table(store: Store, redis: "Redis", size: int) -> Table:
 
 
 async def hide_first(store: Store, listing: HomeListing) -> None:
-    """The first articles of a home, but for half of a small one, are those that the second user hides."""
+    """Let the second user hide the first `HIDDEN_ARTICLES` of a home, or half of the articles of a smaller one."""
     members: list[str] = []
     window = Window(200)
     while len(members) < HIDDEN_ARTICLES:

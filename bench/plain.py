@@ -14,7 +14,7 @@ from typing import Any, cast
 import orjson
 from redis.asyncio import Redis
 
-from store import keys
+from store import followed, keys
 
 CONFIG = orjson.loads(Path(os.environ["BENCH_CONFIG"]).read_bytes())
 VOTES = {1: "UP", 0: "NONE", -1: "DOWN"}
@@ -86,7 +86,7 @@ async def timelines(redis: "Redis", asked: Sequence[tuple[str, int]]) -> list[li
 
 
 async def feed(redis: "Redis", username: str, first: int) -> list[Place]:
-    names = await cast(Awaitable[list[str]], redis.zrange(keys.following(0, username), 0, -1))
+    names = await cast(Awaitable[list[str]], redis.zrange(followed.following(0, username), 0, -1))
     ranges = await timelines(redis, [(name, first + 1) for name in (username, *names)])
     return list(islice(merge(*ranges, key=lambda place: (place[1], place[0]), reverse=True), first + 1))
 

@@ -7,7 +7,7 @@ from itertools import cycle, pairwise
 
 import orjson
 
-from bench.filling import GROUPS, discuss
+from bench.filling import GROUPS, discuss, gather_crowd
 from resolvers import pagination
 from store import keys
 from store.records import Position
@@ -44,13 +44,14 @@ Request = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class Ground:
     """
-    The data for requests: tokens of the viewers, the first places of the site and of each group, and comments on the
-    first articles.
+    The data for requests: tokens of the viewers, the first places of the site and of each group, comments on the first
+    articles, and tokens of many further viewers.
     """
 
     tokens: list[str]
     places: dict[str, list[Position]]
     comments: list[int]
+    crowd: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ async def ground(store: Store, tokens: list[str]) -> Ground:
         for name, reply in zip(indexes, replies, strict=True)
     }
     comments = await discuss(store, [place.number for place in places["score"][:DISCUSSED]])
-    return Ground(tokens, places, comments)
+    return Ground(tokens, places, comments, await gather_crowd(store))
 
 
 def request(document: str, token: str, **variables: object) -> Request:
@@ -132,8 +133,17 @@ def varied_skewed(ground: Ground) -> list[Request]:
     return random.Random(5).choices(varied(ground), [1 / (place + 1) for place in range(VARIED)], k=DRAWN)
 
 
-def varied_page(ground: Ground, chance: random.Random) -> Request:
-    token, listing = chance.choice(ground.tokens), chance.choice(["score", f"group:{chance.choice(GROUPS)}:score"])
+def varied_crowd(ground: Ground) -> list[Request]:
+    """Pages as those of `varied`, by 5 000 viewers: hardly one is asked for twice."""
+    chance = random.Random(6)
+    return [varied_page(ground, chance, ground.crowd) for _ in range(DRAWN)]
+
+
+def varied_page(ground: Ground, chance: random.Random, tokens: list[str] | None = None) -> Request:
+    token, listing = (
+        chance.choice(tokens or ground.tokens),
+        chance.choice(["score", f"group:{chance.choice(GROUPS)}:score"]),
+    )
     after = pagination.encode_cursor(listing, chance.choice(unique(ground.places[listing])))
     if listing == "score":
         return request(PAGE, token, after=after)
@@ -171,6 +181,7 @@ QUERIES = {
         Query("varied", varied),
         Query("varied-uniform", varied_uniform),
         Query("varied-skewed", varied_skewed),
+        Query("varied-crowd", varied_crowd),
         Query("group", group),
         Query("fallback", fallback),
         Query("article", article),

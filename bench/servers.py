@@ -14,7 +14,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 NODE = ROOT / "bench" / "peers"
-READS = frozenset({"page", "varied", "varied-uniform", "varied-skewed", "group"})
+GOPHERS = NODE / "gophers"
+GO_PACKAGES = "/usr/share/gocode"  # where Debian has the sources of packages
+READS = frozenset({"page", "varied", "varied-uniform", "varied-skewed", "varied-crowd", "group"})
 EVERYTHING = READS | {"article", "nested", "feed", "vote", "vote-on-comment"}
 PYTHON = EVERYTHING | {"fallback"}
 STARTING_SECONDS = 60
@@ -53,10 +55,12 @@ PEERS = {
         Peer("apollo", ["node", "apollo.js"]),
         Peer("yoga", ["node", "yoga.js"]),
         Peer("mercurius", ["node", "mercurius.js"]),
+        Peer("grafast", ["node", "grafast.js"]),
+        Peer("gophers", ["./gophers"], folder=GOPHERS),
         Peer("scripted", ["node", "scripted.js"], READS),
         Peer("hand", [*UVICORN, "bench.hand:app"], READS),
-        Peer("handler", [*UVICORN, "bench.limits:handler"], READS),
-        Peer("ready", [*UVICORN, "bench.limits:ready"], frozenset({"page"})),
+        Peer("handler", [*UVICORN, "bench.lower_bounds:handler"], READS),
+        Peer("ready", [*UVICORN, "bench.lower_bounds:ready"], frozenset({"page"})),
     )
 }
 
@@ -122,12 +126,24 @@ def running(peer: Peer, workers: int, environment: dict[str, str], log: Path) ->
 
 
 def install(peer: Peer) -> str | None:
-    """Install what a peer needs. Returns why this is not possible, or None."""
+    """Install or build what a peer needs. Returns why this is not possible, or None."""
+    if peer.folder == GOPHERS:
+        return _build()
     if not peer.is_node or (NODE / "node_modules" / ".package-lock.json").exists():
         return None
     if not (shutil.which("node") and (npm := shutil.which("npm"))):
         return "Node is not installed"
     done = subprocess.run([npm, "ci", "--prefix", str(NODE)], capture_output=True, text=True)
+    return done.stderr.strip()[-200:] if done.returncode else None
+
+
+def _build() -> str | None:
+    """Build the peer in Go, with Debian's packages golang-go and those of graphql-go and redigo."""
+    if not (go := shutil.which("go")):
+        return "Go is not installed"
+    variables = {"GO111MODULE": "off", "GOPATH": GO_PACKAGES, "GOCACHE": str(GOPHERS / ".cache")}
+    build = [go, "build", "-o", "gophers", "."]
+    done = subprocess.run(build, cwd=GOPHERS, env=os.environ | variables, capture_output=True, text=True)
     return done.stderr.strip()[-200:] if done.returncode else None
 
 

@@ -10,6 +10,7 @@ from bench.tables import ahead, markdown
 OURS = "upvote"
 VARIED = ("varied", "varied-uniform", "varied-skewed")
 VARIED_SHARE = 0.8  # `varied` has to reach this share of the speed of `page`, and of its targets
+CROWD_SHARE = 0.5  # `varied-crowd` has to reach this share of the speed of `varied`
 PAGE_RATIOS = (("strawberry", 45.0), ("mercurius", 5.0), ("scripted", 1.2), ("hand", 1 / 1.4))
 MIN_RATIOS = (  # query, peer, minimum ratio
     *(("page", peer, times) for peer, times in PAGE_RATIOS),
@@ -60,6 +61,9 @@ def judgements(run: Mapping[str, Samples]) -> Iterator[Target]:
             yield _at_least(f"`{query}`, times {peer}", times, ahead(found[OURS], found[peer]))
     if "page" in run and "varied" in run:
         yield _at_least("`varied`, relative to `page`", VARIED_SHARE, ahead(run["varied"][OURS], run["page"][OURS]))
+    if "varied" in run and "varied-crowd" in run:
+        ratios = ahead(run["varied-crowd"][OURS], run["varied"][OURS])
+        yield _at_least("`varied-crowd`, relative to `varied`", CROWD_SHARE, ratios)
     for query, found in run.items():
         slowest = median(each.p99 / each.p50 for each in found[OURS])
         name = f"`{query}`, p99 relative to p50"

@@ -199,7 +199,7 @@ async def _position(store: Store, article: int, number: int) -> ThreadPosition:
         way.insert(0, int(above))
     way.insert(0, article)
     for depth, (parent, each) in enumerate(pairwise(way)):
-        value = await store.site.redis.run(("ZSCORE", keys.replies(0, parent, "best"), keys.member(each)))
+        value = await store.site.redis.run(("ZSCORE", threads.REPLIES(0, parent, "best"), keys.member(each)))
         levels.append(threads.ThreadLevel(depth, threads.Position(float(value), keys.member(each))))
     moves = await store.site.redis.run(("GET", threads.moves(0)))
     return ThreadPosition((*levels[:32], *levels[32:][-32:]), int(moves))

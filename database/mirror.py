@@ -7,7 +7,7 @@ these entries. So each entry is applied once, in order, also if two processes do
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlalchemy import Connection, bindparam, update
 
@@ -24,7 +24,8 @@ from store.maintenance.scan import Progress
 from store.site import Site
 
 LEASE, LEASE_TIME = "mirror", 3_000  # milliseconds after which another process takes over
-BATCH = 1_000  # entries in a transaction
+BATCH = 1_000  # entries that are read at once
+MOST_CHANGES = 1_000  # in a transaction: entries, and votes of entries that have many
 IDLE = 0.2  # seconds between two checks for new entries
 MANY_PARTITIONS, IDLE_WITH_MANY = 128, 0.5  # a check takes two commands for each partition
 WAITING = 1.0  # seconds between two checks while another process mirrors the store
@@ -78,7 +79,7 @@ class Mirror:
         try:
             for p, end in enumerate(ends):
                 while self._positions[p] != end and await self._apply_some(p):
-                    await self._lease.extend()
+                    pass
         except AlreadyApplied:
             self._positions.clear()
 
@@ -120,12 +121,30 @@ class Mirror:
             return False
         if not entries:
             return False
-        await self._database.write(apply, self._site, self._identity, after, entries)
-        self._positions[p] = entries[-1].id
-        await log.advance(self._site, CONSUMER, p, entries[-1].id)
-        if any(entry.kind in log.DELETIONS for entry in entries):
-            await deletions.forget(self._site, p, entries[-1].id)
+        for some in transactions(entries):
+            await self._database.write(apply, self._site, self._identity, self._positions[p], some)
+            self._positions[p] = some[-1].id
+            await log.advance(self._site, CONSUMER, p, some[-1].id)
+            if any(entry.kind in log.DELETIONS for entry in some):
+                await deletions.forget(self._site, p, some[-1].id)
+            await self._lease.extend()
         return True
+
+
+def transactions(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+    """
+    Entries in parts of at most `MOST_CHANGES`. An entry of annulled or restored votes changes one row for each, and of
+    archived articles some 20 places: a part with many of them would let requests wait for the thread that writes it.
+    """
+    part, changes = list[Entry](), 0
+    for entry in entries:
+        count = 1 + entry.values.get("votes", "").count(" ")
+        if part and changes + count > MOST_CHANGES:
+            yield part
+            part, changes = [], 0
+        part.append(entry)
+        changes += count
+    yield part
 
 
 def apply(connection: Connection, site: Site, identity: str, after: str, entries: Sequence[Entry]) -> None:

@@ -50,7 +50,7 @@ from database.tables import (
     USERS,
     VOTES,
 )
-from store import followed, keys, leaving, log, moving, records
+from store import followed, keys, leaving, log, moving, numbering, records
 from store.client import Command
 from store.leases import Lease
 from store.maintenance import dump
@@ -203,7 +203,7 @@ class Rebuild:
         return ("EXISTS", keys.user(self.site.home_of_user(row.username), row.username))
 
     def _follow_lookup(self, row: Row[Any]) -> Command:
-        return ("ZSCORE", keys.following(self.site.home_of_user(row.follower), row.follower), row.followee)
+        return ("ZSCORE", followed.following(self.site.home_of_user(row.follower), row.follower), row.followee)
 
     def _group_follow_lookup(self, row: Row[Any]) -> Command:
         p = self.site.home_of_user(row.follower)
@@ -405,8 +405,8 @@ def own_vote_cast(number: int, posted: int) -> int | None:
     When the poster of an article or a comment voted on it: when it was posted. None if that is unknown, as for imported
     ones.
     """
-    sequence = records.sequence_of(number)
-    return posted if sequence >= records.FIRST_STORY_SEQUENCE and not records.is_of_story(sequence) else None
+    sequence = numbering.sequence_of(number)
+    return posted if sequence >= numbering.FIRST_STORY_SEQUENCE and not numbering.is_of_story(sequence) else None
 
 
 def stored_votes(connection: Connection, table: Table, numbers: Sequence[int]) -> dict[int, dict[str, Row[Any]]]:

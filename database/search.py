@@ -31,7 +31,7 @@ BATCH = 500  # rows that are indexed at once
 TITLE_WEIGHT = 10  # of a word in a title or a name; that of a word in content is 1
 MAX_POSITION = 16_383  # that a `tsvector` can hold
 SEPARATOR = "/"  # no word has it
-HALVED_AFTER = 4 * 365 * 86_400_000 * 2 * SLOTS  # four years, in numbers of articles: see `records.sequence_of`
+HALVED_AFTER = 4 * 365 * 86_400_000 * 2 * SLOTS  # four years, in numbers of articles: see `numbering.sequence_of`
 
 
 class SearchKind(Enum):

@@ -1,4 +1,4 @@
-"""What leaves the bodies of messages that wait for webhooks: texts of what was deleted, and names of deleted users."""
+"""Removes texts of what was deleted, and names of deleted users, from the bodies of messages that wait for webhooks."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 Body = Mapping[str, Any]
 
-USER_DELETED = "user_deleted"  # the kind of the entry that says so: it has the name and the pseudonym
+USER_DELETED = "user_deleted"  # the kind of the entry of such a deletion, which has the name and the pseudonym
 TEXTS = frozenset({"title", "link", "content", "reason"})  # names of values that go with what is deleted
 NAMES = frozenset({"poster", "followee", "name", "moderator"})  # names of values that are a username
 # names of values that are words with usernames in them

@@ -60,6 +60,7 @@ class RequestHandler:
         self._rate_limiter = options.rate_limiter
         self._viewer_key = options.viewer_key
         self._event_id = options.event_id
+        self._hearing = options.hearing
         self._identify = options.identify
         self._find_user = options.find_user
         self._users: Cache[str, str] = options.pool.cache("users", MICROSECONDS_OF_A_USER)
@@ -193,7 +194,7 @@ class RequestHandler:
             yield await self.execute(request)
             return
         with Observed(request, self._observer, self.error_formatter) as observation:
-            async with aclosing(self._event_results(observation, token)) as results:
+            async with self._hearing(), aclosing(self._event_results(observation, token)) as results:
                 async for result in results:
                     if request.charge:
                         more = self._points_of_bytes(result) - request.prepared.cost

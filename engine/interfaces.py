@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Container, Hashable, Mapping, MutableMapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -16,6 +16,10 @@ from engine.limits.rate_limiter import RateLimiter
 from engine.requests import OperationRequest
 
 STOPPING = "stopping"  # key of the ASGI state
+
+# An extension of ASGI, of servers that take the text of a message also in parts, as UTF-8: an event that is encoded
+# once is sent to many WebSockets, each with its own id around it. A message has them under this key, not `text`.
+TEXT_PARTS = "engine.text_parts"
 
 
 class BackendUsage(Protocol):
@@ -65,6 +69,7 @@ OpenContext: TypeAlias = Callable[[Client], OperationContext]
 ViewerKey: TypeAlias = Callable[[Client], Hashable]
 Identify: TypeAlias = Callable[[Client], Awaitable[Client]]
 FindUser: TypeAlias = Callable[[str], Awaitable[str | None]]
+Hearing: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
 WatchSession: TypeAlias = Callable[[Client, Callable[[], object]], AbstractContextManager[object]]
 
 
@@ -149,6 +154,9 @@ class Options:
     `watch_session` calls a function once others have ended the session of a client, as long as its context is open:
     the WebSocket or the stream of the client is closed then.
 
+    `hearing` is entered while a WebSocket or a stream of a subscription is open, before a source of events is: an
+    application without them need not receive the events.
+
     `identify` returns a client with what the application has found out about its token, in `Client.identified`. It is
     called before each operation of a client with a token, and raises Refused for a token that is not accepted. Without
     it, contexts read the tokens.
@@ -182,6 +190,7 @@ class Options:
     viewer_key: ViewerKey | None = None
     event_id: Callable[[Any], EventId | None] = lambda value: None
     watch_session: WatchSession = lambda client, on_end: nullcontext()
+    hearing: Hearing = nullcontext
     cookie: SessionCookie | None = None
     identify: Identify | None = None
     find_user: FindUser = nobody

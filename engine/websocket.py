@@ -1,7 +1,7 @@
 """GraphQL over WebSocket, by the graphql-transport-ws protocol: many operations on one connection."""
 
 import asyncio
-from contextlib import ExitStack, aclosing, suppress
+from contextlib import AsyncExitStack, ExitStack, aclosing, suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
@@ -13,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 from engine.clients import Client, Headers, authenticated_by_init, headers_of, is_loopback, is_own_origin, request_id_of
 from engine.errors import SESSION_ENDED, Code, Refused
 from engine.handler import RequestHandler
-from engine.interfaces import Options, stop_event_of
+from engine.interfaces import TEXT_PARTS, Options, stop_event_of
 from engine.requests import GraphQLRequest, decode, parse_request
 from engine.results import encode
 
@@ -63,7 +63,8 @@ class WebSocketTransport:
         if not known:
             await send(close_frame(CloseCode.NO_SUCH_PROTOCOL, f"expected the subprotocol {PROTOCOL}"))
             return
-        await WebSocketSession(self, client, request_id, receive, send, stop_event_of(scope)).run()
+        takes_parts = TEXT_PARTS in scope.get("extensions", {})
+        await WebSocketSession(self, client, request_id, receive, send, stop_event_of(scope), takes_parts).run()
 
     def too_many(self) -> Refused:
         return Refused(Code.TOO_MANY_OPERATIONS, f"more than {self.options.max_operations} operations on one socket")
@@ -111,7 +112,9 @@ class WebSocketSession:
         receive: Receive,
         send: Send,
         stopping: asyncio.Event,
+        takes_parts: bool = False,
     ) -> None:
+        self._takes_parts = takes_parts
         self._transport = transport
         self._handler = transport.handler
         self._client = client
@@ -124,6 +127,7 @@ class WebSocketSession:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._subscriptions: set[str] = set()
         self._watch = ExitStack()
+        self._hearing = AsyncExitStack()
         self._has_ended = False
 
     async def run(self) -> None:
@@ -147,6 +151,7 @@ class WebSocketSession:
         finally:
             self._watch.close()
             await self._cancel_all()
+            await self._hearing.aclose()
 
     async def _read_messages(self) -> None:
         async with asyncio.timeout(self._transport.options.init_timeout) as deadline:
@@ -168,6 +173,8 @@ class WebSocketSession:
                 deadline.reschedule(None)
                 self._client = await self._identified(self._client)
                 self._watch_session(self._client, deadline)
+                # Not only with its first subscription: what the client sends after that must not be done before it.
+                await self._hearing.enter_async_context(self._transport.options.hearing())
                 await self._send_text(b'{"type":"connection_ack"}')
             case "ping":
                 await self._refresh(message.get("payload"), deadline)
@@ -270,9 +277,14 @@ class WebSocketSession:
         if prepared.operation.is_subscription:
             self._subscriptions.add(identifier)
         async with aclosing(self._handler.stream(prepared, lambda: self._client.token)) as results:
+            beginning = b'{"id":%b,"type":"next","payload":' % name
             async for result in results:
-                if result.body:
-                    await self._send_text(b'{"id":%b,"type":"next","payload":%b}' % (name, result.body))
+                if not result.body:
+                    continue
+                if self._takes_parts:
+                    await self._send({"type": "websocket.send", TEXT_PARTS: (beginning, result.body, b"}")})
+                else:
+                    await self._send_text(beginning + result.body + b"}")
 
     async def _send_text(self, text: bytes) -> None:
         await self._send({"type": "websocket.send", "text": text.decode()})

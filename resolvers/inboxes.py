@@ -10,7 +10,8 @@ from store import inboxes, records
 from store.inboxes import InboxPage
 from store.listings import Window
 from store.moderation_records import ModerationAction
-from store.records import Article, Comment, ContentState, Inbox, Notification, User
+from store.notifications import Inbox, Notification
+from store.records import Article, Comment, ContentState, User
 
 Subject = Article | Comment | ModerationAction
 NOTHING = Window(0)  # the page that has only the numbers of an inbox

@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, Self, TypeVar
 from weakref import WeakKeyDictionary
@@ -12,7 +12,7 @@ from database.database import Database
 from resolvers.arguments import articles_by
 from resolvers.dataloader import Reads
 from store.errors import StoreUnavailable
-from store.events import RECONNECT_PAUSE, Event, Events, of_activity, of_listing
+from store.events import RECONNECT_PAUSE, Event, Events, of_activity, of_article, of_listing
 from store.listings import Window
 from store.ranking.formulas import Order
 from store.records import Article
@@ -72,6 +72,33 @@ class RankingChange:
     moves: Sequence[RankingMove]
 
 
+class LatestArticle:
+    """The latest version of an article that a subscriber has not taken yet; None once it is gone."""
+
+    __slots__ = ("_article", "_is_filled", "_waiting")
+
+    def __init__(self) -> None:
+        self._article: Article | Exception | None = None
+        self._is_filled = False
+        self._waiting: asyncio.Future[None] | None = None
+
+    def put(self, article: Article | Exception | None) -> None:
+        self._article, self._is_filled = article, True
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    async def take(self) -> Article | None:
+        """Raises the exception that was put in the place of an article."""
+        if not self._is_filled:
+            self._waiting = asyncio.get_running_loop().create_future()
+            await self._waiting
+            self._waiting = None
+        self._is_filled = False
+        if isinstance(self._article, Exception):
+            raise self._article
+        return self._article
+
+
 class Live:
     """
     What the subscriptions of a process share.
@@ -93,6 +120,7 @@ class Live:
         self._database = database
         self._reads: WeakKeyDictionary[Event, Reads] = WeakKeyDictionary()
         self._rankings: dict[RankingKey, SharedRanking] = {}
+        self._articles: dict[int, SharedArticle] = {}
 
     async def read_after(self, event: Event, read: Callable[[Reads], Awaitable[T]]) -> T:
         """
@@ -108,6 +136,19 @@ class Live:
             except StoreUnavailable:
                 self._reads.pop(event, None)
                 await asyncio.sleep(RECONNECT_PAUSE)
+
+    @contextmanager
+    def article(self, number: int) -> Iterator[LatestArticle]:
+        """The article after each event about it, also if it is not visible. All subscribers share the reads."""
+        shared = self._articles.get(number)
+        if shared is None:
+            shared = self._articles[number] = SharedArticle(self, number)
+        latest = shared.add()
+        try:
+            yield latest
+        finally:
+            if shared.remove(latest):
+                del self._articles[number]
 
     @contextmanager
     def ranking(self, order: Order, group: str | None, size: int, address: str | None) -> "Iterator[SharedRanking]":
@@ -149,6 +190,53 @@ class Live:
                 del subscribed[key]
             if not subscribed:
                 del self._subscribed[address]
+
+
+class SharedArticle:
+    """An article that is read after each event about it. What happens during a read leads to one more."""
+
+    def __init__(self, live: Live, number: int) -> None:
+        self._live, self._number = live, number
+        self._subscribers: dict[LatestArticle, None] = {}  # the oldest first
+        self._event: Event | None = None  # after which the article is not read yet
+        self._reading: asyncio.Task[None] | None = None
+        self._subscription = ExitStack()
+        self._subscription.enter_context(live.events.subscribed(self._note, of_article(number)))
+
+    def add(self) -> LatestArticle:
+        latest = LatestArticle()
+        self._subscribers[latest] = None
+        return latest
+
+    def remove(self, latest: LatestArticle) -> bool:
+        """Whether it was the last one: then nothing is read any more."""
+        del self._subscribers[latest]
+        if self._subscribers:
+            return False
+        self._subscription.close()
+        if self._reading is not None:
+            self._reading.cancel()
+        return True
+
+    def _note(self, event: Event) -> None:
+        self._event = event
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        while self._event is not None:
+            event, self._event = self._event, None
+            subscribers, found = list(self._subscribers), await self._read_after(event)
+            for each in subscribers:
+                each.put(found)
+        self._reading = None
+
+    async def _read_after(self, event: Event) -> Article | Exception | None:
+        try:
+            (found,) = await self._live.read_after(event, lambda reads: reads.articles_of_any_state([self._number]))
+        except Exception as error:
+            return error  # of each subscription
+        return found
 
 
 class SharedRanking:

@@ -9,7 +9,8 @@ from resolvers.context import Context
 from store import records
 from store.inboxes import find as find_notifications
 from store.moderation_records import ModerationAction
-from store.records import Article, Comment, Feed, Group, Home, Inbox, Notification, User
+from store.notifications import Inbox, Notification
+from store.records import Article, Comment, Feed, Group, Home, User
 
 Node = Article | Comment | User | Group | Feed | Home | Inbox | Notification | ModerationAction
 Reader = Callable[[Context, Sequence[str]], Awaitable[Mapping[str, Node | None]]]

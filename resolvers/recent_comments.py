@@ -15,7 +15,7 @@ from resolvers.comments import COMMENTS
 from resolvers.context import Context
 from resolvers.filling import Source, full_connection
 from resolvers.pagination import Connection, LateTotal, Nodes
-from store import keys, listings, recent_comments, records
+from store import keys, listings, numbering, recent_comments
 from store.listings import Page, Window
 from store.queries import Read
 from store.records import INSTANTS, Comment, ContentState, Position
@@ -86,7 +86,7 @@ async def _page_above(context: Context, group: str | None, window: Window) -> Pa
     missing, is_below = window.count - len(older), int(window.beyond is not None)
     if not missing:
         return Page(older[::-1], 1, is_below)
-    top = Position(floor, keys.member(records.HIGHEST_NUMBER))
+    top = Position(floor, keys.member(numbering.HIGHEST_NUMBER))
     _, page = await _stored_page(context, group, Window(missing, upwards=True, beyond=top))
     return Page(page.positions + older[::-1], page.above, is_below)
 

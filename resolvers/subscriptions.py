@@ -6,17 +6,19 @@ mailbox was full, new articles are read from the listing by time, oldest first; 
 """
 
 from asyncio import gather, sleep
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from resolvers import arguments, articles, moderation, queues
 from resolvers.arguments import BadInput, PageArguments, maintained_order
+from resolvers.comments import placed
 from resolvers.context import Context
 from resolvers.dataloader import Reads
 from resolvers.live import RankingChange
-from store import blocked, feeds, inboxes, keys, listings, log, recent_comments, roles, threads
+from resolvers.sent import PAGE, Sent
+from store import blocked, feeds, inboxes, listings, log, recent_comments, roles, threads
 from store.errors import NotAModerator, NotFound, StoreUnavailable, Unauthenticated
 from store.events import (
     QUEUES,
@@ -37,16 +39,13 @@ from store.events import (
 from store.inboxes import SIZE as INBOX_SIZE
 from store.listings import Listing, Page, Window
 from store.moderation_records import ModerationAction
+from store.notifications import Notification
 from store.ranking.formulas import PAGE_SIZE, Order
-from store.records import Article, Comment, ContentState, Notification, Position
+from store.records import Article, Comment, ContentState, HiddenComment, Position
 
-PAGE = 100  # articles that are read at once from the listing by time
-CLOCK_SKEW = 60_000  # milliseconds by which the clocks of two servers may differ, so that articles are listed late
-MAX_SENT = 1_000  # articles, the last that were sent to a subscriber: delayed events about them are ignored
 MOST_PENDING = 10_000  # articles in the listing that may wait for a subscriber
 MOST_COMMENTS = 1_000  # events about different comments that may wait for a subscriber
 
-K = TypeVar("K", int, Position)
 P = TypeVar("P", Article, Comment)
 
 
@@ -70,14 +69,15 @@ async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, 
     more and the viewer may not read it.
     """
     number = arguments.article_number(id)
-    with context.live.events.mailbox(of_article(number), subject_of=article_of) as mailbox:
+    with context.live.article(number) as latest:
         if await articles.article(context, id) is None:
             raise NotFound(f"there is no article:{number}")
-        async for event in mailbox:
-            found = await _readable(context, event, [number])
-            if not found:
-                return
-            yield found[0]
+        while (found := await latest.take()) is not None:
+            if found.state is not ContentState.VISIBLE:
+                (found,) = await _read_again(context, [number])
+                if found is None:
+                    return
+            yield found
 
 
 async def articles_changed(context: Context, ids: Sequence[str]) -> AsyncGenerator[Article, None]:
@@ -167,7 +167,7 @@ async def _new_comments(context: Context, group: str | None) -> AsyncGenerator[C
 
 
 async def _new_comments_of(context: Context, article_id: str, under: str | None) -> AsyncGenerator[Comment, None]:
-    """New comments of an article, or below a comment of it. Ends as `article_changed`."""
+    """New comments of an article, or below a comment of it, for those who may read it. Ends as `article_changed`."""
     number = arguments.article_number(article_id)
     above = arguments.comment_number(under) if under is not None else None
     with context.live.events.mailbox(of_new_comments(number), MOST_COMMENTS) as mailbox:
@@ -179,8 +179,8 @@ async def _new_comments_of(context: Context, article_id: str, under: str | None)
             if event.kind is EventKind.STATE_CHANGED or is_known:
                 continue
             latest = max(latest, event.number)
-            comment = await context.live.read_after(event, partial(_new_comment, event.number, above))
-            if comment:
+            found = await context.live.read_after(event, partial(_new_comment, event.number, above))
+            if comment := await _as_readable(context, *found):
                 yield comment
 
 
@@ -199,8 +199,8 @@ async def comment_changed(context: Context, article_id: str) -> AsyncGenerator[C
                 return
             if event.kind is EventKind.STATE_CHANGED:
                 continue
-            comment = await context.live.read_after(event, partial(_changed_comment, event))
-            if comment:
+            found = await context.live.read_after(event, partial(_changed_comment, event))
+            if comment := await _as_readable(context, *found):
                 yield comment
 
 
@@ -307,45 +307,57 @@ async def _without_loss(mailbox: Mailbox) -> AsyncGenerator[Event, None]:
 
 async def _highest_comment(context: Context, article: int, above: int | None) -> int:
     """
-    A number that new comments of an article exceed. One round trip; one more with `above`.
+    A number that new comments of an article exceed. One round trip; one more with `above`, and one more if the article
+    is not visible and somebody is logged in.
 
     Raises:
-        NotFound: there is no such article, or it has no comment `above`.
+        NotFound: there is no such article that the viewer may read, or it has no comment `above`.
     """
-    reads = context.reads
-    (found,), highest = await gather(reads.articles([article]), reads.load(threads.highest_number(reads.site, article)))
+    highest_number = context.reads.load(threads.highest_number(context.store.site, article))
+    (found,), highest = await gather(context.articles([article]), highest_number)
     if found is None:
         raise NotFound(f"there is no article:{article}")
     if above is not None:
-        (comment,) = await reads.comments([above])
+        (comment,) = await placed(context, [above])
         if comment is None or comment.article != article:
             raise NotFound(f"article:{article} has no comment:{above}")
     return highest
 
 
-async def _new_comment(number: int, above: int | None, reads: Reads) -> Comment | None:
-    """A comment that was just posted; None if it was deleted or hidden already, or is not below another one."""
-    (comment,), is_below = await gather(reads.comments([number]), _is_below(number, above, reads))
-    return comment if comment and is_below and comment.state is ContentState.VISIBLE else None
+async def _as_readable(context: Context, comment: Comment | None, article: Article | None) -> Comment | None:
+    """A comment that was read for all, if the viewer may read it; who may not does not read its article either."""
+    if comment is None or article is None:
+        return None
+    if article.state is ContentState.VISIBLE:
+        return comment
+    (readable,) = await _read_again(context, [article.number])
+    return HiddenComment(*comment) if readable else None
+
+
+async def _new_comment(number: int, above: int | None, reads: Reads) -> tuple[Comment | None, Article | None]:
+    """
+    A comment that was just posted, and its article; None if it was deleted or hidden already, or is not below another
+    one.
+    """
+    ((comment, article),), is_below = await gather(reads.stored_comments([number]), _is_below(number, above, reads))
+    return comment if comment and is_below and comment.state is ContentState.VISIBLE else None, article
 
 
 async def _is_below(number: int, above: int | None, reads: Reads) -> bool:
     return above is None or (await reads.load(threads.are_under(reads.site, above, [number])))[number] == 1
 
 
-async def _changed_comment(event: Event, reads: Reads) -> Comment | None:
+async def _changed_comment(event: Event, reads: Reads) -> tuple[Comment | None, Article | None]:
     """
-    The comment of an event as everybody may read it. If it is gone, as its deletion left it, and if no thread has it,
-    as such a comment is shown above visible ones. None if another event is about that, or the article is not visible.
+    The comment of an event as those read it who may read its article, which is the second value. If it is gone, as its
+    deletion left it, and if no thread has it, as such a comment is shown above visible ones. None if another event is
+    about that.
     """
     ((comment, article),) = await reads.stored_comments([event.number])
     if comment is None and event.kind is EventKind.COMMENT_DELETED:
-        (article,) = await reads.articles([event.article])
-        deleted = await reads.load(log.deleted_comment(reads.site, event.number, event.id))
-        return deleted if article and article.state is ContentState.VISIBLE else None
-    if comment is None or article is None or article.state is not ContentState.VISIBLE:
-        return None
-    return comment.as_hidden if comment.is_bare else comment.as_shown
+        (article,) = await reads.articles_of_any_state([event.article])
+        return await reads.load(log.deleted_comment(reads.site, event.number, event.id)), article
+    return comment and (comment.as_hidden if comment.is_bare else comment.as_shown), article
 
 
 async def _is_in_feed(viewer: str, article: Article, reads: Reads) -> bool:
@@ -354,43 +366,6 @@ async def _is_in_feed(viewer: str, article: Article, reads: Reads) -> bool:
     is_followed, is_blocked = await reads.load_all([follows, blocks])
     hides = await reads.hidden(viewer, [article.number])
     return (article.poster == viewer or is_followed) and not is_blocked and not hides
-
-
-class Sent(Generic[K]):
-    """
-    The articles, or notifications, that a subscriber was sent.
-
-    Articles are known by their numbers, and notifications by their positions: the same one may come again later.
-    `newest` are the last `PAGE` ones before the subscription began. Those below `floor` in the listing by time need not
-    be read again.
-    """
-
-    def __init__(self, newest: Sequence[Position], known: Iterable[K]) -> None:
-        self._older: set[K] = set(known)
-        self._sent: dict[K, int] = {}  # posting times, in the order in which they were sent
-        self.floor = Position(0, keys.member(0))
-        if newest:
-            self.floor = _below(newest[0].value - CLOCK_SKEW)
-        if len(newest) == PAGE:
-            self.floor = max(self.floor, newest[-1])
-
-    def unsent(self, keys: Iterable[K]) -> list[K]:
-        return [key for key in keys if key not in self._sent and key not in self._older]
-
-    def add(self, key: K, posted_at: int, now: int) -> bool:
-        """Record that something is sent. Return False if it was sent before."""
-        if key in self._sent:
-            return False
-        self._sent[key] = posted_at
-        self.floor = max(self.floor, _below(min(posted_at, now) - CLOCK_SKEW))
-        while len(self._sent) > MAX_SENT and self._sent[oldest := next(iter(self._sent))] < self.floor.value:
-            del self._sent[oldest]
-        return True
-
-
-def _below(time: float) -> Position:
-    """The position in a listing by time below all articles of this time."""
-    return Position(time, keys.member(0))
 
 
 def _new_articles(context: Context, group: str | None) -> AsyncGenerator[tuple[Event, Article], None]:

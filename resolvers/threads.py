@@ -17,8 +17,9 @@ from resolvers.comments import placed, read_comments
 from resolvers.context import Context
 from resolvers.pagination import PAGE_BYTES, PAGES, PLACE_BYTES, PageInfo, page_info, valid_windows, with_errors
 from store import keys, threads
+from store.numbering import HIGHEST_NUMBER
 from store.ranking.formulas import PAGE_SIZE
-from store.records import HIGHEST_NUMBER, Article, Comment, Position
+from store.records import Article, Comment, Position
 from store.threads import (
     INNER_LEVELS,
     MAX_PLACES,

@@ -9,9 +9,10 @@ from store.flags import FlagReason, Queue
 from store.leaving import DeletedTexts
 from store.mailboxes import MailFrequency
 from store.moderation_records import AnnulmentState, ModerationKind, Role
+from store.notifications import NotificationKind
 from store.offers import Registration
 from store.ranking.formulas import Order
-from store.records import ContentState, NotificationKind, Vote
+from store.records import ContentState, Vote
 from store.threads import CommentOrder
 
 __all__ = [
@@ -135,9 +136,9 @@ describe(
     "AnnulmentState",
     "How far an action is that annuls votes.",
     RUNNING="Votes are being annulled.",
-    DONE="All of its votes count no more.",
+    DONE="All of its votes count no more, and every read shows it.",
     RESTORING="It was reverted, and its votes are being restored.",
-    RESTORED="It was reverted, and its votes count again.",
+    RESTORED="It was reverted, and its votes count again in every read.",
 )
 describe(
     FlagReason,

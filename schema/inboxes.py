@@ -12,14 +12,14 @@ from schema.mutations import Payload, mutation, nullable
 from schema.nodes import Node, instances_of
 from schema.scalars import DateTime
 from schema.users import User
-from store import records
+from store import notifications
 
 INBOX_ARGUMENTS = ARGUMENTS | {"unseen_only": "Only notifications that are newer than the mark."}
 
 
 @strawberry.type(description="A reply to the viewer, a mention of them, or what a moderator did about them.")
 class Notification(Node):
-    is_type_of = instances_of(records.Notification)
+    is_type_of = instances_of(notifications.Notification)
 
     kind: NotificationKind = strawberry.field(description="Why the viewer is notified.")
     at: DateTime = strawberry.field(description="When the viewer was notified.")
@@ -37,7 +37,7 @@ class Notification(Node):
     "moderators do about them."
 )
 class Inbox(Node):
-    is_type_of = instances_of(records.Inbox)
+    is_type_of = instances_of(notifications.Inbox)
 
     notifications: Connection[Notification] = field_of(
         inboxes.notifications,
@@ -67,7 +67,7 @@ class MarkInboxSeenPayload(Payload):
     inbox: Inbox | None = nullable("The viewer's inbox.")
 
     @classmethod
-    def of(cls, inbox: records.Inbox) -> Self:
+    def of(cls, inbox: notifications.Inbox) -> Self:
         return cls.of_records(inbox=inbox)
 
 

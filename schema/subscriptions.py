@@ -46,7 +46,7 @@ class Subscription:
     article_changed: Article = subscription_field(
         subscriptions.article_changed,
         "The article with this id, after each vote, edit or regroup, and when a comment is posted or deleted. "
-        "Completes when the article is deleted.",
+        "Completes when the article is deleted, or the viewer may not read it any more.",
     )
     articles_changed: Article = subscription_field(
         subscriptions.articles_changed,
@@ -62,13 +62,13 @@ class Subscription:
     comment_posted: Comment = subscription_field(
         subscriptions.comment_posted,
         "Each new comment of the site, of a group or of an article, or with `under` each one below a comment: replies, "
-        "replies to these, and so on. With `articleId` it completes when the article is deleted.",
+        "replies to these, and so on. With `articleId` it ends as `articleChanged`.",
         arguments=NEW_COMMENT_ARGUMENTS,
     )
     comment_changed: Comment = subscription_field(
         subscriptions.comment_changed,
         "Each comment of an article after a vote, an edit or its deletion. A deleted comment has no content, and is "
-        "sent whether it stays for its replies or is gone. Completes when the article is deleted.",
+        "sent whether it stays for its replies or is gone. It ends as `articleChanged`.",
     )
     notification: Notification = subscription_field(
         subscriptions.notification, "Each new notification of the viewer. None is missed while the server reconnects."

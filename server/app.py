@@ -4,8 +4,9 @@ import asyncio
 import gc
 import logging
 import os
+import sys
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -140,6 +141,10 @@ class Contexts:
 
     def use(self, store: Store, live: Live, database: Database | None) -> None:
         self._store, self._live, self._database = store, live, database
+
+    def hearing(self) -> AbstractAsyncContextManager[object]:
+        """What a subscription enters, so that this process receives the events that only subscriptions need."""
+        return self._live.events.hearing()
 
     async def find_user(self, token: str) -> str | None:
         """The user of a token; None if its session has ended, or it is not accepted. One round trip."""
@@ -299,6 +304,7 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         observer=app.state.observer,
         viewer_key=attrgetter("token"),
         watch_session=app.state.ended_sessions.watch,
+        hearing=app.state.contexts.hearing,
         event_id=event_id,
         explorer_path="explorer",  # relative, as a proxy may have added a prefix
         stats_header=STATS_HEADER,
@@ -367,7 +373,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
     app.state.database = database = Database(settings.database) if settings.database else None
     app.state.memory = memory = StoreMemory(store.site, settings.redis_url or "")
     async with (
-        event_connection.connect(settings.redis_url or "", store.site) as received,
+        event_connection.connect(settings.redis_url or "", store.site, leaves_votes=True) as received,
         config.keep_current(store.site.rankings, store.site.redis, received),
         app.state.ended_sessions.checked(store, received),
         app.state.tokens.running(store, received) if app.state.tokens else nullcontext(),
@@ -391,6 +397,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
     ):
         app.state.contexts.use(store, Live(store, received, settings.rate_ranking_places, database), database)
         collect_garbage_less_often()
+        let_the_loop_go_first()
         with received.subscribed(app.state.sitemaps.outdate, STATES):
             yield {STOPPING: asyncio.Event()}
     await store.close()
@@ -406,6 +413,14 @@ def collect_garbage_less_often() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+def let_the_loop_go_first() -> None:
+    """
+    Threads that compute, such as the one that writes the database, give way to the event loop after a millisecond. It
+    asks for that several times in each request: by Python's five milliseconds a page waits for tens of them.
+    """
+    sys.setswitchinterval(0.001)
 
 
 def accepted_tokens(settings: Settings, app: Application) -> AcceptedTokens | None:

@@ -36,7 +36,6 @@ from store.errors import RateLimited, StoreUnavailable
 from store.flags import Flag
 from store.kinds import Kind
 from store.maintenance import scan
-from store.site import Site
 
 AT_ONCE = 100  # things of a list
 CHUNK = 65_536  # bytes of the ZIP that are sent at once, at least

@@ -25,8 +25,9 @@ from starlette.routing import Route
 from server import documents, markdown_html
 from store import log
 from store.errors import StoreUnavailable
+from store.numbering import HIGHEST_NUMBER
 from store.ranking.formulas import Order
-from store.records import DELETED, HIGHEST_NUMBER, article_number, comment_number
+from store.records import DELETED, article_number, comment_number
 
 Item: TypeAlias = dict[str, Any]
 

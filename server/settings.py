@@ -2,22 +2,20 @@
 
 import os
 from collections.abc import Container
-from email.utils import parseaddr
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_core import ErrorDetails
 
+from server import setting_checks
 from server.errors import CommandError
 from server.managed_valkey.disk import RESERVE
-from server.public_url import HOST, check_public_url
-from server.signatures import SECRET_BYTES, SECRET_PREFIX, is_secret
+from server.public_url import check_public_url
+from server.setting_checks import NO_DATABASE, listed
 from server.site_orders import FRONT, MOST_SHOWN, SiteOrders
-from server.trusted import ANY_PORT, AllowedOrigins, TrustedProxies, check_origin, is_same_site
-from store import validation
+from server.trusted import AllowedOrigins, TrustedProxies, is_same_site
 from store.client.tracking_cache import DEFAULT_CACHED_KEYS
-from store.errors import Invalid
 from store.keys import SLOTS
 from store.offers import Offers, Registration, VoterReaders
 from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
@@ -29,135 +27,11 @@ YEAR = 365 * DAY
 SECRET_SETTINGS = tuple(
     f"{PREFIX}{name}" for name in ("REDIS_URL", "DATABASE_URL", "CHECK_URL", "CHECK_SECRET", "SMTP_URL")
 )
-NO_DATABASE = "none"
 DATABASE_FILE = "upvote.db"  # in the data directory
 DELETIONS_FILE = "deletions.jsonl"  # of users, in the data directory
 SITE_FOLDER = "site"  # in the data directory
 MAX_DAYS = 36_500
 MAX_SHOWN = 100  # characters of an invalid value
-
-
-def _power_of_two(count: int) -> int:
-    if count & (count - 1):
-        raise ValueError("must be a power of two")
-    return count
-
-
-def _one_line(text: str) -> str:
-    if not text.strip() or not text.isprintable():
-        raise ValueError("must be one line of printable characters")
-    return text.strip()
-
-
-def _origins(text: str) -> str:
-    for origin in _listed(text):
-        check_origin(origin)
-    return text
-
-
-def _exact_origins(text: str) -> str:
-    for origin in _listed(text):
-        check_origin(origin)
-        if origin.endswith(ANY_PORT):
-            raise ValueError("list each origin with its port: cookies are only for those that are named")
-    return text
-
-
-def _addresses(text: str) -> str:
-    TrustedProxies(_listed(text))
-    return text
-
-
-def _orders(text: str) -> str:
-    names = {order.name for order in Order}
-    if not _listed(text) or not names.issuperset(_listed(text)):
-        raise ValueError(f"the orders are {', '.join(order.name for order in Order)}")
-    return text
-
-
-def _order(text: str) -> str:
-    if _listed(text) != [text]:
-        raise ValueError("it is one order")
-    return _orders(text)
-
-
-def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _usernames(text: str) -> str:
-    for name in _listed(text):
-        if not validation.USERNAME.fullmatch(name):
-            raise ValueError(f"{name!r} is not a username, which is 2 to 20 of A-Z, a-z, 0-9, _ and -")
-    return text
-
-
-def _username(text: str) -> str:
-    if _listed(text) != [text]:
-        raise ValueError("it is one username")
-    return _usernames(text)
-
-
-def _hosts(text: str) -> str:
-    for host in _listed(text):
-        if not HOST.fullmatch(host):
-            raise ValueError(f"{host!r} is not the name of a host, with or without a port, in lower case")
-    return text
-
-
-def _redis_url(url: str) -> str:
-    from store.client import urls  # slow, and not needed for the managed Valkey
-
-    urls.parse(url)
-    return url
-
-
-def _database_url(url: str) -> str:
-    if url == NO_DATABASE:
-        return url
-    from database.database import check_url  # slow, and not needed for the default
-
-    return check_url(url)
-
-
-def _http_url(url: str) -> str:
-    from ada_url import check_url
-
-    if not check_url(url) or not url.startswith(("http://", "https://")):
-        raise ValueError("it is not a URL with http or https")
-    return url
-
-
-def _webhook_secret(secret: str) -> str:
-    if not is_secret(secret):
-        raise ValueError(f"it is not {SECRET_PREFIX} and {SECRET_BYTES[0]} to {SECRET_BYTES[-1]} bytes in base64")
-    return secret
-
-
-def _smtp_url(url: str) -> str:
-    from server.mails import smtp  # not needed without mail
-
-    smtp.parse(url)
-    return url
-
-
-def _mail_sender(text: str) -> str:
-    mail_sender(text)
-    return text
-
-
-def mail_sender(text: str) -> tuple[str, str]:
-    """
-    The name and the address in `Name <address>`, or in an address alone, whose name is "".
-
-    Raises:
-        ValueError: it is neither.
-    """
-    name, address = parseaddr(_one_line(text))
-    try:
-        return name, validation.email(address)
-    except Invalid:
-        raise ValueError("it is neither an address nor like `Name <name@example.com>`") from None
 
 
 class WrongSetting(CommandError):
@@ -176,16 +50,16 @@ class Settings(BaseModel):
         description="Address under which clients reach the server, such as `https://example.com` or with a path, for "
         "[feeds, sitemaps and canonical links](syndication.md); by default scheme and host of the request.",
     )
-    site_name: Annotated[str, AfterValidator(_one_line)] = Field(
+    site_name: Annotated[str, AfterValidator(setting_checks.one_line)] = Field(
         "Upvote", min_length=1, max_length=100, description="Name of the community, in titles of pages and feeds."
     )
     reader: Literal["on", "off"] = Field(
         "on", description="`off` leaves out the site's [pages](reader.md); `/` then leads browsers to the explorer."
     )
-    redis_url: Annotated[str, AfterValidator(_redis_url)] | None = Field(
+    redis_url: Annotated[str, AfterValidator(setting_checks.redis_url)] | None = Field(
         None, description="URL of a running Redis or Valkey, instead of the managed Valkey."
     )
-    database_url: Annotated[str, AfterValidator(_database_url)] | None = Field(
+    database_url: Annotated[str, AfterValidator(setting_checks.database_url)] | None = Field(
         None,
         description="SQL database that mirrors the store: `sqlite:///PATH`, `postgresql://USER:PASSWORD@HOST/NAME`, or "
         "`none`. By default `upvote.db` in the data directory, and `none` with `UPVOTE_REDIS_URL`.",
@@ -208,7 +82,7 @@ class Settings(BaseModel):
     disk_reserve: int = Field(
         RESERVE, ge=0, description="Free disk space in bytes below which the managed Valkey refuses writes."
     )
-    partitions: Annotated[int, AfterValidator(_power_of_two)] | None = Field(
+    partitions: Annotated[int, AfterValidator(setting_checks.power_of_two)] | None = Field(
         None, ge=1, le=SLOTS, description="Number of partitions of a new store, a power of two; 1 by default."
     )
     voting_window: int = Field(
@@ -232,20 +106,20 @@ class Settings(BaseModel):
     gravity_votes: float = Field(0.8, gt=0, le=10, description="Exponent of the votes in `GRAVITY`.")
     gravity_age: float = Field(1.8, gt=0, le=10, description="Exponent of the age in `GRAVITY`.")
     gravity_delay: float = Field(120, gt=0, le=1e6, description="Minutes that `GRAVITY` adds to each age.")
-    orders: Annotated[str, AfterValidator(_orders)] | None = Field(
+    orders: Annotated[str, AfterValidator(setting_checks.orders)] | None = Field(
         None, description="Orders of a new store, and of `reindex`, separated by commas; all by default."
     )
-    front_order: Annotated[str, AfterValidator(_order)] | None = Field(
+    front_order: Annotated[str, AfterValidator(setting_checks.order)] | None = Field(
         None,
         description="Order of the [front page](reader.md#orders-of-the-pages), of groups and of home where an address "
         "names none; `HOT` by default, or the first one of a store that lacks it.",
     )
-    site_orders: Annotated[str, AfterValidator(_orders)] | None = Field(
+    site_orders: Annotated[str, AfterValidator(setting_checks.orders)] | None = Field(
         None,
         description="Orders that [pages show](reader.md#orders-of-the-pages), separated by commas, at most four with "
         'that of the front page; all others are below "More". By default `HOT,TIME,ACTIVE,BEST`.',
     )
-    reserved_names: Annotated[str, AfterValidator(_usernames)] | None = Field(
+    reserved_names: Annotated[str, AfterValidator(setting_checks.usernames)] | None = Field(
         None,
         description="Usernames that nobody may register, and names of groups that only admins make, separated by "
         "commas, beside `admin`, `moderator`, `root`, `support`, the name of the site, and "
@@ -266,17 +140,17 @@ class Settings(BaseModel):
         description="TOML file of the [issuers](issuers.md) whose tokens are accepted, and by which users log in; by "
         "default there are none.",
     )
-    login_url: Annotated[str, AfterValidator(_http_url)] | None = Field(
+    login_url: Annotated[str, AfterValidator(setting_checks.http_url)] | None = Field(
         None,
         description="Address of the site's own page to log in, which calls `logInWithToken`: the reader "
         "[leads there](issuers.md#the-front-door).",
     )
-    check_url: Annotated[str, AfterValidator(_http_url)] | None = Field(
+    check_url: Annotated[str, AfterValidator(setting_checks.http_url)] | None = Field(
         None,
         description="Address of a [service that checks texts](rules.md#a-service-that-checks-texts): it gets each new "
         "or edited text, and may hold or refuse it. Needs `UPVOTE_CHECK_SECRET`.",
     )
-    check_secret: Annotated[str, AfterValidator(_webhook_secret)] | None = Field(
+    check_secret: Annotated[str, AfterValidator(setting_checks.webhook_secret)] | None = Field(
         None,
         description="Secret with which requests to `UPVOTE_CHECK_URL` are signed: `whsec_` and 24 to 64 bytes in "
         "base64.",
@@ -286,7 +160,7 @@ class Settings(BaseModel):
         description="`off`: this server sends no [webhooks](webhooks.md), and leaves their changes in the log. For a "
         "copy of a site that must not reach the receivers of the original.",
     )
-    admin: Annotated[str, AfterValidator(_username)] | None = Field(
+    admin: Annotated[str, AfterValidator(setting_checks.username)] | None = Field(
         None,
         description="Username of the [first administrator](accounts.md#the-first-administrator): a start makes the "
         "account if nobody has the name, and prints a link that is good once. Nobody else is ever made an admin by it.",
@@ -310,15 +184,15 @@ class Settings(BaseModel):
         description="`on`: [`linkTitle`](queries.md#titles-of-links) reads the page behind a link, to suggest its "
         "title to who posts it. Only pages on the public internet are read.",
     )
-    avatar_hosts: Annotated[str, AfterValidator(_hosts)] | None = Field(
+    avatar_hosts: Annotated[str, AfterValidator(setting_checks.hosts)] | None = Field(
         None,
         description="Hosts, separated by commas, whose pictures of users the site's pages show, such as "
         "`pictures.example.com`; by default pages draw them.",
     )
-    mail_from: Annotated[str, AfterValidator(_mail_sender)] | None = Field(
+    mail_from: Annotated[str, AfterValidator(setting_checks.mail_sender)] | None = Field(
         None, description="Sender of [mails](mail.md), such as `Upvote <noreply@example.com>`."
     )
-    smtp_url: Annotated[str, AfterValidator(_smtp_url)] | None = Field(
+    smtp_url: Annotated[str, AfterValidator(setting_checks.smtp_url)] | None = Field(
         None,
         description="Server that takes [mails](mail.md): `smtp://USER:PASSWORD@HOST:PORT`, with STARTTLS where it is "
         "offered, or `smtps://` for TLS from the start. Needs `UPVOTE_PUBLIC_URL` and `UPVOTE_MAIL_FROM`; by default "
@@ -365,7 +239,7 @@ class Settings(BaseModel):
         ge=100_000,
         description="The same for all connections of an address; no limit for trusted proxies or without rate limits.",
     )
-    trusted_proxies: Annotated[str, AfterValidator(_addresses)] | None = Field(
+    trusted_proxies: Annotated[str, AfterValidator(setting_checks.addresses)] | None = Field(
         None,
         description="Addresses and networks of proxies whose `X-Forwarded-For`, `-Host` and `-Proto` are "
         "trusted, such as `10.0.0.0/8`, separated by commas.",
@@ -429,12 +303,12 @@ class Settings(BaseModel):
         description="Maximum number of ranking places that an address subscribes to, at least 50 for each ranking.",
     )
     introspection: Literal["on", "off"] = Field("on", description="`off` disables introspection of the schema.")
-    allowed_origins: Annotated[str, AfterValidator(_origins)] | None = Field(
+    allowed_origins: Annotated[str, AfterValidator(setting_checks.origins)] | None = Field(
         None,
         description="Allowed CORS origins, separated by commas, as browsers send them; the port may be `*`, as in "
         "`http://localhost:*`.",
     )
-    cookie_origins: Annotated[str, AfterValidator(_exact_origins)] | None = Field(
+    cookie_origins: Annotated[str, AfterValidator(setting_checks.exact_origins)] | None = Field(
         None,
         description="Further origins of the same site, separated by commas, whose pages may use the "
         "[cookie](sessions.md#the-cookie) of a session; they are allowed CORS origins, too.",
@@ -488,7 +362,7 @@ class Settings(BaseModel):
     @classmethod
     def _few_with_that_of_the_front_page(cls, text: str | None, info: ValidationInfo) -> str | None:
         front = info.data.get("front_order") or FRONT
-        if text is not None and len({front, *_listed(text)}) > MOST_SHOWN:
+        if text is not None and len({front, *listed(text)}) > MOST_SHOWN:
             raise ValueError(f"at most {MOST_SHOWN} are shown, with {front}, which is that of the front page")
         return text
 
@@ -511,7 +385,7 @@ class Settings(BaseModel):
     @classmethod
     def _of_the_same_site(cls, text: str | None, info: ValidationInfo) -> str | None:
         url = info.data.get("public_url")
-        for origin in _listed(text or ""):
+        for origin in listed(text or ""):
             if url and not is_same_site(origin, url):
                 raise ValueError(
                     f"{origin} is not of the same site as UPVOTE_PUBLIC_URL: browsers send no cookie from there"
@@ -533,21 +407,21 @@ class Settings(BaseModel):
 
     @property
     def kept_orders(self) -> list[Order]:
-        names = _listed(self.orders or "")
+        names = listed(self.orders or "")
         return [order for order in Order if order.name in names] if names else list(Order)
 
     @property
     def orders_of_pages(self) -> SiteOrders:
-        return SiteOrders(self.front_order or "", tuple(_listed(self.site_orders or "")))
+        return SiteOrders(self.front_order or "", tuple(listed(self.site_orders or "")))
 
     @property
     def names_of_the_site(self) -> list[str]:
         """Names that nobody may register, beside those that are reserved on every site."""
-        return [*_listed(self.reserved_names or ""), self.site_name]
+        return [*listed(self.reserved_names or ""), self.site_name]
 
     @property
     def offers(self) -> Offers:
-        hosts = tuple(_listed(self.avatar_hosts or ""))
+        hosts = tuple(listed(self.avatar_hosts or ""))
         return Offers(Registration(self.registration), self.passwords == "on", hosts, VoterReaders(self.voters))
 
     @property
@@ -568,16 +442,16 @@ class Settings(BaseModel):
     @property
     def origins(self) -> AllowedOrigins:
         """Those whose pages may read responses."""
-        return AllowedOrigins([*_listed(self.allowed_origins or ""), *self.origins_with_cookies])
+        return AllowedOrigins([*listed(self.allowed_origins or ""), *self.origins_with_cookies])
 
     @property
     def origins_with_cookies(self) -> list[str]:
         """Those of them whose requests may use the cookie of a session, beside the site's own."""
-        return _listed(self.cookie_origins or "")
+        return listed(self.cookie_origins or "")
 
     @property
     def proxies(self) -> Container[str]:
-        return TrustedProxies(_listed(self.trusted_proxies)) if self.trusted_proxies else ()
+        return TrustedProxies(listed(self.trusted_proxies)) if self.trusted_proxies else ()
 
     def environment(self) -> dict[str, str]:
         """Environment variables from which a worker process reads the same settings."""

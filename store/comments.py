@@ -170,7 +170,11 @@ class Comments:
         if status not in ("edited", "held"):
             refuse(status, "comment", number)
         flat, entry, noted, notified = reply
-        comment = _comment(number, flat)
+        key = keys.comment(self._site.home_of_article(number), number)
+        fields = records.pairs(flat) if flat else await left_out(self._site.redis, key)
+        if not fields:
+            refuse("missing", "comment", number)
+        comment = _record(number, fields)
         await apply_edit(self._site, comment.poster or "", number, entry, noted, notified)
         return EditedComment(comment, verdict.held_by)
 

@@ -6,15 +6,15 @@ article has left, and written back before the article is. Each of these is done 
 holds the lease of the conversations of the partition.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from itertools import chain
 
-from store import keys, records
+from store import keys
 from store.client import Command
 from store.flags import FLAGS
 from store.held_edits import HELD_EDIT
+from store.kinds import Kind
 from store.leases import Lease
-from store.records import Comment
 from store.scripts.registry import Script
 from store.site import Site
 
@@ -26,6 +26,15 @@ READ_AT_ONCE = 200  # comments, in a round trip
 WRITTEN_AT_ONCE = 50  # comments, in two milliseconds
 DROPPED_AT_ONCE = 100  # comments, in two milliseconds
 READ_UP_TO = 128  # comments of an article that has no `latest`: see comments.lua
+left = Kind(
+    "left",
+    "zset",
+    (),
+    "numbers of archived articles of which Redis has comments that the database has, too: these are removed, unless "
+    "the article comes back; by the time",
+    lifetime="until that is done",
+    written_by="archive, unarchive",
+)
 STAYING = ("unannounced", "held_by")  # fields of comments that wait for something
 
 
@@ -62,10 +71,6 @@ async def stored(site: Site, article: int) -> dict[int, dict[str, str]] | None:
     return found
 
 
-def comment(number: int, fields: Mapping[str, str]) -> Comment | None:
-    return records.comment(number, fields)
-
-
 async def drop(site: Site, held: Lease, article: int) -> None:
     """
     Remove the comments of an archived article that Redis still has. One round trip for `DROPPED_AT_ONCE`.
@@ -95,9 +100,9 @@ async def restore(site: Site, held: Lease, article: int, comments: Mapping[int, 
     return True
 
 
-async def left(site: Site, p: int) -> list[int]:
+async def noted(site: Site, p: int) -> list[int]:
     """The archived articles of a partition of which Redis may have comments. One round trip."""
-    return [int(number) for number in await site.redis.run(("ZRANGE", keys.left(p), 0, -1))]
+    return [int(number) for number in await site.redis.run(("ZRANGE", left(p), 0, -1))]
 
 
 async def _run(site: Site, script: Script, article: int, held: Lease, *arguments: object) -> str:

@@ -14,13 +14,15 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from store import followed, keys, kinds, log, mailboxes, mails, records
+from store import followed, keys, kinds, log, mailboxes, mails, notifications
 from store.background import repeating, turns
 from store.client import Argument, Command
 from store.errors import StoreUnavailable
 from store.hidden import BLOCKED
+from store.kinds import Kind
 from store.log import Entry
-from store.records import ContentState, Notified, Vote
+from store.notifications import Notified
+from store.records import ContentState, Vote
 from store.scripts.registry import Script
 from store.site import Site
 
@@ -28,6 +30,21 @@ APPLY_EFFECT = Script("apply_effect")
 
 INTERVAL = 1.0  # seconds between two searches for effects that are not applied
 ENTRIES_AT_ONCE = 1_000  # of a log, in a round trip
+
+NOTED = Kind(
+    "effects",
+    "hash",
+    (),
+    "id of the last entry of this partition's log with an effect in another partition, by that partition",
+    written_by="follow, unfollow, post, comment, edit, vote, delete, import",
+)
+APPLIED = Kind(
+    "applied",
+    "hash",
+    (),
+    "id of the last entry of another partition's log whose effect is applied in this partition, by that partition",
+    written_by="the same, and a task of every server",
+)
 
 logger = logging.getLogger("upvote")
 
@@ -217,8 +234,8 @@ def _notice(entry: Entry, member: str, notified: Notified) -> tuple[str, ...]:
 def _notified(site: Site, entry: Entry) -> Iterator[tuple[int, str, Notified]]:
     """Whom a text notifies: each with the partition, and the member of the inbox there."""
     type, _, number = entry.subject.partition(":")
-    for each in records.notified(entry.values.get("told", entry.values.get("notified", ""))):
-        yield site.home_of_user(each.username), records.notification_member(int(number), each.kind, type), each
+    for each in notifications.notified(entry.values.get("told", entry.values.get("notified", ""))):
+        yield site.home_of_user(each.username), notifications.notification_member(int(number), each.kind, type), each
 
 
 def _member(entry: Entry) -> str:
@@ -285,7 +302,7 @@ async def apply_missing(site: Site, partition: int, target: int, last: str) -> N
     One round trip if none is missing.
     """
     with suppress(StoreUnavailable):
-        applied = await site.redis.run(("HGET", keys.applied(target), partition)) or ""
+        applied = await site.redis.run(("HGET", APPLIED(target), partition)) or ""
         if _is_before(applied, last):
             await _catch_up(site, Pending(partition, target, applied, last))
 
@@ -318,14 +335,14 @@ async def pending(site: Site, partitions: Sequence[int] | None = None, known: Kn
     if site.partitions == 1:
         return []
     sources = range(site.partitions) if partitions is None else partitions
-    noted = await site.redis.pipeline([("HGETALL", keys.effects(each)) for each in sources])
+    noted = await site.redis.pipeline([("HGETALL", NOTED(each)) for each in sources])
     unknown = [
         (partition, int(target), last)
         for partition, targets in zip(sources, noted, strict=True)
         for target, last in targets.items()
         if known.get((partition, int(target))) != last
     ]
-    commands = [("HGET", keys.applied(target), partition) for partition, target, _ in unknown]
+    commands = [("HGET", APPLIED(target), partition) for partition, target, _ in unknown]
     applied = await site.redis.pipeline(commands) if commands else []
     found = [
         Pending(partition, target, id or "", last)
@@ -410,7 +427,7 @@ def _keys(target: int) -> list[str]:
         kinds.script_key("mail", target),
         BLOCKED(target, ""),
     ]
-    return [keys.applied(target), keys.closed(target), keys.user(target, ""), keys.events(target), *others]
+    return [APPLIED(target), keys.closed(target), keys.user(target, ""), keys.events(target), *others]
 
 
 def _is_before(applied: str, last: str) -> bool:

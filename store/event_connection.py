@@ -1,6 +1,9 @@
 """
 Receives the events of all processes on one pub/sub connection, which is opened again after a loss. What was published
 meanwhile is read from the log.
+
+Most events are votes, which only subscriptions need: they have a channel of their own, which a process without
+subscriptions leaves.
 """
 
 import asyncio
@@ -9,10 +12,10 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import NoReturn
 
-from store import keys, log, records
+from store import keys, log, notifications
 from store.background import running
 from store.client import Unreachable, urls
-from store.client.pubsub import Subscriber
+from store.client.pubsub import Subscriber, SubscriberConnection
 from store.errors import StoreUnavailable
 from store.events import (
     CHANGES_COMMENT_COUNT,
@@ -29,6 +32,7 @@ from store.events import (
 from store.log import DELETIONS, EntriesRemoved, Entry
 from store.site import Site
 
+LEAVE_SECONDS = 10.0  # after the last subscription, in which another one may begin
 CHECK_INTERVAL = 2.0  # seconds between two checks that the connection still receives what is published
 READ_AT_ONCE = 1_000  # entries
 WITHOUT_GROUPS = {"voted", "edited", *(kind.value for kind in CHANGES_COMMENT_COUNT)}  # kinds of entries
@@ -39,9 +43,13 @@ logger = logging.getLogger("upvote")
 
 
 @asynccontextmanager
-async def connect(url: str, site: Site) -> AsyncIterator[Events]:
-    """Receive all events of a store. Events that a lost connection missed are dispatched in their order, once."""
-    receiver, connected = Receiver(site), asyncio.Event()
+async def connect(url: str, site: Site, *, leaves_votes: bool = False) -> AsyncIterator[Events]:
+    """
+    Receive all events of a store. Events that a lost connection missed are dispatched in their order, once.
+
+    With `leaves_votes`, votes are received only while `Events.hearing` is entered, and `LEAVE_SECONDS` longer.
+    """
+    receiver, connected = Receiver(site, leaves_votes), asyncio.Event()
     subscriber = Subscriber(urls.parse(url), receiver.receive)
     try:
         async with running(_supervise(subscriber, receiver, connected)):
@@ -67,7 +75,10 @@ async def _listen(subscriber: Subscriber, receiver: "Receiver", connected: async
     connection = await subscriber.connect()
     try:
         receiver.hold()
-        await connection.subscribe(list(receiver.partitions))
+        receiver.connection = connection
+        await connection.subscribe(list(receiver.channels))
+        if receiver.hears_votes:
+            await receiver.join_votes()
         await receiver.catch_up()
         connected.set()
         while True:
@@ -76,19 +87,30 @@ async def _listen(subscriber: Subscriber, receiver: "Receiver", connected: async
                     await connection.wait_until_lost()
                 raise Unreachable("it was closed")
             await subscriber.check(connection)
+            await receiver.pass_votes()
     finally:
+        receiver.connection = receiver.joined = None
         connection.close()
 
 
 class Receiver:
     """Dispatches messages, and from the log what it has instead of messages that were lost."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, leaves_votes: bool) -> None:
         self.events = Events()
-        self.partitions = {keys.events(p): p for p in range(site.partitions)}  # by channel
+        if leaves_votes:
+            self.events.hearing = self._hearing
+        self.channels = {keys.events(p): p for p in range(site.partitions)}  # their partitions
+        self.vote_channels = {keys.vote_events(p): p for p in range(site.partitions)}
+        self.partitions = self.channels | self.vote_channels
+        self.hears_votes = not leaves_votes
+        self.connection: SubscriberConnection | None = None
+        self.joined: asyncio.Future[None] | None = None  # done when the connection has the channels of votes
+        self._hearers = 0
         self._site = site
         self._identity = ""
         self._positions: list[str] = []  # in the log of each partition
+        self._passed: list[str] | None = None  # positions up to which no message can be under way any more
         self._latest: dict[str, str] = {}  # the last message of each channel: its id is not parsed yet
         self._held: list[tuple[str, str]] | None = None  # channels and messages
         self._behind: set[str] = set()  # channels that may still bring what the log had; a busy cluster is late
@@ -102,6 +124,50 @@ class Receiver:
         if not message.startswith(NOTIFIED):  # which has no id of an entry
             self._latest[channel] = message
         self.events.receive(message)
+
+    @asynccontextmanager
+    async def _hearing(self) -> AsyncIterator[None]:
+        """Receive votes. Without a connection this does not wait: what is missed is in the log."""
+        self._hearers += 1
+        self.hears_votes = True
+        try:
+            await self.join_votes()
+            yield
+        finally:
+            self._hearers -= 1
+            if not self._hearers:
+                asyncio.get_running_loop().call_later(LEAVE_SECONDS, self._leave_votes)
+
+    async def join_votes(self) -> None:
+        if self.joined is None and self.connection is not None:
+            self.joined = asyncio.ensure_future(self.connection.subscribe(list(self.vote_channels)))
+        if self.joined is not None:
+            with suppress(Unreachable):  # the connection was lost: another one is opened
+                await asyncio.shield(self.joined)
+
+    def _leave_votes(self) -> None:
+        if self._hearers:
+            return
+        self.hears_votes, self.joined = False, None
+        if self.connection is not None:
+            self.connection.unsubscribe(list(self.vote_channels))
+
+    async def pass_votes(self) -> None:
+        """
+        While no votes are received, go on after those in the log, so that a lost connection does not read them again.
+
+        The positions are those of the last call: messages of a cluster may be late. One round trip.
+        """
+        if self.hears_votes:
+            self._passed = None
+            return
+        with suppress(StoreUnavailable):
+            newest = await log.newest(self._site)
+            self._note_positions()
+            if self._passed is not None:
+                pairs = zip(self._positions, self._passed, strict=True)
+                self._positions = [max(pair, key=log.sort_key) for pair in pairs]
+            self._passed = newest
 
     def hold(self) -> None:
         """Keep messages until `catch_up` has dispatched what was published before them."""
@@ -118,6 +184,7 @@ class Receiver:
             StoreUnavailable: the log cannot be read.
         """
         self._note_positions()
+        self._passed = None
         identity, newest = await log.identity(self._site), await log.newest(self._site)
         if identity == self._identity:
             outdated = [p for p, id in enumerate(newest) if id != self._positions[p]]
@@ -137,7 +204,8 @@ class Receiver:
     def _note_positions(self) -> None:
         for channel, message in self._latest.items():
             if id := entry_id(message):  # else it is of an earlier version: some events may be dispatched again
-                self._positions[self.partitions[channel]] = id
+                p = self.partitions[channel]
+                self._positions[p] = max(self._positions[p], id, key=log.sort_key)
         self._latest.clear()
 
     async def _with_gaps(self, partitions: Sequence[int]) -> Sequence[int]:
@@ -194,7 +262,7 @@ def _notifications(entry: Entry) -> Iterator[Event]:
     The events NOTIFIED of an entry. An effect in another partition may not be applied yet: it publishes its own event.
     """
     if entry.kind not in WITHOUT_NOTICE:
-        for each in records.notified(entry.values.get("told", entry.values.get("notified", ""))):
+        for each in notifications.notified(entry.values.get("told", entry.values.get("notified", ""))):
             yield Event(EventKind.NOTIFIED, int(entry.subject.partition(":")[2]), each.username)
 
 

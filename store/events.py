@@ -6,7 +6,7 @@ entry in the log. `event_connection` receives them.
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import Enum
 from operator import attrgetter
@@ -343,9 +343,14 @@ class Mailbox:
 
 
 class Events:
-    """The listeners of this process, by topic."""
+    """
+    The listeners of this process, by topic.
+
+    Those to other topics than `RARE_TOPICS` enter `hearing` before they subscribe: then votes are received, too.
+    """
 
     def __init__(self) -> None:
+        self.hearing: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
         self._listeners: defaultdict[Topic, set[Listener]] = defaultdict(set)
 
     @contextmanager

@@ -12,7 +12,7 @@ from heapq import merge as merged
 from itertools import islice
 from math import inf
 
-from store import keys
+from store import followed, keys
 from store.listings import Window
 from store.queries import Read
 from store.records import Position, parse_positions
@@ -49,13 +49,13 @@ class PosterSelection:
 
 def following(site: Site, username: str) -> Read[list[str]]:
     """The usernames that a user follows."""
-    return Read(("ZRANGE", keys.following(site.home_of_user(username), username), 0, -1), list)
+    return Read(("ZRANGE", followed.following(site.home_of_user(username), username), 0, -1), list)
 
 
 def followed_posters(site: Site, username: str) -> Read[dict[str, float]]:
     """When each followee posted last (unix milliseconds), without those who never posted. For one partition only."""
     p = site.home_of_user(username)
-    both = (keys.following(p, username), keys.newest_posts(p))
+    both = (followed.following(p, username), keys.newest_posts(p))
     return Read(("ZINTER", 2, *both, "WEIGHTS", 0, 1, "WITHSCORES"), _times)
 
 
@@ -69,7 +69,7 @@ def posters_since(site: Site, position: Position) -> list[Read[dict[str, float]]
 
 
 def follows(site: Site, follower: str, followee: str) -> Read[bool]:
-    key = keys.following(site.home_of_user(follower), follower)
+    key = followed.following(site.home_of_user(follower), follower)
     return Read(("ZSCORE", key, followee), _exists)
 
 

@@ -10,6 +10,26 @@ from store.site import Site
 
 MAX_GROUPS = 500  # that a user follows
 
+following = Kind(
+    "following",
+    "zset",
+    (keys.USERNAME,),
+    "usernames that a user follows, by time",
+    written_by="follow, unfollow",
+    backup=Backup.COPIED,
+    record="follows",
+    check=Check.FOLLOWS,
+)
+followers = Kind(
+    "followers",
+    "zset",
+    (keys.USERNAME,),
+    "usernames that follow a user, by time",
+    written_by="follow, unfollow",
+    backup=Backup.DERIVED,
+    rebuilt_from="following",
+    check=Check.FOLLOWS,
+)
 followed_groups = Kind(
     "groupfollows",
     "zset",
@@ -56,9 +76,7 @@ class Followed:
         return f"{self.type}:{followee.lower()}"
 
 
-USERS = Followed(
-    "user", "followee", keys.following, keys.followers, Site.home_of_user, "followed", "unfollowed", maxsize
-)
+USERS = Followed("user", "followee", following, followers, Site.home_of_user, "followed", "unfollowed", maxsize)
 GROUPS = Followed(
     "group",
     "group",

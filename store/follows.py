@@ -151,7 +151,7 @@ def _command(site: Site, of: Followed, begins: bool, follower: str, followee: st
         keys.closed(partition),
         keys.log(partition),
         keys.events(partition),
-        keys.effects(partition),
+        effects.NOTED(partition),
     ]
     if partition == target:
         script_keys.append(of.followers(target, followee))

@@ -1,17 +1,42 @@
 """
-Arguments of the scripts that recognize a repeated post or comment (see idempotency.lua): by its idempotency key, or
-without one by the same input a moment later.
+How the scripts recognize a repeated post or comment (see idempotency.lua): by its idempotency key, or without one by
+the same input a moment later.
 """
 
 import secrets
 from hashlib import sha256
 
+from store import keys
 from store.client import Argument
+from store.kinds import Backup, Check, Kind
 from store.ranking.formulas import DAY
 
 REPEAT_WINDOW = 10_000  # milliseconds in which the same input of a user is a replay
 REPEAT_LIFETIME = 60_000  # milliseconds that the input is kept: longer, as clocks of processes differ
 KEY_LIFETIME = DAY * 1000  # milliseconds that an idempotency key is kept; all this time the same key is a replay
+
+POSTED = Kind(
+    "posted",
+    "string",
+    (keys.USERNAME, keys.DIGEST),
+    "number and time of a post, and a digest of its input or call; by the digest of its idempotency key or input",
+    lifetime="a minute; a day with an idempotency key",
+    written_by="post",
+    backup=Backup.COPIED,
+    record="posted",
+    check=Check.VALUE,
+)
+COMMENTED = Kind(
+    "commented",
+    "string",
+    (keys.OWNER, keys.DIGEST),
+    "as `posted`, of a comment",
+    lifetime="a minute; a day with an idempotency key",
+    written_by="comment",
+    backup=Backup.COPIED,
+    record="commented",
+    check=Check.VALUE,
+)
 
 
 def arguments(idempotency_key: str | None, *texts: str) -> list[Argument]:

@@ -6,11 +6,12 @@ as seen. An inbox has at most 1,000 notifications, the newest.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from store import keys, records
+from store import keys, notifications, records
 from store.errors import Unauthenticated
 from store.listings import Window
+from store.notifications import Notification, NotificationKind
 from store.queries import Read
-from store.records import Notification, NotificationKind, Position
+from store.records import Position
 from store.scripts.registry import Script
 from store.site import Actor, Site, actor_slot
 
@@ -74,7 +75,7 @@ def page(site: Site, username: str, window: Window, *, unseen_only: bool = False
 
 def find(site: Site, username: str, numbers: Sequence[int]) -> Read[dict[int, Notification]]:
     """The read of a user's notifications by number; without those that do not exist. One round trip."""
-    members = [records.notification_member(number, *cause) for number in numbers for cause in CAUSES]
+    members = [notifications.notification_member(number, *cause) for number in numbers for cause in CAUSES]
     return Read(FIND_NOTIFICATIONS.command(_keys(site, username), *members), _found, (username, tuple(members)))
 
 

@@ -25,7 +25,7 @@ answer = Kind(
     (CALL,),
     "the reply to a call that has changed something, for the case that it is sent again, by a random text of the call",
     lifetime="10 seconds",
-    written_by="vote, follow, delete and others",
+    written_by="vote, follow, edit, delete and others",
 )
 
 # What follows the text of a script, which is the function `run`. The last argument is the random text of the call.

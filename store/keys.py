@@ -1,5 +1,6 @@
 """
-The kinds of keys that several modules use, and the texts that keys are made of. No text of a key is anywhere else.
+The kinds of keys that several modules write, and the texts that keys are made of. Other kinds are declared beside the
+commands that write them.
 
 Called with a partition and the parts of its key, a kind gives the text: `article(0, 1024)` is `article:{0}:1024`.
 """
@@ -55,7 +56,6 @@ OWNER = Text("NAME", USERNAME.pattern, is_folded=True)  # of a key that is in th
 GROUP = Text("NAME", r"[a-z0-9][a-z0-9_-]{0,49}")
 PLACE = Text("NAME", GROUP.pattern, slot)
 ORDER = Text("ORDER", f"(?:{'|'.join(ORDERS)})")
-REPLY_ORDER = Text("ORDER", "(?:best|votes|time|controversial)")
 LISTING = Text("LISTING", rf"(?:group:{GROUP.pattern}:)?{ORDER.pattern}(?::since:(?:0|[1-9][0-9]{{0,15}}))?")
 TIME = Text("TIME", "(?:0|[1-9][0-9]{0,15})")
 SCOPE = Text(
@@ -63,7 +63,6 @@ SCOPE = Text(
 )
 ROLE_SCOPE = Text("SCOPE", rf"(?:site|group:{GROUP.pattern})")
 DIGEST = Text("DIGEST", "[0-9a-f]{64}")
-LINK_DIGEST = Text("DIGEST", "[0-9a-f]{32}")
 
 store = Kind(
     "store",
@@ -80,8 +79,8 @@ article = Kind(
     "hash",
     (NUMBER,),
     "title, link, link_digest, content, poster, time, up, down, imported, groups, edited, comments, active, "
-    "state, locked, notified, away (1: not in inboxes, as it is not visible), held_by (the rule that holds it), written "
-    "(when a comment of it was edited, deleted or moderated last)",
+    "state, locked, notified, away (1: not in inboxes, as it is not visible), held_by (the rule that holds it), "
+    "written (when a comment of it was edited, deleted or moderated last)",
     written_by="post, edit, regroup, vote, delete, comment, import, archive, unarchive",
     backup=Backup.COPIED,
     record="article",
@@ -134,17 +133,6 @@ comment = Kind(
     record="comment",
     check=Check.COMMENT,
 )
-replies = Kind(
-    "replies",
-    "zset",
-    (NUMBER, REPLY_ORDER),
-    "numbers of the replies to a comment or an article, by the value of an order: best, votes, time, controversial",
-    lifetime="while it has replies",
-    written_by="comment, vote, delete",
-    backup=Backup.DERIVED,
-    rebuilt_from="the comments",
-    check=Check.MEMBERS,
-)
 tree = Kind(
     "tree",
     "zset",
@@ -154,29 +142,6 @@ tree = Kind(
     written_by="comment, delete",
     backup=Backup.DERIVED,
     record="comment",
-    rebuilt_from="the comments",
-    check=Check.MEMBERS,
-)
-stubs = Kind(
-    "stubs",
-    "zset",
-    (NUMBER,),
-    "the members of `tree` that are not visible: deleted comments with replies, pending and removed ones",
-    lifetime="while it has such comments",
-    written_by="comment, delete, remove, approve",
-    backup=Backup.DERIVED,
-    rebuilt_from="the comments",
-    check=Check.MEMBERS,
-)
-latest = Kind(
-    "latest",
-    "zset",
-    (NUMBER,),
-    "numbers of the visible comments of an article by time, once it has more than 128 comments: when the newest "
-    "is deleted, `ACTIVE` goes back to the one before",
-    lifetime="while it has such comments",
-    written_by="comment, import, delete",
-    backup=Backup.DERIVED,
     rebuilt_from="the comments",
     check=Check.MEMBERS,
 )
@@ -224,26 +189,6 @@ inbox = Kind(
     backup=Backup.DERIVED,
     rebuilt_from="the articles, comments and actions",
     check=Check.INBOX,
-)
-commented = Kind(
-    "commented",
-    "string",
-    (OWNER, DIGEST),
-    "as `posted`, of a comment",
-    lifetime="a minute; a day with an idempotency key",
-    written_by="comment",
-    backup=Backup.COPIED,
-    record="commented",
-    check=Check.VALUE,
-)
-removing = Kind(
-    "removing",
-    "zset",
-    (),
-    "numbers of deleted articles whose comments are still to be removed, and of deleted comments that are; of articles "
-    "whose comments leave lists or come back, and of comments that get or lose a place in a thread; by the time",
-    lifetime="until that is done",
-    written_by="delete, remove, approve",
 )
 deleted = Kind(
     "deleted",
@@ -301,16 +246,6 @@ next_group = Kind(
     "an index of a group by its new weights, while it is built",
     lifetime="until it replaces the index of the group",
     written_by="reindex, then the same as the index of the group",
-    rebuilt_from="the articles",
-    check=Check.MEMBERS,
-)
-good_articles = Kind(
-    "good",
-    "zset",
-    (),
-    "numbers of good articles by time",
-    written_by="post, vote, delete, import",
-    backup=Backup.DERIVED,
     rebuilt_from="the articles",
     check=Check.MEMBERS,
 )
@@ -427,26 +362,6 @@ newest_posts = Kind(
     rebuilt_from="the articles",
     check=Check.PARTITION,
 )
-following = Kind(
-    "following",
-    "zset",
-    (USERNAME,),
-    "usernames that a user follows, by time",
-    written_by="follow, unfollow",
-    backup=Backup.COPIED,
-    record="follows",
-    check=Check.FOLLOWS,
-)
-followers = Kind(
-    "followers",
-    "zset",
-    (USERNAME,),
-    "usernames that follow a user, by time",
-    written_by="follow, unfollow",
-    backup=Backup.DERIVED,
-    rebuilt_from="following",
-    check=Check.FOLLOWS,
-)
 session = Kind(
     "session",
     "string",
@@ -479,17 +394,6 @@ logins = Kind(
     written_by="sessions, register",
     backup=Backup.MOVED,
     record="session",
-    check=Check.VALUE,
-)
-posted = Kind(
-    "posted",
-    "string",
-    (USERNAME, DIGEST),
-    "number and time of a post, and a digest of its input or call; by the digest of its idempotency key or input",
-    lifetime="a minute; a day with an idempotency key",
-    written_by="post",
-    backup=Backup.COPIED,
-    record="posted",
     check=Check.VALUE,
 )
 imported = Kind(
@@ -528,17 +432,6 @@ closed = Kind(
     lifetime="a minute; no limit once it was moved",
     written_by="move",
 )
-links = Kind(
-    "links",
-    "zset",
-    (LINK_DIGEST,),
-    "numbers of the articles with a link, by time; the digest is of the link without tracking parameters",
-    lifetime="while it has articles",
-    written_by="post, edit, delete, import, reindex",
-    backup=Backup.DERIVED,
-    rebuilt_from="the articles",
-    check=Check.MEMBERS,
-)
 log = Kind(
     "log",
     "stream",
@@ -556,37 +449,6 @@ logged = Kind(
     lifetime="as long as these entries",
     written_by="post, comment, edit, delete, import, editProfile",
     rebuilt_from=NEW_LOG,
-)
-consumers = Kind(
-    "consumers",
-    "hash",
-    (),
-    "id of the last entry of the log that each consumer has taken; trimmed: id of the last one that was removed",
-    written_by="consumers, the trimming of the log",
-    rebuilt_from=NEW_LOG,
-)
-outdated = Kind(
-    "outdated",
-    "zset",
-    (),
-    "ids of entries of the log, up to which entries may name a deleted user, by when they are trimmed although a "
-    "consumer has not taken them",
-    lifetime="until then",
-    written_by="deleteUser",
-)
-effects = Kind(
-    "effects",
-    "hash",
-    (),
-    "id of the last entry of this partition's log with an effect in another partition, by that partition",
-    written_by="follow, unfollow, post, comment, edit, vote, delete, import",
-)
-applied = Kind(
-    "applied",
-    "hash",
-    (),
-    "id of the last entry of another partition's log whose effect is applied in this partition, by that partition",
-    written_by="the same, and a task of every server",
 )
 archived = Kind(
     "archived",
@@ -608,23 +470,6 @@ recounted = Kind(
     lifetime="until another step after that",
     written_by="annulVotes, banUser, revertModeration",
 )
-moving = Kind(
-    "moving",
-    "set",
-    (),
-    "numbers of articles whose places in the database do not count: they are about to leave Redis, or came back",
-    lifetime="seconds",
-    written_by="archive, unarchive, verify",
-)
-left = Kind(
-    "left",
-    "zset",
-    (),
-    "numbers of archived articles of which Redis has comments that the database has, too: these are removed, unless the "
-    "article comes back; by the time",
-    lifetime="until that is done",
-    written_by="archive, unarchive",
-)
 events = Kind(
     "events",
     "channel",
@@ -632,4 +477,11 @@ events = Kind(
     "what changed: kind, number of the article or comment or 0, username or -, id of the log's entry, article of "
     "a comment, groups",
     written_by="every script that writes to the log",
+)
+vote_events = Kind(
+    "voteevents",
+    "channel",
+    (),
+    "votes, as `events` has all other changes: processes without subscriptions do not listen to it",
+    written_by="vote",
 )

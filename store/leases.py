@@ -21,8 +21,8 @@ lease = Kind(
     "lease",
     "string",
     (NAME,),
-    "a random text of the one process that does a task for all; in partition 0, `archiver` in each partition; "
-    "`keys-` and the name of an issuer: no keys are fetched while it lives",
+    "a random text of the one process that does the task NAME for all; in partition 0, but `archiver` in each "
+    "partition; `keys-` and the name of an issuer: its keys were just fetched, and are not fetched again meanwhile",
     lifetime="seconds",
     written_by="the server's tasks, verify",
 )

@@ -89,6 +89,7 @@ NAMED = (
     "moderators",
     "archived",
     "actions",
+    "answer",
 )  # kinds of keys, of anybody, in which the name of a user may be
 
 

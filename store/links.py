@@ -1,5 +1,5 @@
 """
-Compares links: two links are the same if their canonical forms are equal.
+The index of articles by link, and how links are compared: two are the same if their canonical forms are equal.
 
 The canonical form is that of a WHATWG parser, so that the case of scheme and host, a default port, dot segments and
 percent-encoding do not matter. It has no fragment, no dot at the end of the host and no tracking parameters; the other
@@ -11,6 +11,8 @@ from hashlib import sha256
 from urllib.parse import unquote_plus
 
 from ada_url import URL
+
+from store.kinds import Backup, Check, Kind, Text
 
 VERSION = 1  # of the canonical form: an index of another version has to be rebuilt
 FIELD = "link_digest"  # of an article's hash
@@ -25,6 +27,21 @@ TRACKING = frozenset(
         "vero_conv", "vero_id", "wickedid", "yclid", "ysclid",
     }
 )  # fmt: skip
+
+
+LINK_DIGEST = Text("DIGEST", "[0-9a-f]{32}")
+
+LINKS = Kind(
+    "links",
+    "zset",
+    (LINK_DIGEST,),
+    "numbers of the articles with a link, by time; the digest is of the link without tracking parameters",
+    lifetime="while it has articles",
+    written_by="post, edit, delete, import, reindex",
+    backup=Backup.DERIVED,
+    rebuilt_from="the articles",
+    check=Check.MEMBERS,
+)
 
 
 def canonical(link: str) -> str:

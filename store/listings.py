@@ -7,8 +7,9 @@ from sys import getsizeof
 from typing import Any, NamedTuple
 
 from caches import POOL, memo
-from store import keys, links
+from store import followed, keys, links
 from store.client.connection import encoded
+from store.kinds import Backup, Check, Kind
 from store.queries import Read
 from store.ranking import gravity, since
 from store.ranking.formulas import Order
@@ -29,6 +30,17 @@ MAX_MEMOISED_KEY = 120  # characters
 DECODED_BYTES = 8  # memory of a decoded page for each character of the reply
 TIMELINE = "timeline"  # of the listings of a user the one that the archive has, too
 PARTITION_PAGES = POOL.cache("places", microseconds=50)
+
+GOOD_ARTICLES = Kind(
+    "good",
+    "zset",
+    (),
+    "numbers of good articles by time",
+    written_by="post, vote, delete, import",
+    backup=Backup.DERIVED,
+    rebuilt_from="the articles",
+    check=Check.MEMBERS,
+)
 
 
 class Listing(NamedTuple):
@@ -113,11 +125,11 @@ def timeline(site: Site, username: str) -> Listing:
 
 
 def following(site: Site, username: str) -> Listing:
-    return _of_user("following", keys.following, site.home_of_user(username), username)
+    return _of_user("following", followed.following, site.home_of_user(username), username)
 
 
 def followers(site: Site, username: str) -> Listing:
-    return _of_user("followers", keys.followers, site.home_of_user(username), username)
+    return _of_user("followers", followed.followers, site.home_of_user(username), username)
 
 
 def held(site: Site, username: str) -> Listing:
@@ -134,13 +146,13 @@ def comments(site: Site, username: str) -> Listing:
 def by_link(site: Site, link: str, since: int | None = None) -> Listing:
     """The articles with the same link (see `links`) by time: all, or those posted since an instant (milliseconds)."""
     digest = links.digest(link)
-    indexes = tuple(keys.links(p, digest) for p in range(site.partitions))
+    indexes = tuple(links.LINKS(p, digest) for p in range(site.partitions))
     return Listing(f"links:{digest}", indexes, "-inf" if since is None else str(since), by_time=True)
 
 
 def front_page(site: Site, day: int | None) -> Listing:
     """Good articles by time: all, or those of one UTC day, given by its first instant (unix milliseconds)."""
-    indexes = tuple(keys.good_articles(p) for p in range(site.partitions))
+    indexes = tuple(GOOD_ARTICLES(p) for p in range(site.partitions))
     if day is None:
         return Listing("good", indexes, by_time=True)
     return Listing(f"good:{day}", indexes, str(day), f"({day + DAY_MS}", by_time=True)

@@ -14,6 +14,7 @@ from store import events, keys, records
 from store.background import repeating
 from store.client import Command
 from store.errors import StoreError
+from store.kinds import NEW_LOG, Kind
 from store.queries import Read
 from store.records import Comment
 from store.scripts.registry import Script
@@ -30,13 +31,32 @@ TRIMMED_FIELD = "trimmed"  # of `consumers`: the last entry that was removed. No
 CONSUMER = re.compile(r"[a-z0-9][a-z0-9_.-]{0,49}")
 FOREIGN = "foreign"  # the kind of entries that another program has appended by mistake
 PRIVATE = frozenset(kind.value for kind in events.PRIVATE)  # kinds of entries that clients are not sent
-# kinds of entries that name others, which they have removed
 USER_DELETED = events.EventKind.USER_DELETED.value
+# kinds of entries that remove others, and name them
 DELETIONS = ("deleted", "comment_deleted", "redacted", "purged", USER_DELETED)
 TRIMMED_AT_ONCE = 500  # entries, in about a millisecond
 MAX_LAG = 10_000  # entries that are counted
+COUNTED_AT_ONCE = 1_000  # of these, in about two milliseconds
 READ_AT_ONCE = 1_000  # entries
 TRIM_INTERVAL = 10.0  # seconds
+
+CONSUMERS = Kind(
+    "consumers",
+    "hash",
+    (),
+    "id of the last entry of the log that each consumer has taken; trimmed: id of the last one that was removed",
+    written_by="consumers, the trimming of the log",
+    rebuilt_from=NEW_LOG,
+)
+OUTDATED = Kind(
+    "outdated",
+    "zset",
+    (),
+    "ids of entries of the log, up to which entries may name a deleted user, by when they are trimmed although a "
+    "consumer has not taken them",
+    lifetime="until then",
+    written_by="deleteUser",
+)
 
 Removable = Callable[[Site], Awaitable[Sequence[str] | None]]
 
@@ -101,7 +121,7 @@ async def read_on_and(
 ) -> tuple[dict[int, list[Entry]], list[Any]]:
     """What `read_on` returns, and the replies of other commands, in the same round trip. Raises as `read_on`."""
     entries = [_range(p, after, count) for p, after in positions.items()]
-    removed = [("HGET", keys.consumers(p), TRIMMED_FIELD) for p in positions]  # read after the entries
+    removed = [("HGET", CONSUMERS(p), TRIMMED_FIELD) for p in positions]  # read after the entries
     replies = await site.redis.pipeline([*entries, *removed, *others])
     for after, trimmed in zip(positions.values(), replies[len(positions) :], strict=False):
         if sort_key(trimmed or START) > sort_key(after):
@@ -112,7 +132,7 @@ async def read_on_and(
 
 async def oldest(site: Site) -> list[str]:
     """The position before all entries that are left, for each partition. One round trip."""
-    commands = [("HGET", keys.consumers(p), TRIMMED_FIELD) for p in range(site.partitions)]
+    commands = [("HGET", CONSUMERS(p), TRIMMED_FIELD) for p in range(site.partitions)]
     return [trimmed or START for trimmed in await site.redis.pipeline(commands)]
 
 
@@ -127,7 +147,7 @@ async def newest(site: Site) -> list[str]:
     partitions = range(site.partitions)
     replies = await site.redis.pipeline(
         [("XREVRANGE", keys.log(p), "+", "-", "COUNT", 1) for p in partitions]
-        + [("HGET", keys.consumers(p), TRIMMED_FIELD) for p in partitions]
+        + [("HGET", CONSUMERS(p), TRIMMED_FIELD) for p in partitions]
     )
     return [
         last[0][0] if last else trimmed or START
@@ -158,9 +178,7 @@ async def has_all_after(site: Site, p: int, id: str) -> bool:
     It has not if some were removed, or if the position is unknown: the store may have lost its last entries in a crash.
     One round trip; more if the entry at the position was removed because its article was deleted.
     """
-    trimmed, at = await site.redis.pipeline(
-        [("HGET", keys.consumers(p), TRIMMED_FIELD), ("XRANGE", keys.log(p), id, id)]
-    )
+    trimmed, at = await site.redis.pipeline([("HGET", CONSUMERS(p), TRIMMED_FIELD), ("XRANGE", keys.log(p), id, id)])
     if id == (trimmed or START) or at:
         return True
     return sort_key(id) > sort_key(trimmed or START) and await _was_deleted(site, p, id)
@@ -175,14 +193,14 @@ async def advance(site: Site, name: str, p: int, id: str) -> None:
     """
     if name == TRIMMED_FIELD or not CONSUMER.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a consumer")
-    await site.redis.run(ADVANCE_CONSUMER.command([keys.consumers(p)], name, id))
+    await site.redis.run(ADVANCE_CONSUMER.command([CONSUMERS(p)], name, id))
 
 
 async def forget(site: Site, name: str) -> bool:
     """Remove a consumer, so that no entries are kept for it. Returns whether there was one. One round trip."""
     if name == TRIMMED_FIELD:
         return False
-    return any(await site.redis.pipeline([("HDEL", keys.consumers(p), name) for p in range(site.partitions)]))
+    return any(await site.redis.pipeline([("HDEL", CONSUMERS(p), name) for p in range(site.partitions)]))
 
 
 async def positions(site: Site) -> dict[str, dict[int, str]]:
@@ -192,7 +210,7 @@ async def positions(site: Site) -> dict[str, dict[int, str]]:
     A text that is no id, as another program may have written it, counts as the start of the log.
     """
     found: dict[str, dict[int, str]] = {}
-    replies = await site.redis.pipeline([("HGETALL", keys.consumers(p)) for p in range(site.partitions)])
+    replies = await site.redis.pipeline([("HGETALL", CONSUMERS(p)) for p in range(site.partitions)])
     for p, fields in enumerate(replies):
         for name, id in fields.items():
             if name != TRIMMED_FIELD:
@@ -201,11 +219,19 @@ async def positions(site: Site) -> dict[str, dict[int, str]]:
 
 
 async def lags(site: Site, positions: Mapping[int, str]) -> list[Lag]:
-    """How far each partition of a consumer with these positions is behind. One round trip."""
-    replies = await site.redis.pipeline(
-        [LOG_LAG.command([keys.log(p)], positions.get(p, START), MAX_LAG) for p in range(site.partitions)]
-    )
-    return [Lag(entries, age / 1000) for entries, age in replies]
+    """
+    How far each partition of a consumer with these positions is behind. One round trip, and one more for each
+    `COUNTED_AT_ONCE` entries.
+    """
+    ids, ages = [positions.get(p, START) for p in range(site.partitions)], [0] * site.partitions
+    counts, pending = [0] * site.partitions, list(range(site.partitions))
+    while pending:
+        commands = [LOG_LAG.command([keys.log(p)], ids[p], COUNTED_AT_ONCE) for p in pending]
+        for p, (count, age, last) in zip(pending, await site.redis.pipeline(commands), strict=True):
+            ages[p] = ages[p] or age  # of the first entry
+            counts[p], ids[p] = counts[p] + count, last if count == COUNTED_AT_ONCE else ""
+        pending = [p for p in pending if ids[p] and counts[p] < MAX_LAG]
+    return [Lag(min(count, MAX_LAG), age / 1000) for count, age in zip(counts, ages, strict=True)]
 
 
 async def trim(site: Site, kept_ms: int, max_entries: int, removable: Sequence[str] | None = None) -> int:
@@ -242,7 +268,7 @@ def kept_trimmed(site: Site, kept_ms: int, max_entries: int, removable: Removabl
 
 async def restart(site: Site, p: int) -> None:
     """Begin a new log in a partition whose log is damaged, with another identity. Two round trips."""
-    await site.redis.run(("DEL", keys.log(p), keys.logged(p), keys.consumers(p)))
+    await site.redis.run(("DEL", keys.log(p), keys.logged(p), CONSUMERS(p)))
     await site.redis.run(("HSET", keys.store(), IDENTITY_FIELD, new_identity()))
 
 
@@ -278,7 +304,7 @@ async def _was_deleted(site: Site, p: int, id: str) -> bool:
 
 
 def _trim(p: int, kept_ms: int, max_entries: int, removable: str) -> Command:
-    script_keys = [keys.log(p), keys.consumers(p), keys.logged(p), keys.deleted(p), keys.outdated(p)]
+    script_keys = [keys.log(p), CONSUMERS(p), keys.logged(p), keys.deleted(p), OUTDATED(p)]
     return TRIM_LOG.command(script_keys, kept_ms, max_entries, TRIMMED_AT_ONCE, removable)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from store import keys
 from store.client import Command
+from store.kept_answers import new_call
 from store.kinds import Backup, Check, Kind, Text
 from store.mailboxes import ADDRESS_DIGEST, digest
 from store.scripts.registry import Script
@@ -25,7 +26,7 @@ TAKE_MAIL = Script("take_mail")
 
 NOTICES = ("change", "removal")
 WHATS = ("confirm", "reset", "identity", "replies", *NOTICES)
-# a notification, as `records.notification_member` writes it, or the address of a notice
+# a notification, as `notifications.notification_member` writes it, or the address of a notice
 NOTED = re.compile(rf"[0-9]{{16}} [a-z]+ [a-z]+|{EMAIL.pattern}")
 SUBJECT = Text("NAME", rf"(?:{keys.USERNAME.pattern}|{ADDRESS_DIGEST.pattern})", keys.slot, is_folded=True)
 WHAT = Text("WHAT", f"(?:{'|'.join(WHATS)})")
@@ -137,7 +138,7 @@ async def take(site: Site, waiting: WaitingMail, about: Sequence[str] = ()) -> b
     Take a mail out of the queue, with the notifications or the address that it is about; False if it was taken or put
     off meanwhile. One round trip.
     """
-    given: Command = (waiting.subject, waiting.what, waiting.due, site.clock(), *about)
+    given: Command = (waiting.subject, waiting.what, waiting.due, site.clock(), *about, new_call())
     (status,) = await site.redis.run((*TAKE_MAIL.beginning(waiting.p), *given))
     return bool(status == "taken")
 

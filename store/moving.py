@@ -8,12 +8,22 @@ from itertools import count
 from typing import NamedTuple
 
 from store import keys
+from store.kinds import Kind
 from store.queries import Read
 from store.records import Article, article, pairs
 from store.scripts.registry import Script
 from store.site import Site
 
 MISSING_ARTICLES = Script("missing_articles")
+
+MOVING = Kind(
+    "moving",
+    "set",
+    (),
+    "numbers of articles whose places in the database do not count: they are about to leave Redis, or came back",
+    lifetime="seconds",
+    written_by="archive, unarchive, verify",
+)
 
 CALLS = count()  # numbers for `new_call`
 
@@ -39,7 +49,7 @@ def new_call() -> int:
 def numbers(partitions: Iterable[int]) -> list[Read[frozenset[int]]]:
     """The reads of the numbers of the moving articles, one for each partition. They are always sent (`new_call`)."""
     call = new_call()
-    return [Read(("SMEMBERS", keys.moving(p)), _numbers, (call,)) for p in partitions]
+    return [Read(("SMEMBERS", MOVING(p)), _numbers, (call,)) for p in partitions]
 
 
 def states(site: Site, numbers: Sequence[int]) -> list[Read[dict[int, State]]]:
@@ -48,7 +58,7 @@ def states(site: Site, numbers: Sequence[int]) -> list[Read[dict[int, State]]]:
     for number in numbers:
         by_partition.setdefault(site.home_of_article(number), []).append(number)
     return [
-        Read(MISSING_ARTICLES.command([keys.article(p, ""), keys.moving(p)], *part), _states, (call, tuple(part)))
+        Read(MISSING_ARTICLES.command([keys.article(p, ""), MOVING(p)], *part), _states, (call, tuple(part)))
         for p, part in by_partition.items()
     ]
 
@@ -66,7 +76,7 @@ async def states_of(site: Site, numbers: Sequence[int]) -> dict[int, State]:
 
 async def marked(site: Site, p: int) -> list[int]:
     """The numbers of the moving articles of a partition, read now. One round trip."""
-    return [int(number) for number in await site.redis.run(("SMEMBERS", keys.moving(p)))]
+    return [int(number) for number in await site.redis.run(("SMEMBERS", MOVING(p)))]
 
 
 def _numbers(call: int, reply: Sequence[str]) -> frozenset[int]:

@@ -10,17 +10,13 @@ from enum import Enum
 from typing import ClassVar, NamedTuple
 
 from caches import memo
-from store import keys, validation
+from store import numbering, validation
 from store.moderation_records import RoleGrant, parse_roles
 
-HIGHEST_NUMBER = 2**53 - 1  # of an article: the largest integer that Lua and JSON represent exactly
-HIGHEST_SEQUENCE = HIGHEST_NUMBER // keys.SLOTS  # reached in 2109
-FIRST_STORY_SEQUENCE = 2**37 + 1  # of 1972, also for older stories: early versions gave out lower sequences
 ARTICLE_NUMBER = re.compile(r"[1-9][0-9]{0,15}")
 ENTRY_ID = re.compile(r"([0-9]+)-([0-9]+)")  # of the log
 CACHEABLE_LENGTH = 1_000  # characters of content
 INSTANTS = range(253_402_300_800_000)  # unix milliseconds to the end of the year 9999, the range of a DateTime
-NOTIFIED = re.compile(r"(reply|mention|moderation):([a-z0-9_-]{2,20}):([0-9]{1,4}):([0-9]{1,15})")
 SEEN_MARK = re.compile(r"([0-9]{1,15}(?:\.0)?) ([0-9]{1,16})")
 PSEUDONYM = re.compile(r"~[a-z0-9]{12}")  # in the place of the name of a deleted user
 NAME = re.compile(rf"[A-Za-z0-9_-]{{2,20}}|{PSEUDONYM.pattern}")
@@ -262,54 +258,6 @@ class Home:
         return f"home:{self.username.lower()}"
 
 
-class NotificationKind(Enum):
-    """Why a user is notified."""
-
-    REPLY = "reply"
-    MENTION = "mention"
-    MODERATION = "moderation"
-
-
-class Notified(NamedTuple):
-    """Whom an article, a comment or an action notifies: the name in lower case, and when (unix milliseconds)."""
-
-    kind: str
-    username: str
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Inbox:
-    """What concerns a user: replies to them, mentions of them, and what moderators do about them."""
-
-    username: str
-
-    @property
-    def id(self) -> str:
-        return f"inbox:{self.username.lower()}"
-
-
-class Notification(NamedTuple):
-    """
-    An article, a comment or an action, `type`, with this number, that notifies a user. `at` is in unix milliseconds.
-    """
-
-    username: str
-    number: int
-    kind: NotificationKind
-    type: str
-    at: int
-    is_seen: bool
-
-    @property
-    def id(self) -> str:
-        return f"notification:{self.username.lower()}:{self.number}"
-
-    @property
-    def position(self) -> Position:
-        return Position(float(self.at), keys.member(self.number))
-
-
 @dataclass(frozen=True, slots=True)
 class Group:
     name: str
@@ -425,9 +373,14 @@ def comment_number(id: str) -> int | None:
     return _number("comment", id)
 
 
+def action_number(id: str) -> int | None:
+    """The number in the id of an action; None for any other text."""
+    return _number("action", id)
+
+
 def _number(kind: str, id: str) -> int | None:
     found, _, number = id.partition(":")
-    if found != kind or not ARTICLE_NUMBER.fullmatch(number) or int(number) > HIGHEST_NUMBER:
+    if found != kind or not ARTICLE_NUMBER.fullmatch(number) or int(number) > numbering.HIGHEST_NUMBER:
         return None
     return int(number)
 
@@ -470,23 +423,6 @@ def group_name(id: str) -> str | None:
     return name.lower() if kind == "group" and validation.GROUP.fullmatch(name) else None
 
 
-def sequence_of(number: int) -> int:
-    """
-    The sequence in an article's number, which is `sequence x 1024 + slot of the poster`.
-
-    The sequence of a post is even: twice its time in unix milliseconds, or the next even one if its partition has given
-    that to another post. The sequence of what was imported is odd: twice its time plus one, or the next odd one that is
-    free. So posts and stories never share a number, and of two articles with equal values the one with the higher
-    number was posted later, also in different partitions. Early versions counted from 1: all their numbers are lower.
-    """
-    return number // keys.SLOTS
-
-
-def is_of_story(sequence: int) -> bool:
-    """Whether a sequence was given to an imported story by a version that adds it to `numbered`."""
-    return sequence % 2 == 1 and sequence >= FIRST_STORY_SEQUENCE
-
-
 def size_of(articles: Sequence[Article | None]) -> int:
     """The memory that records of articles take, in bytes."""
     texts = [
@@ -507,30 +443,12 @@ def profile(username: str, fields: Mapping[str, str]) -> Profile | None:
     return Profile(fields["name"], int(fields["joined"]), karma, seen, roles, fields.get("bans", ""), *texts)
 
 
-def action_number(id: str) -> int | None:
-    """The number in the id of an action; None for any other text."""
-    return _number("action", id)
-
-
 def place(name: str, fields: Mapping[str, str]) -> GroupPlace | None:
     """Decode what was written about a group; None if it is empty."""
     if not fields:
         return None
     listed_at = int(fields["listed"]) if "listed" in fields else None
     return GroupPlace(fields.get("title"), fields.get("about"), int(fields["created"]), listed_at)
-
-
-def notified(text: str) -> list[Notified]:
-    """Decode the field `notified` of an article, a comment, an action or an entry. What is malformed is left out."""
-    words = [NOTIFIED.fullmatch(word) for word in text.split()]
-    return [Notified(match[1], match[2], int(match[4])) for match in words if match]
-
-
-def notification_member(number: int, kind: str, type: str) -> str:
-    """
-    A notification as a member of an inbox. `type` is what notifies, article, comment or action; `number` names it.
-    """
-    return f"{keys.member(number)} {kind} {type}"
 
 
 def parse_seen_mark(text: str) -> Position | None:

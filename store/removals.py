@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from itertools import compress
 
-from store import effects, keys, recent_comments, records
+from store import effects, keys, notifications, recent_comments
 from store.background import repeating, turns
 from store.client import Command
 from store.errors import StoreUnavailable
+from store.kinds import Kind
 from store.log import Entry
 from store.scripts.registry import Script
 from store.site import Site
@@ -29,6 +30,16 @@ LISTED_AT_ONCE = 50  # comments that leave lists or come back
 STEPS_AT_ONCE = 20  # after which effects in other partitions are applied
 FORGOTTEN_AT_ONCE = 500  # comments that are taken out of lists and inboxes, in about a millisecond
 INTERVAL = 1.0  # seconds between two searches for comments to be removed
+
+REMOVING = Kind(
+    "removing",
+    "zset",
+    (),
+    "numbers of deleted articles whose comments are still to be removed, and of deleted comments that are; of articles "
+    "whose comments leave lists or come back, and of comments that get or lose a place in a thread; by the time",
+    lifetime="until that is done",
+    written_by="delete, remove, approve",
+)
 
 Members = defaultdict[int, defaultdict[str, list[str]]]  # of sorted sets, by partition and by key
 
@@ -83,7 +94,7 @@ async def remove_all(site: Site, p: int) -> None:
         StoreUnavailable: the partition does not answer, or takes no writes.
     """
     await recent_comments.settle_all(site, p)
-    for number in await site.redis.run(("ZRANGE", keys.removing(p), 0, -1)):
+    for number in await site.redis.run(("ZRANGE", REMOVING(p), 0, -1)):
         if not await _list_comments(site, p, number):
             await _remove(site, p, number)
 
@@ -106,7 +117,7 @@ async def _remove_noted(site: Site, partitions: Sequence[int]) -> None:
 
 
 def _is_noted(p: int) -> Command:
-    return ("EXISTS", keys.removing(p), recent_comments.RELISTING(p))
+    return ("EXISTS", REMOVING(p), recent_comments.RELISTING(p))
 
 
 async def _list_comments(site: Site, p: int, article: str) -> bool:
@@ -164,7 +175,7 @@ def _members(site: Site, flat: Sequence[str]) -> Members:
     for number, poster, notified in zip(flat[::3], flat[1::3], flat[2::3], strict=True):
         if poster:
             found[target := site.home_of_user(poster)][keys.comments(target, poster)].append(keys.member(int(number)))
-        for each in records.notified(notified):
-            member = records.notification_member(int(number), each.kind, "comment")
+        for each in notifications.notified(notified):
+            member = notifications.notification_member(int(number), each.kind, "comment")
             found[target := site.home_of_user(each.username)][keys.inbox(target, each.username)].append(member)
     return found

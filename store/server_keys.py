@@ -12,6 +12,7 @@ from hashlib import sha256
 from hmac import compare_digest
 
 from store import keys
+from store.kept_answers import new_call
 from store.kinds import Backup, Check, Kind
 from store.scripts.registry import Script
 from store.site import Site
@@ -78,7 +79,7 @@ class ServerKeys:
 
     async def _run(self, action: str, name: str, value: str) -> str:
         script_keys = [serverkeys(HOME), keys.closed(HOME)]
-        (status,) = await self.site.redis.run(SERVER_KEY.command(script_keys, action, name, value))
+        (status,) = await self.site.redis.run(SERVER_KEY.command(script_keys, action, name, value, new_call()))
         return str(status)
 
 

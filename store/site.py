@@ -99,9 +99,7 @@ class Site:
     commenting_ms: int | None = None  # milliseconds after which an article takes no comments any more; None: never
     pin_expiries: deque[int] = field(default_factory=deque)  # of pins that this process made, in unix milliseconds
     thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pins of threads
-    own_attempts: dict[str, list[int]] = field(
-        default_factory=dict
-    )  # by key: instants of those counted in this process
+    own_attempts: dict[str, list[int]] = field(default_factory=dict)  # instants of those of this process, by key
     serials: dict[int, str | None] = field(default_factory=dict)  # of moves, by partition: see `archive/moments.py`
 
     def policy_of(self, group: str | None) -> Policy:

@@ -103,27 +103,12 @@ class Store:
             StoreUnavailable: Redis does not answer.
         """
         policy, redis = policy or Policy(), _client(url, confirming_replicas, cached_keys)
-        try:
-            partitions = await _agree_on_settings(redis, policy, partitions, orders, strict)
-            rankings = Rankings()
-            await rankings.read(redis)
-        except BaseException:
-            await redis.close()
-            raise
+        partitions, rankings = await _read_settings(redis, policy, partitions, orders, strict)
         site = Site(
-            redis,
-            partitions,
-            policy,
-            clock,
-            session_lifetime,
-            rankings,
-            max_mentions,
-            rules,
-            check,
-            deletions,
+            redis, partitions, policy, clock, session_lifetime, rankings, max_mentions, rules, check, deletions,
             offers_mail,
             commenting_ms=None if comment_days is None else comment_days * DAY * 1000,
-        )
+        )  # fmt: skip
         groups = GroupRules(only_listed_groups, ReservedNames(reserved_names))
         return cls._of(site, Passwords(clock, is_bounded=bounded_hashing), groups, offers or Offers())
 
@@ -155,6 +140,20 @@ def _client(url: str, confirming_replicas: int, cached_keys: int) -> RedisClient
     replication = Replication(confirming_replicas, keys.mark) if confirming_replicas else None
     caching = CacheOptions(cached_keys, keys.CACHED, (VoteCache, VoterCache))
     return RedisClient(url, replication, caching if cached_keys else None)
+
+
+async def _read_settings(
+    redis: RedisClient, policy: Policy, partitions: int | None, orders: Sequence[Order], strict: bool
+) -> tuple[int, Rankings]:
+    """The number of partitions of a store, which is created if it is empty, and its rankings."""
+    try:
+        partitions = await _agree_on_settings(redis, policy, partitions, orders, strict)
+        rankings = Rankings()
+        await rankings.read(redis)
+    except BaseException:
+        await redis.close()
+        raise
+    return partitions, rankings
 
 
 async def _agree_on_settings(

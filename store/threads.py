@@ -13,7 +13,7 @@ from store import keys, listings
 from store.client import Argument
 from store.errors import StoreUnavailable
 from store.keys import NUMBER
-from store.kinds import Kind, Text
+from store.kinds import Backup, Check, Kind, Text
 from store.listings import PARTITION_PAGES, Listing, Window
 from store.queries import Read
 from store.records import PartitionPage, Position
@@ -39,6 +39,43 @@ OUTER_LEVELS = INNER_LEVELS = 32  # ancestors that a position keeps; those betwe
 
 PINNED_ORDER = Text("ORDER", "(?:best|votes|controversial)")
 MOVES = Text("MOVES", "(?:0|[1-9][0-9]{0,15})")
+
+REPLY_ORDER = Text("ORDER", "(?:best|votes|time|controversial)")
+
+REPLIES = Kind(
+    "replies",
+    "zset",
+    (NUMBER, REPLY_ORDER),
+    "numbers of the replies to a comment or an article, by the value of an order: best, votes, time, controversial",
+    lifetime="while it has replies",
+    written_by="comment, vote, delete",
+    backup=Backup.DERIVED,
+    rebuilt_from="the comments",
+    check=Check.MEMBERS,
+)
+STUBS = Kind(
+    "stubs",
+    "zset",
+    (NUMBER,),
+    "the members of `tree` that are not visible: deleted comments with replies, pending and removed ones",
+    lifetime="while it has such comments",
+    written_by="comment, delete, remove, approve",
+    backup=Backup.DERIVED,
+    rebuilt_from="the comments",
+    check=Check.MEMBERS,
+)
+LATEST = Kind(
+    "latest",
+    "zset",
+    (NUMBER,),
+    "numbers of the visible comments of an article by time, once it has more than 128 comments: when the newest "
+    "is deleted, `ACTIVE` goes back to the one before",
+    lifetime="while it has such comments",
+    written_by="comment, import, delete",
+    backup=Backup.DERIVED,
+    rebuilt_from="the comments",
+    check=Check.MEMBERS,
+)
 
 moves = Kind(
     "moves",
@@ -188,7 +225,7 @@ def page(
     """
     p = site.home_of_article(article)
     script_keys = [
-        keys.comment(p, ""), keys.replies(p, "", "")[:-1], keys.tree(p, article), keys.stubs(p, article), moves(p),
+        keys.comment(p, ""), REPLIES(p, "", "")[:-1], keys.tree(p, article), STUBS(p, article), moves(p),
         pins(p, article), pinned(p, "", "", "")[:-2],
     ]  # fmt: skip
     beyond = window.beyond
@@ -216,7 +253,7 @@ def siblings(site: Site, article: int, parent: int, order: CommentOrder) -> List
     """The replies to a comment or to the article, as a listing: highest first also by OLDEST; see `siblings_page`."""
     p = site.home_of_article(article)
     by_time = order.stored_index == "time"
-    return Listing(f"replies:{parent}:{order.value}", (keys.replies(p, parent, order.stored_index),), by_time=by_time)
+    return Listing(f"replies:{parent}:{order.value}", (REPLIES(p, parent, order.stored_index),), by_time=by_time)
 
 
 def siblings_page(site: Site, article: int, parent: int, order: CommentOrder, window: Window) -> Read[PartitionPage]:
@@ -231,7 +268,7 @@ def siblings_page(site: Site, article: int, parent: int, order: CommentOrder, wi
 
 def descendant_counts(site: Site, p: int, numbers: Sequence[int]) -> Read[dict[int, int]]:
     """The read of the number of visible descendants of comments of one partition."""
-    script_keys = [keys.comment(p, ""), keys.tree(p, ""), keys.stubs(p, "")]
+    script_keys = [keys.comment(p, ""), keys.tree(p, ""), STUBS(p, "")]
     return Read(DESCENDANT_COUNTS.command(script_keys, *numbers), _by_number, (tuple(numbers),))
 
 

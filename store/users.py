@@ -6,6 +6,7 @@ from typing import NamedTuple
 from store import bans, invitations, keys, leaving, one_time_tokens, profiles, roles, validation, verdicts
 from store.client import Command
 from store.errors import BadCredentials, BadToken, Invalid, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
+from store.kept_answers import new_call
 from store.leaving import Leaver
 from store.moderation_records import Role
 from store.offers import Offers, Registration
@@ -302,7 +303,7 @@ def creation(site: Site, name: str, joined: int, field: str | None = None) -> Co
     p = site.home_of_user(name)
     script_keys = [keys.user(p, name), keys.closed(p), keys.log(p), keys.events(p)]
     script_keys += [leaving.departed(p), leaving.namekey(p)]
-    return CREATE_USER.command(script_keys, name, joined, site.clock(), *([field] if field else []))
+    return CREATE_USER.command(script_keys, name, joined, site.clock(), *([field] if field else []), new_call())
 
 
 def log_in_windows(username: str, address: str) -> list[SlidingWindow]:

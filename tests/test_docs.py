@@ -269,6 +269,14 @@ def test_make_has_the_targets_that_are_named():
     assert [name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)] == []
 
 
+def test_make_docs_installs_the_packages_of_the_site_only(tmp_path):
+    for name in ("Makefile", "pyproject.toml", *(path.name for path in ROOT.glob("requirements*.lock"))):
+        shutil.copy(ROOT / name, tmp_path)
+    done = subprocess.run(["make", "--dry-run", "docs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+
+    assert re.findall(r"-r (\S+)", done.stdout) == ["requirements-docs.lock"]
+
+
 def build(folder: Path, site: Path) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}

@@ -101,7 +101,8 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
     "server/http/limited_websocket.py": {
         "uvicorn.protocols.websockets.websockets_sansio_impl": "WebSocketsSansIOProtocol",
         "uvicorn.protocols.websockets.websockets_sansio_impl:WebSocketsSansIOProtocol": (
-            "close_sent close_timeout conn frames handle_cont handle_ping handshake_complete queue send shutdown"
+            "close_sent close_timeout conn disconnected frames handle_cont handle_connect handle_ping "
+            "handshake_complete queue scope send shutdown transport writable"
         ),
     },
     "store/client/connection.py": {

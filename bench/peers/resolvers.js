@@ -2,7 +2,7 @@
 import { config } from "./config.js";
 import { articleOf, castVote, castVoteOnComment, commentOf, feed, listingOf, page, userOf } from "./store.js";
 
-const VALUES = { UP: 1, NONE: 0, DOWN: -1 };
+export const VALUES = { UP: 1, NONE: 0, DOWN: -1 };
 
 export const resolvers = {
   Query: {

@@ -85,12 +85,12 @@ export const voteOf = (voted, downvoted) => VOTES[voted - downvoted];
 
 export const userOf = (username) => ({ id: `user:${username.toLowerCase()}`, username });
 
-async function readArticles(numbers) {
+export async function readArticles(numbers) {
   const hashes = await piped(numbers.map((number) => ["hgetall", key("article", number)]));
   return hashes.map((hash, place) => (hash.title === undefined ? null : articleOf(numbers[place], hash)));
 }
 
-async function readVotes(numbers, viewer) {
+export async function readVotes(numbers, viewer) {
   const commands = numbers.flatMap((number) => [
     ["sismember", key("voted", number), viewer],
     ["sismember", key("downvoted", number), viewer],
@@ -99,14 +99,14 @@ async function readVotes(numbers, viewer) {
   return numbers.map((_, place) => voteOf(found[2 * place], found[2 * place + 1]));
 }
 
-async function readRanges(asked) {
+export async function readRanges(asked) {
   const commands = asked.map(({ name, count }) => [
     "zrange", key("timeline", name.toLowerCase()), 0, count - 1, "REV", "WITHSCORES",
   ]);
   return (await piped(commands)).map(pairs);
 }
 
-async function readVoters(numbers) {
+export async function readVoters(numbers) {
   const sets = await piped(numbers.map((number) => ["smembers", key("voted", number)]));
   return sets.map((names) => names.sort((one, other) => (one.toLowerCase() < other.toLowerCase() ? -1 : 1)));
 }

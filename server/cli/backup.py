@@ -12,9 +12,9 @@ from server.cli.progress import progress_bar
 from server.settings import Settings, read_settings
 from store import log
 from store.maintenance import dump
-from store.site import unix_milliseconds
 from store.maintenance.records.record import Record
 from store.maintenance.restore import POSITIONS
+from store.site import unix_milliseconds
 from store.store import Store
 
 

@@ -38,7 +38,7 @@ COMMANDS = {  # name: module, summary
         "print an example of the file that UPVOTE_RULES names, or try such a file on the past",
     ),
     "rings": ("server.cli.rings", "find accounts that vote for each other far more often than chance explains"),
-    "theme": ("server.cli.theme", "print a theme that comes along, as the beginning of one's own"),
+    "theme": ("server.cli.theme", "print a built-in theme, from which to make one's own"),
     "schema": ("server.cli.schema", "print the GraphQL schema, sorted"),
 }
 

@@ -10,7 +10,8 @@ from typing import TypeVar
 
 from database.database import Database
 from server.managed_valkey import server
-from server.settings import NO_DATABASE, Settings, WrongSetting
+from server.setting_checks import NO_DATABASE
+from server.settings import Settings, WrongSetting
 from store.store import Store
 
 T = TypeVar("T")

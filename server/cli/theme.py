@@ -1,4 +1,4 @@
-"""The command `theme`: prints a theme that comes along, as the beginning of one's own."""
+"""The command `theme`: prints a built-in theme, from which to make one's own."""
 
 import sys
 from argparse import ArgumentParser, Namespace

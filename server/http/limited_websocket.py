@@ -1,4 +1,7 @@
-"""uvicorn's WebSocket protocol with the limits that it lacks: unread output, pings, fragments of a message."""
+"""
+uvicorn's WebSocket protocol with the limits that it lacks: unread output, pings, fragments of a message. It also takes
+texts in parts (`engine.interfaces.TEXT_PARTS`).
+"""
 
 from asyncio import Transport
 from functools import partial
@@ -6,14 +9,18 @@ from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
+from websockets.http11 import Request
+from websockets.protocol import State
 
-from engine.interfaces import STOPPING, announce_stop
+from engine.interfaces import STOPPING, TEXT_PARTS, announce_stop
 from engine.websocket import MessageRate
 from server.http.connections import ConnectionLimiter, address_of
+from server.http.unread_output import SMALL
 
 SHUTDOWN_CLOSE_SECONDS = 1.0  # for a client to answer the close frame while the server stops
 MAX_PINGS = 100  # a second
 MAX_FRAGMENTS = 1_000  # of a message
+SHORT_FRAME = 126  # bytes: from here on the length of a frame takes two bytes more
 
 
 class LimitedWebSocket(WebSocketsSansIOProtocol):
@@ -46,12 +53,27 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         else:
             super().shutdown()
 
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if not self.close_sent:  # the task of the application has not begun yet
+            self.scope["extensions"][TEXT_PARTS] = {}
+
     async def send(self, message: Any) -> None:
         """
         Raises:
             Refused: too many bytes wait to be read already; nothing was sent.
         """
-        await self._unread.send(len(message.get("text") or ""), partial(super().send, message))
+        if TEXT_PARTS not in message:
+            await self._unread.send(len(message.get("text") or ""), partial(super().send, message))
+            return
+        parts = message[TEXT_PARTS]
+        size = sum(map(len, parts))
+        is_usual = self.writable.is_set() and not (self.disconnected or self.close_sent)
+        if size > SMALL or not is_usual or self.conn.state is not State.OPEN:
+            text = b"".join(parts).decode()
+            await self._unread.send(size, partial(super().send, {"type": "websocket.send", "text": text}))
+        else:
+            self.transport.write(b"".join((text_head(size), *parts)))
 
     def handle_ping(self) -> None:
         if self._pings.is_exceeded():
@@ -69,3 +91,8 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
             self._socket.write(b"".join(self.conn.data_to_send()))
             self.close_sent = True
             self._socket.close()
+
+
+def text_head(size: int) -> bytes:
+    """The head of a text of one frame, which a server does not mask, of less than 65,536 bytes (RFC 6455, 5.2)."""
+    return b"\x81%c" % size if size < SHORT_FRAME else b"\x81\x7e" + size.to_bytes(2)

@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager, suppress
 from typing import NoReturn
 
 from database.database import Database, DatabaseUnavailable
+from server import setting_checks
 from server.mails.sender import MailRates, MailSender
 from server.mails.smtp import MailConnection, Unavailable
-from server.settings import Settings, mail_sender
+from server.settings import Settings
 from store import mails
 from store.background import running
 from store.errors import StoreError, StoreUnavailable
@@ -75,7 +76,7 @@ def _sender(
     from server.mails.letters import Letters  # slow, as are templates and the e-mail package
 
     assert settings.smtp_url and settings.mail_from and settings.public_url, "the settings have been checked"
-    sender = mail_sender(settings.mail_from)
+    sender = setting_checks.sender(settings.mail_from)
     letters = Letters(store, database, settings.public_url, sender, settings.site_name)
     rates = MailRates(settings.rate_mails, settings.rate_mails_a_day, settings.mails_a_day)
     limits = rates if settings.rate_limits == "on" else None

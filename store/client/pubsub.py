@@ -30,6 +30,10 @@ class SubscriberConnection(RedisConnection):
         if await self.send([("PING",)]) != ["PONG"]:
             raise Unreachable("it does not answer")
 
+    def unsubscribe(self, channels: Sequence[str]) -> None:
+        """Some messages of the channels may still arrive."""
+        self._transport.write(hiredis.pack_command(("UNSUBSCRIBE", *channels)))  # type: ignore[arg-type]  # as above
+
     async def wait_until_lost(self) -> None:
         await self._is_lost.wait()
 

@@ -6,13 +6,13 @@ other partitions, so they cannot be compared in one step. Pending effects have t
 from collections.abc import Sequence
 from math import inf
 
-from store import effects, keys, records
+from store import effects, keys, notifications
 from store.hidden import BLOCKED, UNBLOCKED
 from store.kinds import Key
 from store.maintenance.absent import FindHashes, fields_of
 from store.maintenance.records.record import INSTANT
 from store.maintenance.wrong import Wrong
-from store.records import Notified
+from store.notifications import Notified
 from store.site import Site
 
 KINDS = {"article": keys.article, "comment": keys.comment, "action": keys.action}
@@ -63,7 +63,7 @@ async def _unfounded(site: Site, key: Key, archived: FindHashes | None) -> list[
     blocked = {name.lower(): since for name, since in await _blocked(site, key)}
     wrong = []
     for (member, value), (poster, text, *hidden) in zip(found, notified, strict=True):
-        known = records.notified(text or "") if is_user and not any(hidden) else []
+        known = notifications.notified(text or "") if is_user and not any(hidden) else []
         blocked_since = blocked.get((poster or "").lower(), inf)
         words = [each for each in known if _is_of(each, key.suffix, member) and each.at <= blocked_since]
         if not words:
@@ -85,9 +85,9 @@ async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
     expected = [
         (keys.inbox(p := site.home_of_user(each.username), each.username), keys.user(p, each.username),
          (p, each.username, poster or ""),
-         records.notification_member(int(key.suffix), each.kind, key.name), each.at)
+         notifications.notification_member(int(key.suffix), each.kind, key.name), each.at)
         for key, text, poster in await _notifying(site, causes)
-        for each in records.notified(text)
+        for each in notifications.notified(text)
     ]  # fmt: skip
     replies = await site.redis.pipeline(
         [

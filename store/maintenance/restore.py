@@ -146,4 +146,4 @@ async def _note_empty_stubs(site: Site, stubs: Key) -> None:
         counts = read.result(await site.redis.run(read.command))
         if empty := [number for number, count in counts.items() if not count]:
             flat = [part for number in empty for part in (site.clock(), number)]
-            await site.redis.run(("ZADD", keys.removing(stubs.p), *flat))
+            await site.redis.run(("ZADD", removals.REMOVING(stubs.p), *flat))

@@ -46,8 +46,8 @@ from store import (
     kinds,
     links,
     log,
+    numbering,
     recent_comments,
-    records,
     removals,
     server_keys,
 )
@@ -215,8 +215,8 @@ class _Verification:
         async for found in scan.known_keys(self._site, self._progress):
             articles = [key for key in found if key.kind.check is Check.ARTICLE]
             for key in [*articles, *(key for key in found if key.kind.check in (Check.COMMENT, Check.ACTION))]:
-                sequence = records.sequence_of(int(key.suffix))
-                if not records.is_of_story(sequence):
+                sequence = numbering.sequence_of(int(key.suffix))
+                if not numbering.is_of_story(sequence):
                     self._highest[key.p] = max(self._highest[key.p], sequence)
             linked = "links" if self._site.rankings.has_links else ""
             found_links = await self._site.redis.pipeline([("HGET", key.text, "link") for key in articles])
@@ -343,11 +343,11 @@ class _Verification:
             sequences = []
             for story, number in stories.items():
                 if keys.NUMBER.fits(number) and self._site.home_of_article(int(number)) == p:
-                    sequences.append(records.sequence_of(int(number)))
+                    sequences.append(numbering.sequence_of(int(number)))
                 else:
                     where = f"{keys.imported(p)} {story}"
                     self._report(Finding(where, number, "the number of an article of this partition"))
-            await self._numbered(p, [sequence for sequence in sequences if records.is_of_story(sequence)])
+            await self._numbered(p, [sequence for sequence in sequences if numbering.is_of_story(sequence)])
 
     async def _server_keys(self, p: int) -> None:
         for name, value in (await self._site.redis.run(("HGETALL", server_keys.serverkeys(p)))).items():

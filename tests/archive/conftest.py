@@ -2,10 +2,15 @@
 
 import random
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
+from archive import maintenance
 from database.database import Database
+from store.maintenance import verify
+from store.maintenance.verify import Finding
+from store.records import article_number
 from store.store import Store
 from tests.archive.worlds import PEOPLE, POLICY, Pair, World
 from tests.conftest import Clock
@@ -40,3 +45,28 @@ async def pair(
     yield pair
     for world in pair.worlds:
         await world.close()
+
+
+@pytest.fixture
+def calm(pair: Pair) -> Pair:
+    """Two stores whose processes are not killed."""
+    pair.crashes = False
+    return pair
+
+
+async def posted(pair: Pair, poster: str = "alice", **input: Any) -> int:
+    """The number of a new article, in both stores."""
+    payload = await pair.mutate("post", poster, title="Redis in Action", content="A book.", groups=["show"], **input)
+    pair.clock.advance(30)
+    number = article_number(payload["article"]["id"])
+    assert number
+    return number
+
+
+async def findings(world: World, *, repair: bool = False) -> list[str]:
+    """Where `verify` finds faults in a store that archives, and in its archive."""
+    assert world.database
+    found: list[Finding] = []
+    tally = await maintenance.verify(world.store.site, world.database, found.append, repair=repair)
+    await verify.verify(world.store.site, found.append, repair=repair, archived=tally)
+    return [each.where for each in found if not each.where.endswith(" TTL")]

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from archive import annulments, maintenance, write_back
+from archive import annulments, maintenance, reads, write_back
 from database import article_places
 from database.database import Database
 from store import annulments as steps
@@ -316,6 +316,48 @@ async def test_archived_articles_stay_so_while_votes_are_annulled_and_restored(p
     await bring_back(pair.world, numbers)
     assert pair.world.shown() == before
     assert await pair.findings() == []
+
+
+@on_both
+async def test_it_is_done_when_reads_show_the_counts_of_archived_articles(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+):  # M7
+    monkeypatch.setattr(annulments, "PATIENCE", 0)
+    monkeypatch.setattr(annulments, "PATIENCE_AT_END", 0)
+    numbers = [await pair.post("alice", "show"), await pair.post("bob", "ask")]
+    for number in numbers:
+        await pair.vote("Mallory", number, Vote.UP)
+    await pair.world.mirror()
+    pair.close_voting()
+    await pair.world.archive()
+    world, store, database = pair.world, pair.world.store, pair.world.database
+
+    async def shown() -> list[int]:
+        found = [await reads.find(store, database, number) for number in numbers]
+        return [each.upvotes for each in found if each]
+
+    action = await world.annul()
+    for change, waiting, ended, votes in (
+        (None, AnnulmentState.RUNNING, AnnulmentState.DONE, [1, 1]),
+        (world.revert, AnnulmentState.RESTORING, AnnulmentState.RESTORED, [2, 2]),
+    ):
+        if change:
+            pair.clock.advance(1)
+            await change(action)
+        await world.mirror()
+        before = await shown()
+        with pytest.raises(annulments.ConsumerBehind):
+            await annulments.settle(store, database, action.number)
+        await annulments.begin(store, database, action.number)  # as the request of a moderator
+        found = await world.read(action)
+        assert found.annulment and found.annulment.state is waiting
+        assert await shown() == before != votes
+
+        await world.mirror()
+        await annulments.settle(store, database, action.number)
+        found = await world.read(action)
+        assert found.annulment and found.annulment.state is ended
+        assert await shown() == votes
 
 
 async def assert_archived(pair: Pair, numbers: list[int]) -> None:

@@ -21,7 +21,7 @@ from archive.mover import HotLimits, Mover
 from archive.stepwise import Delayed
 from database.database import Database
 from database.tables import METADATA
-from store import annulments, article_moderation, bans, flags, kept_answers, keys, log, reverts, roles, saved
+from store import annulments, article_moderation, bans, flags, keys, log, reverts, roles, saved
 from store import leaving as leavers
 from store.articles import VOTE, Draft
 from store.comments import VOTE_ON_COMMENT
@@ -187,7 +187,7 @@ async def site(redis_url: str, partitions: int, clock: Clock, each_database: Dat
 
 
 def texts_in(redis: Redis, *, logs: bool) -> Iterator[str]:
-    """All keys and values of a store but answers, which end in ten seconds; of the logs only if they are wanted."""
+    """All keys and values of a store; of the logs only if they are wanted."""
     reads = {
         "hash": redis.hgetall,
         "set": redis.smembers,
@@ -198,8 +198,7 @@ def texts_in(redis: Redis, *, logs: bool) -> Iterator[str]:
     }
     for key in redis.scan_iter():
         kind = redis.type(key)
-        is_answer = key.startswith(f"{kept_answers.answer.name}:")
-        if kind != "none" and not is_answer and (logs or kind != "stream"):
+        if kind != "none" and (logs or kind != "stream"):
             yield f"{key} {reads[kind](key)}"
 
 

@@ -15,7 +15,7 @@ from archive.reads import ArchiveUnavailable
 from archive.steps import Archivable
 from database.database import Database
 from database.mirror import Mirror
-from store import keys, log
+from store import keys, log, moving
 from store.errors import NotFound
 from store.maintenance import reindex, verify
 from store.maintenance.import_stories import Story, import_batch
@@ -104,7 +104,7 @@ class Beside:
     async def lose(self, numbers: Iterable[int]) -> None:
         """Lose archived articles as earlier versions of `verify --repair` did: they marked what had left Redis."""
         for number in numbers:
-            await self.site.redis.run(("SADD", keys.moving(self.site.home_of_article(number)), number))
+            await self.site.redis.run(("SADD", moving.MOVING(self.site.home_of_article(number)), number))
         await self.archive()
 
 
@@ -224,7 +224,7 @@ async def test_an_article_whose_deletion_the_database_has_still_to_apply_is_not_
         await asyncio.sleep(world.archiver.removal_delay)
         await world.archiver.move()  # removes the places, and the mark, of the one that came back to be deleted
     number = returned
-    assert not await world.site.redis.run(("SISMEMBER", keys.moving(world.site.home_of_article(number)), number))
+    assert not await world.site.redis.run(("SISMEMBER", moving.MOVING(world.site.home_of_article(number)), number))
 
     assert await world.findings(repair=True) == []
     await mirrored(world.store, world.database)
@@ -256,7 +256,7 @@ async def test_a_deletion_that_the_log_no_longer_has_is_in_a_rebuilt_database(wo
     await mirrored(world.store, world.database)
     await world.archive()
 
-    assert not await world.site.redis.run(("SISMEMBER", keys.moving(world.site.home_of_article(number)), number))
+    assert not await world.site.redis.run(("SISMEMBER", moving.MOVING(world.site.home_of_article(number)), number))
     assert await world.findings(repair=True) == []
     assert number not in {*await world.archived(), *await world.hot()}
 

@@ -1,40 +1,25 @@
 """Articles leave Redis, come back to be changed, and are in backups and moves."""
 
-import asyncio
-import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import pytest
 from redis import Redis
-from sqlalchemy import select
 
-from archive import maintenance, mover, steps
+from archive import mover, steps
 from archive.mover import HotLimits, Mover
 from database.mirror import Mirror
-from database.tables import LISTINGS, PLACES
-from server.cli.backup import back_up
-from server.cli.import_stories import ImportOptions, import_stories
-from server.cli.move import move
-from server.cli.restore import restore
-from server.settings import Settings, WrongSetting
 from store import keys, leases, roles
-from store.maintenance import verify
-from store.maintenance.import_stories import Story, import_batch
-from store.maintenance.verify import Finding
 from store.moderation_records import Role
-from store.ranking.formulas import ORDERS
-from store.records import ContentState, article_number
-from store.site import Site, unix_milliseconds
+from store.records import ContentState
+from store.site import Site
+from tests.archive.conftest import findings, posted
 from tests.archive.worlds import LISTINGS as QUERIES
-from tests.archive.worlds import MUTATIONS, PEOPLE, POLICY, WINDOW, Pair, World
-from tests.conftest import client
+from tests.archive.worlds import WINDOW, Pair
 from tests.store.discussions import commented
 from tests.store.held import set_comment_state
-from tests.store.reading import contents, everything, verified
+from tests.store.reading import everything, verified
 from tests.support.memory import full
 
 pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
@@ -42,21 +27,6 @@ pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1],
 ARTICLE = "query($id: ID!) { article(id: $id) { title votes } }"
 TIMELINE = QUERIES["timeline"]
 ARCHIVING, PLAIN, COPY = 0, 1, 2  # databases of Redis: the two stores of a `Pair`, and a restored or moved one
-
-
-async def posted(pair: Pair, poster: str = "alice", **input: Any) -> int:
-    payload = await pair.mutate("post", poster, title="Redis in Action", content="A book.", groups=["show"], **input)
-    pair.clock.advance(30)
-    number = article_number(payload["article"]["id"])
-    assert number
-    return number
-
-
-@pytest.fixture
-def calm(pair: Pair) -> Pair:
-    """Two stores whose processes are not killed."""
-    pair.crashes = False
-    return pair
 
 
 async def test_an_archived_article_leaves_only_counts_in_redis(calm: Pair, redis: "Redis") -> None:
@@ -307,158 +277,6 @@ async def test_archived_articles_are_unavailable_without_a_database(calm: Pair) 
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
     assert "UPVOTE_DATABASE_URL" in answer["errors"][0]["message"]
     assert not (await calm.archiving.ask(ARTICLE, None, {"id": f"article:{hot}"}))["errors"]
-
-
-async def history(pair: Pair) -> None:
-    for _ in range(25):
-        await pair.step()
-    await pair.archive_all(staying_share=0.5)
-    await pair.change_archived()
-
-
-async def findings(world: World, *, repair: bool = False) -> list[str]:
-    assert world.database
-    found: list[Finding] = []
-    tally = await maintenance.verify(world.store.site, world.database, found.append, repair=repair)
-    await verify.verify(world.store.site, found.append, repair=repair, archived=tally)
-    return [each.where for each in found if not each.where.endswith(" TTL")]
-
-
-async def test_verify_finds_nothing_after_a_history(pair: Pair) -> None:
-    await history(pair)
-
-    assert not await findings(pair.archiving)
-
-
-async def test_verify_repairs_counts_karma_and_places(pair: Pair, redis: "Redis") -> None:
-    await history(pair)
-    assert pair.archiving.database
-    poster = next(name for name in PEOPLE if redis.hexists(keys.archived(0), f"user:{name.lower()}")).lower()
-    redis.hset(keys.archived(0), "count", 1)
-    redis.hset(keys.archived(0), f"user:{poster}", "1 1 1")
-    redis.hincrby(keys.user(0, poster), "karma", 5)
-    await pair.archiving.database.write(_lose_a_place, min(pair.archived))
-
-    found = await findings(pair.archiving, repair=True)
-
-    expected = {f"{keys.archived(0)} count", f"{keys.archived(0)} user:{poster}", f"{keys.user(0, poster)} karma"}
-    assert expected <= set(found)
-    assert any(where.startswith("places of article") for where in found)
-    assert not await findings(pair.archiving)
-    await pair.compare_all()
-
-
-def _lose_a_place(connection: Any, number: int) -> None:
-    listing = connection.execute(select(PLACES.c.listing).where(PLACES.c.number == number)).scalars().first()
-    connection.execute(PLACES.delete().where(PLACES.c.listing == listing, PLACES.c.number == number))
-    connection.execute(LISTINGS.update().where(LISTINGS.c.id == listing).values(size=LISTINGS.c.size - 1))
-
-
-async def test_a_backup_has_archived_articles(pair: Pair, redis_url: str, database_url: str, tmp_path: Path) -> None:
-    await history(pair)
-    file = tmp_path / "backup"
-    await asyncio.to_thread(back_up, settings_of(redis_url, ARCHIVING, database_url), file)
-    await asyncio.to_thread(restore, settings_of(redis_url, COPY), file)
-
-    assert records_in(redis_url, COPY) == records_in(redis_url, PLAIN)
-
-
-async def test_a_move_takes_archived_articles_along(pair: Pair, redis_url: str, database_url: str) -> None:
-    await history(pair)
-    await asyncio.to_thread(move, settings_of(redis_url, ARCHIVING, database_url), f"{redis_url}?db={COPY}", None)
-
-    assert records_in(redis_url, COPY) == records_in(redis_url, PLAIN)
-
-
-async def test_a_backup_without_the_database_is_refused(calm: Pair, redis_url: str, tmp_path: Path) -> None:
-    await posted(calm)
-    await calm.archive_all()
-
-    with pytest.raises(WrongSetting, match="UPVOTE_DATABASE_URL"):
-        await asyncio.to_thread(back_up, settings_of(redis_url, ARCHIVING), tmp_path / "backup")
-
-
-@pytest.mark.parametrize("is_deleted", [False, True])
-async def test_an_import_continues_with_the_shift_of_an_archived_story(
-    calm: Pair, redis: "Redis", redis_url: str, database_url: str, tmp_path: Path, is_deleted: bool
-) -> None:
-    """Unless it was deleted. Of two stories of the same time, the number of the second does not tell its time."""
-    time, shift, before = calm.clock.now - 7_200_000, 5_000, unix_milliseconds()
-    stories = [
-        Story(id, f"The story {id}", "https://example.com/rivers", "alice", time + shift, 1) for id in ("6", "7")
-    ]
-    await import_batch(calm.archiving.store, stories)
-    numbers = [int(redis.hget(keys.imported(0), story.id) or 0) for story in stories]
-    await calm.archive_all()
-    assert not redis.exists(*(keys.article(0, number) for number in numbers))
-    if is_deleted:
-        answer = await calm.archiving.ask(
-            MUTATIONS["delete"], "alice", {"input": {"articleId": f"article:{numbers[1]}"}}
-        )
-        (payload,) = answer["data"].values()
-        assert not payload["userErrors"]
-    file = tmp_path / "stories.jsonl"
-    file.write_text("".join(json.dumps(story_line(id, at)) + "\n" for id, at in (("7", time), ("8", time + 60_000))))
-
-    await asyncio.to_thread(
-        import_stories, settings_of(redis_url, ARCHIVING, database_url), [file], ImportOptions(shift_to_now=True)
-    )
-
-    posted_at = int(redis.hget(keys.article(0, redis.hget(keys.imported(0), "8") or ""), "time") or 0)
-    if is_deleted:
-        assert before <= posted_at <= unix_milliseconds()
-    else:
-        assert posted_at == time + 60_000 + shift
-
-
-async def test_an_imported_comment_brings_its_archived_article_back(
-    calm: Pair, redis: "Redis", redis_url: str, database_url: str, tmp_path: Path
-) -> None:
-    story = Story("6", "A story", "https://example.com/rivers", "alice", calm.clock.now - 7_200_000, 1)
-    await import_batch(calm.archiving.store, [story])
-    number = redis.hget(keys.imported(0), "6") or ""
-    await calm.archive_all()
-    assert not redis.exists(keys.article(0, number))
-    item = {"id": 8, "type": "comment", "by": "Pim", "time": story.time // 1000, "text": "late", "parent": 6}
-    answer = item | {"id": 9, "parent": 8}
-    file = tmp_path / "items.jsonl"
-    file.write_text(f"{json.dumps(item)}\n{json.dumps(answer)}\n")
-
-    await asyncio.to_thread(import_stories, settings_of(redis_url, ARCHIVING, database_url), [file], ImportOptions())
-
-    assert redis.hmget(keys.article(0, number), "title", "comments") == ["A story", "2"]
-
-
-def story_line(id: str, at: int) -> dict[str, Any]:
-    created_at = datetime.fromtimestamp(at / 1000, UTC).isoformat()
-    return {"id": id, "title": f"The story {id}", "url": "", "points": 1, "author": "alice", "created_at": created_at}
-
-
-def settings_of(redis_url: str, db: int, database_url: str = "none") -> Settings:
-    return Settings(
-        redis_url=f"{redis_url}?db={db}",
-        database_url=database_url,
-        good_votes=POLICY.good_votes,
-        voting_window=WINDOW,
-    )
-
-
-def records_in(redis_url: str, db: int) -> dict[str, Any]:
-    """Articles, users and follows with all that is derived from them."""
-    kinds = (
-        "article",
-        *ORDERS,
-        "good",
-        "group",
-        "groups",
-        "user",
-        "timeline",
-        "posters",
-        "following",
-        "links",
-    )
-    with client(f"{redis_url}?db={db}") as redis:
-        return {key: value for key, value in contents(redis).items() if key.partition(":")[0] in kinds}
 
 
 async def test_a_moderator_acts_on_an_archived_article_as_on_others(calm: Pair) -> None:  # M2, M3

@@ -12,9 +12,10 @@ from archive import places, since
 from database.order_index import writes
 from store import feeds, keys, listings
 from store.listings import Listing, Window
+from store.numbering import HIGHEST_NUMBER
 from store.ranking import standings
 from store.ranking.formulas import DAY, Order
-from store.records import HIGHEST_NUMBER, Position
+from store.records import Position
 from tests.archive.filling import archive_all
 from tests.store.histories import PEOPLE, YEAR, history
 from tests.store.reading import read

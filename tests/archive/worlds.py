@@ -20,8 +20,9 @@ from server.app import CODES
 from store import keys, leases
 from store.maintenance import reindex
 from store.maintenance.import_stories import Story, import_batch
+from store.numbering import sequence_of
 from store.ranking.formulas import Order, Policy
-from store.records import article_number, sequence_of
+from store.records import article_number
 from store.store import Store
 from tests.conftest import Clock, registered
 from tests.typed import typed

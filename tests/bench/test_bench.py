@@ -11,7 +11,7 @@ import pytest
 
 from bench import __main__ as bench
 from bench import archive as bench_archive
-from bench import cluster, counts, filling, hot, load, rounds, search, servers, subscriptions
+from bench import cluster, counts, filling, load, rounds, search, servers, store_memory, subscriptions
 from bench.cluster import Cost, Memory
 from bench.comparing import difference
 from bench.counts import Figures
@@ -80,8 +80,8 @@ def test_server_that_used_less_than_a_tick_of_cpu_is_measured(monkeypatch):
 
 
 async def test_memory_with_an_archive_is_measured(monkeypatch, capsys):
-    monkeypatch.setattr(hot, "FREEING_SECONDS", 0)
-    await hot.main([40, 60], 20, None)
+    monkeypatch.setattr(store_memory, "FREEING_SECONDS", 0)
+    await store_memory.main([40, 60], 20, None)
 
     *_, first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("| 40 | 40 | ")

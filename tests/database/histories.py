@@ -38,7 +38,7 @@ from tests.conftest import Clock, registered
 
 PEOPLE = ("Alice", "bob", "Carol", "dave", "Erin")
 GROUPS = ("ask", "show", "new")
-COMMANDS = (
+COMMANDS = (  # with how often each is chosen
     "post",
     "post",
     "vote",
@@ -134,14 +134,14 @@ class History:
     async def moderate(self) -> None:
         """Remove, approve or lock an article, or revert the last such action."""
         number, site = self._number(), self.store.site
-        p, index = site.home_of_article(number), self.chance.choice(["remove", "approve", "lock", "revert"])
-        if index == "revert":
+        p, action = site.home_of_article(number), self.chance.choice(["remove", "approve", "lock", "revert"])
+        if action == "revert":
             actions = await site.redis.run(("ZRANGE", keys.actions(p, f"article:{number}"), 0, 0, "REV"))
             await reverts.revert(site, OPERATOR, int(actions[0]) if actions else 1, "a reason")
-        elif index == "approve":
+        elif action == "approve":
             await article_moderation.approve(site, OPERATOR, number)
         else:
-            command = getattr(article_moderation, index)
+            command = getattr(article_moderation, action)
             await command(site, OPERATOR, number, None, "a reason")
 
     async def comment(self) -> None:

@@ -30,6 +30,10 @@ FLAG = "mutation($input: FlagInput!) { done: flag(input: $input) { userErrors { 
 SAVE = "mutation($input: SaveInput!) { done: save(input: $input) { userErrors { message } } }"
 REMOVE = "mutation($input: RemoveContentInput!) { done: removeContent(input: $input) { action { id } } }"
 BAN = "mutation($input: BanUserInput!) { done: banUser(input: $input) { action { id } } }"
+FOLLOW_GROUP = "mutation($input: FollowGroupInput!) { done: followGroup(input: $input) { userErrors { message } } }"
+HIDE = "mutation($input: HideArticleInput!) { done: hideArticle(input: $input) { userErrors { message } } }"
+BLOCK = "mutation($input: BlockUserInput!) { done: blockUser(input: $input) { userErrors { message } } }"
+EDIT_PROFILE = "mutation($input: EditProfileInput!) { done: editProfile(input: $input) { userErrors { message } } }"
 LOG_IN = 'mutation($name: String!) { done: logIn(input: {username: $name, password: "correct horse"}) { token } }'
 APPEAL = "mutation($input: AppealInput!) { done: appeal(input: $input) { userErrors { message } } }"
 
@@ -106,6 +110,7 @@ async def acted(site):
     }
     await site.act("alice", EDIT, input={"articleId": ids["first"], "title": "first, better"})
     await site.act("alice", EDIT, input={"articleId": ids["first"], "content": "new text"})
+    ids["third"] = await site.post("carol", "third", groups=["lua"])
     ids["mine"] = await site.comment("alice", ids["his"], "my comment")
     await site.act("alice", EDIT_COMMENT, input={"commentId": ids["mine"], "content": "my edited comment"})
     ids["answer"] = await site.comment("bob", ids["his"], "words of bob", parentId=ids["mine"])
@@ -118,6 +123,7 @@ async def acted(site):
     await site.act("alice", FLAG, input={"subjectId": ids["answer"], "reason": "ABUSE", "note": "my own note"})
     await site.act("alice", SAVE, input={"subjectId": ids["hers"]})
     await site.act("carol", SAVE, input={"subjectId": ids["first"]})
+    await chosen(site, ids)
     await site.act("carol", FLAG, input={"subjectId": ids["second"], "reason": "SPAM", "note": "note of carol"})
     await site.act(
         "mona", REMOVE, input={"subjectId": ids["second"], "reason": "not for here", "note": "among moderators"}
@@ -129,12 +135,25 @@ async def acted(site):
     return ids
 
 
+async def chosen(site, ids):
+    """What alice has chosen for her home and says of herself, and what others have chosen about her."""
+    await site.act("alice", EDIT_PROFILE, input={"displayName": "Alice A.", "about": "I read"})
+    await site.act("alice", FOLLOW_GROUP, input={"group": "lua"})
+    await site.act("alice", HIDE, input={"articleId": ids["third"]})
+    await site.act("alice", BLOCK, input={"userId": "user:mona"})
+    await site.act("carol", HIDE, input={"articleId": ids["first"]})
+    await site.act("bob", BLOCK, input={"userId": "user:alice"})
+
+
 async def check(site, ids, edits):
     """The export has what `acted` did; `edits` says whether the site keeps edits and instants of votes."""
     found, text = await site.exported("alice")
 
     (account,) = found["account"]
     assert (account["username"], account["karma"]) == ("alice", 1)
+    assert (account["displayName"], account["about"]) == ("Alice A.", "I read")
+    assert (found["groups"], found["hidden"]) == ([{"name": "lua"}], [{"id": ids["third"]}])
+    assert [each["username"] for each in found["blocked"]] == ["mona"]
     (session,) = found["sessions"]  # the ban has ended the first
     assert session["agent"] == "python-httpx"
     articles = {each["id"]: each for each in found["articles"]}
@@ -165,8 +184,9 @@ async def check(site, ids, edits):
         )
         assert [each["content"] for each in comment["edits"]] == ["my edited comment"]
         assert all(each["castAt"] for each in found["votes"] if each["subjectId"] in (ids["his"], ids["hers"]))
-    others = ("words of", "note of carol", "among moderators", "a secret", "argon2", "text of his", "mona")
+    others = ("words of", "note of carol", "among moderators", "a secret", "argon2", "text of his", "text of third")
     assert [each for each in others if each in text] == []
+    assert text.count("mona") == 1  # whom alice blocks
 
 
 @on_both

@@ -1,7 +1,7 @@
 """Reads after an event and rankings, which the subscriptions of a process share."""
 
 import asyncio
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack, ExitStack, aclosing
 from functools import partial
 from typing import Any
 
@@ -123,3 +123,79 @@ async def test_rankings_of_an_address_are_limited_by_their_places(live):
 
 def numbers(articles: "list[Article]") -> list[int]:
     return [article.number for article in articles]
+
+
+async def test_subscribers_of_an_article_share_its_reads_and_its_record(store, live, alice, bob):
+    article = await post(store, alice)
+    with ExitStack() as stack:
+        subscribers = [stack.enter_context(live.article(article.number)) for _ in range(3)]
+        client.current_usage.set(usage := RedisUsage())
+        live.events.dispatch(Event(EventKind.VOTED, article.number))
+        found = await asyncio.gather(*(each.take() for each in subscribers))
+
+        assert found == [article] * 3
+        assert len(set(map(id, found))) == 1
+        assert (usage.round_trips, usage.commands) == (1, 1)
+    assert not live._articles and not live.events._listeners
+
+
+async def test_slow_subscriber_of_an_article_gets_the_latest_only(store, live, alice, bob):
+    article = await post(store, alice)
+    with live.article(article.number) as slow, live.article(article.number) as quick:
+        for vote in (Vote.UP, Vote.DOWN):
+            await store.articles.vote(article.number, bob, vote)
+            live.events.dispatch(Event(EventKind.VOTED, article.number))
+            last = await quick.take()
+
+        assert (await slow.take()) == last
+        assert last is not None and last.votes == 0
+
+
+async def test_event_during_the_read_of_an_article_leads_to_one_more(store, live, alice, bob):
+    article = await post(store, alice)
+    with live.article(article.number) as latest:
+        live.events.dispatch(Event(EventKind.VOTED, article.number))
+        await asyncio.sleep(0)
+        for _ in range(3):
+            live.events.dispatch(Event(EventKind.VOTED, article.number))
+        await latest.take()
+        await store.articles.vote(article.number, bob, Vote.UP)
+        found = await latest.take()
+
+        assert found is not None and found.votes in (1, 2)
+        live.events.dispatch(Event(EventKind.VOTED, article.number))
+        found = await latest.take()
+        assert found is not None and found.votes == 2
+
+
+async def test_deleted_article_is_none_to_its_subscribers(store, live, alice):
+    article = await post(store, alice)
+    with live.article(article.number) as latest:
+        await store.articles.delete(article.number, alice)
+        live.events.dispatch(Event(EventKind.DELETED, article.number))
+
+        assert await latest.take() is None
+
+
+async def test_error_of_a_shared_read_is_that_of_each_subscriber(store, live, alice, monkeypatch):
+    async def fail(*arguments: Any) -> Any:
+        raise ValueError("no article")
+
+    article = await post(store, alice)
+    monkeypatch.setattr(live, "read_after", fail)
+    with live.article(article.number) as one, live.article(article.number) as other:
+        live.events.dispatch(Event(EventKind.VOTED, article.number))
+        for each in (one, other):
+            with pytest.raises(ValueError, match="no article"):
+                await each.take()
+
+
+async def test_cancelled_subscriber_of_an_article_leaves_the_others(store, live, alice):
+    article = await post(store, alice)
+    with live.article(article.number) as one, live.article(article.number) as other:
+        waiting = asyncio.create_task(one.take())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        live.events.dispatch(Event(EventKind.VOTED, article.number))
+
+        assert await other.take() == article

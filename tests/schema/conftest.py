@@ -17,9 +17,11 @@ from schema.schema import SCHEMA
 from server.app import CODES, KEY_HEADER, STATS_HEADER, event_id
 from store import event_connection
 from store.store import Store
-from tests.conftest import Clock
+from tests.conftest import Clock, registered
 from tests.engine.sample import until
+from tests.schema.community import PEOPLE, Community
 from tests.schema.subscribers import Subscriber, answered, listeners, subscribed
+from tests.store.reading import post
 from tests.support.events import receive_all
 
 Ask = Callable[..., Awaitable[dict[str, Any]]]
@@ -116,3 +118,12 @@ async def listen(store: Store, url: str, live: Live) -> AsyncIterator[Listen]:
     yield listen
     for each in opened:
         await each.__aexit__(None, None, None)
+
+
+@pytest.fixture
+async def community(store: Store, ask: Ask) -> Community:
+    """`PEOPLE`, who are logged in, and an article of alice."""
+    for name in PEOPLE:
+        await registered(store, name)
+    tokens = {name: (await store.sessions.open(name)).token for name in PEOPLE}
+    return Community(ask, tokens, (await post(store, "alice")).id)

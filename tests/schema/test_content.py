@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from contextlib import AsyncExitStack
+from operator import itemgetter
 
 import httpx
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from resolvers import content
 from resolvers.context import Context
 from resolvers.rate_limits import WriteRates
-from store import article_moderation, roles
+from store import article_moderation, comment_moderation, roles
 from store.errors import RateLimited
 from store.moderation_records import Role
 from store.ranking.snapshots import pinned_listing  # noqa: F401
@@ -26,11 +28,14 @@ from tests.schema.subscribers import (
     subscribed,
 )
 from tests.servers import PATIENCE
+from tests.store.discussions import commented
+from tests.store.held import set_state
 from tests.store.reading import everything, post
 
 pytestmark = pytest.mark.routed
 
 BY_COMMENT = (COMMENTED, COMMENT_CHANGED)
+STATES = itemgetter("state", "content", "poster")  # of what `commentChanged` sends
 LINK = "https://example.com/"
 REMOVE = """mutation($id: ID!, $group: String, $note: String) {
   removeContent(input: {subjectId: $id, group: $group, reason: "spam", note: $note}) {
@@ -257,6 +262,54 @@ async def test_comments_of_an_article_that_leaves_end_for_strangers(store, liste
     await approve(store, article.number)
     await store.comments.post(article.number, None, "alice", "a text")
     assert (await streams[0].value())["content"] == "a text"
+
+
+@pytest.mark.parametrize("subscribe", [over_socket, over_events], ids=["WebSocket", "SSE"])
+@pytest.mark.parametrize("query", BY_COMMENT)
+async def test_comments_of_a_pending_article_are_sent_to_who_may_read_it(
+    store, url, live, article, moderator, admin, token, query, subscribe
+):  # M2
+    owner = (await store.sessions.open("alice")).token
+    elsewhere = await login(store, "other", Role.MODERATOR, "ask")
+    await login(store, "another", Role.ADMIN)
+    first, second = [await commented(store, article.number, "alice", text=text) for text in ("first", "second")]
+    await set_state(store, article.number, '"pending"')
+    for each in (None, token, elsewhere):
+        async with subscribed(url, query, each, id=article.id) as refused:
+            assert await refused.refusal() == ("NOT_FOUND", f"there is no {article.id}")
+    async with AsyncExitStack() as stack:
+        readers = (moderator, owner, admin)
+        told = [await stack.enter_async_context(subscribe(url, live, query, each, id=article.id)) for each in readers]
+        if query == COMMENT_CHANGED:
+            await store.comments.delete(first.number, "alice")
+            assert [(await each())["state"] for each in told] == ["DELETED"] * 3
+            await comment_moderation.remove(store.site, OPERATOR, second.number, None, "a reason")
+            assert [STATES(await each()) for each in told] == [("REMOVED", None, None)] * 3
+            await roles.revoke(store.site, OPERATOR, "adam", Role.ADMIN, None, "a reason")  # who reads no more then
+            await comment_moderation.approve(store.site, OPERATOR, second.number)
+            assert [STATES(await each()) for each in told[:2]] == [("VISIBLE", "second", {"username": "alice"})] * 2
+            await approve(store, article.number)
+            await store.comments.vote(second.number, "vera", Vote.UP)
+            assert [(await each())["votes"] for each in told] == [2] * 3
+        else:
+            await approve(store, article.number)
+            third = await commented(store, article.number, "vera", second)
+            assert [(await each())["id"] for each in told] == [third.id] * 3
+
+
+async def test_new_comments_below_one_of_a_pending_article_are_sent(store, listen, url, article, moderator, alice):
+    first = await commented(store, article.number, alice)
+    await set_state(store, article.number, '"pending"')
+    below = await listen(COMMENTED, moderator, id=article.id, under=first.id)
+    async with subscribed(
+        url, COMMENTED, moderator, id=article.id, under=article.id.replace("article", "comment")
+    ) as no:
+        assert (await no.refusal())[0] == "NOT_FOUND"
+    await approve(store, article.number)
+    await commented(store, article.number, alice)
+    reply = await commented(store, article.number, alice, first)
+
+    assert (await below.value())["id"] == reply.id
 
 
 @pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])

@@ -74,7 +74,7 @@ async def test_page_costs_three_round_trips_whatever_its_size(store, proxy, ask,
     assert nobodys == {"roundTrips": 3, "commands": store.site.partitions + size + users}
 
 
-async def test_page_with_standings_costs_three_round_trips(store, proxy, ask, alice, bob, token):  # issue 8
+async def test_page_with_standings_costs_three_round_trips(store, proxy, ask, alice, bob, token):
     for poster in (alice, bob) * 15:
         await post(store, poster, groups=["show"])
 

@@ -111,13 +111,8 @@ async def test_old_text_stands_for_everybody_until_the_edit_is_approved(  # M10
     old = {"id": article.id, "title": article.title, "link": article.link, "content": article.content, "editedAt": None}
     assert edited["article"] == old | {"heldEdit": texts}
     shown = {"title": article.title, "content": article.content, "state": "VISIBLE", "editedAt": None}
-    for reader, edit in (
-        (moderator, texts),
-        (token, texts),
-        (mentioned["bert"], None),
-        (None, None),
-        (moderator, texts),
-    ):
+    readers = ((moderator, texts), (token, texts), (mentioned["bert"], None), (None, None), (moderator, texts))
+    for reader, edit in readers:
         assert await payload(ask, NODE, reader, id=article.id) == shown | {"heldEdit": edit}
     (edge,) = (await payload(ask, QUEUE, moderator))["edges"]
     assert edge == {

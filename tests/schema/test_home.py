@@ -2,7 +2,7 @@
 
 import pytest
 
-from store import keys
+from store import followed
 from tests.schema.conftest import Ask
 from tests.store.reading import everything, post
 
@@ -77,7 +77,9 @@ async def test_blocked_users_are_met_nowhere_and_hidden_articles_leave_home_and_
     assert after["home"]["hidden"] == {"totalCount": 1, "nodes": [{"id": others.id}]}
     assert after["home"]["blocked"]["nodes"] == [{"username": "bob", "viewerIsBlocking": True}]
     assert after["inbox"]["notifications"]["nodes"] == []
-    assert not await store.site.redis.run(("ZSCORE", keys.following(store.site.home_of_user("vera"), "vera"), "bob"))
+    assert not await store.site.redis.run(
+        ("ZSCORE", followed.following(store.site.home_of_user("vera"), "vera"), "bob")
+    )
 
     assert (await ask(UNBLOCK, token, id="user:bob"))["data"]["unblockUser"]["changed"]
     clock.advance(1)

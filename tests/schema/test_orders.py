@@ -24,7 +24,7 @@ async def read_page(ask, **variables):
     return [node["id"] for node in page["nodes"]], page["pageInfo"]
 
 
-async def test_pages_by_gravity_are_consistent_over_time(store, ask, alice, bob, clock):  # issue 8
+async def test_pages_by_gravity_are_consistent_over_time(store, ask, alice, bob, clock):
     posted = []
     for turn in range(6):
         posted.append(await post(store, alice))

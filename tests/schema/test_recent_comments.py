@@ -117,69 +117,84 @@ async def test_group_keeps_its_newest_thousand(store, ask, alice, bob, clock, re
     assert await verified(store) == []
 
 
+class Discussions:
+    """Articles in groups with comments, random changes of them, and which comments the lists should have."""
+
+    def __init__(self, store, alice, bob, seed):
+        self.store, self.alice, self.bob, self.chance = store, alice, bob, random.Random(seed)
+        self.groups, self.said, self.hidden, self.removed = {}, {}, set(), {}
+
+    async def begin(self):
+        for _ in range(5):
+            article = await post(self.store, self.alice, groups=self.chance.sample(GROUPS, 2))
+            self.groups[article.number] = set(article.groups)
+
+    async def comment(self):
+        article = self.chance.choice(list(self.groups))
+        if article not in self.removed:
+            content = f"text {len(self.said)} {self.chance.random()}"
+            found = (await self.store.comments.post(article, None, self.bob, content)).comment
+            self.said[found.number] = found
+
+    async def delete(self):
+        if self.said:
+            found = self.said.pop(self.chance.choice(list(self.said)))
+            self.hidden.discard(found.number)
+            if found.article in self.groups:
+                await self.store.comments.delete(found.number, self.bob)
+
+    async def hide_or_show(self):
+        number = self.chance.choice(list(self.said) or [0])
+        if number and self.said[number].article in self.groups:
+            state = ContentState.VISIBLE if number in self.hidden else ContentState.REMOVED
+            self.hidden ^= {number}
+            await set_comment_state(self.store, number, state)
+
+    async def moderate(self):
+        number = self.chance.choice(list(self.groups))
+        if number in self.removed:
+            await article_moderation.revert(self.store.site, OPERATOR, self.removed.pop(number), "an error")
+        else:
+            self.removed[number] = None
+            done = await article_moderation.remove(self.store.site, OPERATOR, number, None, "spam")
+            self.removed[number] = done.action
+
+    async def regroup(self):
+        number = self.chance.choice(list(self.groups))
+        if number not in self.removed:
+            add, remove = self.chance.sample(GROUPS, 1), self.chance.sample(GROUPS, 1)
+            self.groups[number] = (self.groups[number] | set(add)) - set(remove)
+            await self.store.articles.regroup(number, self.alice, add, remove)
+
+    async def delete_article(self):
+        if self.chance.random() < 0.2 and len(self.groups) > 1:
+            number = self.chance.choice(list(self.groups))
+            del self.groups[number]
+            self.removed.pop(number, None)
+            await self.store.articles.delete(number, self.alice)
+
+    def listed(self, group):
+        """The ids of the comments that a list has, newest first."""
+        shown = [
+            each for number, each in self.said.items()
+            if number not in self.hidden and each.article not in self.removed
+            and each.article in self.groups and (group is None or group in self.groups[each.article])
+        ]  # fmt: skip
+        return [each.id for each in sorted(shown, key=lambda each: (each.posted_at, each.number), reverse=True)]
+
+
 @pytest.mark.parametrize("seed", range(4))
 async def test_lists_are_those_of_a_plain_model(store, ask, alice, bob, clock, seed):
     """Comments are posted and deleted, articles hidden, shown, regrouped and deleted, several at once."""
-    chance = random.Random(seed)
-    articles = [await post(store, alice, groups=chance.sample(GROUPS, 2)) for _ in range(5)]
-    groups = {article.number: set(article.groups) for article in articles}
-    said, hidden, removed = {}, set(), {}
-
-    async def comment():
-        article = chance.choice(articles).number
-        if article not in removed and article in groups:
-            content = f"text {len(said)} {chance.random()}"
-            found = (await store.comments.post(article, None, bob, content)).comment
-            said[found.number] = found
-
-    async def delete():
-        number = chance.choice(list(said) or [0])
-        if number and said[number].article in groups:
-            found = said.pop(number)
-            hidden.discard(number)
-            await store.comments.delete(found.number, bob)
-
-    async def hide_or_show():
-        number = chance.choice(list(said) or [0])
-        if number and said[number].article in groups:
-            is_hidden = number in hidden
-            (hidden.discard if is_hidden else hidden.add)(number)
-            await set_comment_state(store, number, ContentState.VISIBLE if is_hidden else ContentState.REMOVED)
-
-    async def moderate():
-        number = chance.choice(list(groups))
-        if number in removed:
-            await article_moderation.revert(store.site, OPERATOR, removed.pop(number), "an error")
-        else:
-            removed[number] = None
-            removed[number] = (await article_moderation.remove(store.site, OPERATOR, number, None, "spam")).action
-
-    async def regroup():
-        number = chance.choice(list(groups))
-        if number not in removed:
-            add, remove = chance.sample(GROUPS, 1), chance.sample(GROUPS, 1)
-            groups[number] = (groups[number] | set(add)) - set(remove)
-            await store.articles.regroup(number, alice, add, remove)
-
-    async def delete_article():
-        if chance.random() < 0.2 and len(groups) > 1:
-            number = chance.choice(list(groups))
-            del groups[number]
-            removed.pop(number, None)
-            await store.articles.delete(number, alice)
-
+    model = Discussions(store, alice, bob, seed)
+    await model.begin()
+    acts = [model.delete, model.hide_or_show, model.moderate, model.regroup, model.delete_article]
     for _ in range(12):
         clock.advance(0.001)
-        await asyncio.gather(*(comment() for _ in range(6)))
-        for act in chance.choices([delete, hide_or_show, moderate, regroup, delete_article], k=4):
-            await asyncio.gather(act(), comment())
-        shown = [
-            each for number, each in said.items()
-            if number not in hidden and each.article in groups and each.article not in removed
-        ]  # fmt: skip
-        shown.sort(key=lambda each: (each.posted_at, each.number), reverse=True)
+        await asyncio.gather(*(model.comment() for _ in range(6)))
+        for act in model.chance.choices(acts, k=4):
+            await asyncio.gather(act(), model.comment())
         for group in (None, *GROUPS):
-            expected = [each.id for each in shown if group is None or group in groups[each.article]]
-            assert await walked(ask, group, size=chance.randint(1, 7)) == expected
-            assert (await page(ask, group))["totalCount"] == len(expected)
+            assert await walked(ask, group, size=model.chance.randint(1, 7)) == model.listed(group)
+            assert (await page(ask, group))["totalCount"] == len(model.listed(group))
     assert await verified(store) == []

@@ -1,4 +1,4 @@
-"""`since`: only the articles posted at an instant or later, such as the top of a day or a year (issue 15)."""
+"""`since`: only the articles posted at an instant or later, such as the top of a day or a year."""
 
 import pytest
 

@@ -26,6 +26,7 @@ async def ask(http, query, token=None):
 
 @pytest.fixture
 async def alice(http):
+    """The token of Alice, who gets mails of replies."""
     token = (await ask(http, REGISTER))["register"]["token"]
     await ask(http, EDIT, token)
     return token

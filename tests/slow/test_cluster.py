@@ -161,7 +161,7 @@ async def test_failover_keeps_acknowledged_votes_and_takes_seconds(store, cluste
 
 
 @pytest.mark.usefixtures("fast_failover")
-async def test_no_read_is_older_than_one_before_during_a_failover(store, cluster, clock):  # issue 5
+async def test_no_read_is_older_than_one_before_during_a_failover(store, cluster, clock):
     reader = await Store.open(cluster.url, clock=clock)
     seen = cache_hits = 0
 

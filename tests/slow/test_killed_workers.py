@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from store import effects, keys, log
+from store import effects, followed, log
 from store.store import Store
 from tests.conftest import registered
 from tests.server.conftest import Live, serving
@@ -102,10 +102,13 @@ async def sides(store: Store) -> tuple[set[tuple[str, str]], set[tuple[str, str]
     site, commands = store.site, []
     for name in PEOPLE:
         home = site.home_of_user(name)
-        commands += [("ZRANGE", keys.followers(home, name), 0, -1), ("ZRANGE", keys.following(home, name), 0, -1)]
+        commands += [
+            ("ZRANGE", followed.followers(home, name), 0, -1),
+            ("ZRANGE", followed.following(home, name), 0, -1),
+        ]
     replies = await site.redis.pipeline(commands)
-    followed = {(each, name) for name, found in zip(PEOPLE, replies[::2], strict=True) for each in found}
-    return followed, {(name, each) for name, found in zip(PEOPLE, replies[1::2], strict=True) for each in found}
+    of_followers = {(each, name) for name, found in zip(PEOPLE, replies[::2], strict=True) for each in found}
+    return of_followers, {(name, each) for name, found in zip(PEOPLE, replies[1::2], strict=True) for each in found}
 
 
 def changes_by(source: EventSource, name: str) -> list[tuple[str, str]]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.soak import comments, moderation
-from tests.soak.model import Model, Refused, check_all
+from tests.soak.input_checks import Refused, check_all
+from tests.soak.model import Model
 from tests.soak.moderation import Done, NewNumber, Texts
 from tests.soak.records import Action, AnnulledVote, Annulment, Article, Comment, User, set_vote, vote_of
 from tests.soak.requests import milliseconds

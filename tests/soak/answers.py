@@ -31,7 +31,7 @@ from graphql import (
 )
 
 from tests.soak.fields import OBJECT_FIELDS
-from tests.soak.model import BadInput
+from tests.soak.input_checks import BadInput
 from tests.soak.mutations import PAYLOAD_FIELDS, mutate
 from tests.soak.records import Action, Reading
 from tests.soak.requests import SCHEMA, Request, SessionEnd, instant

@@ -5,7 +5,8 @@ from typing import Any
 
 from tests.soak import inboxes, moderation
 from tests.soak.flags import chosen_queue
-from tests.soak.model import Model, Refused, check, is_id
+from tests.soak.input_checks import Refused, check, is_id
+from tests.soak.model import Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, cut
 from tests.soak.records import Action, Appeal, Article, Comment, User
 

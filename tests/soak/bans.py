@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tests.soak import annulments, banned_texts, moderation
-from tests.soak.model import Model, Refused, check, check_all
+from tests.soak.input_checks import Refused, check, check_all
+from tests.soak.model import Model
 from tests.soak.moderation import Done, NewNumber, Texts
 from tests.soak.records import Action, Annulment, User
 from tests.soak.requests import milliseconds

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.soak.model import DAY, REPEAT, Model, Refused, check, check_all, is_id, number_of
+from tests.soak.input_checks import Refused, check, check_all, is_id, number_of
+from tests.soak.model import DAY, REPEAT, Model
 from tests.soak.records import Article, Comment, Move, User
 
 DEEP = 5
@@ -35,7 +36,7 @@ def post(
             model.reached.count("double clicks on comments")
             return first, True
     article, parent = _answered(model, poster, *comment_input[:2])
-    rule = model.held_by(poster, {"content": content})
+    rule = model.verdicts.of_new(poster, {"content": content})
     comment = _new(model, number_of_new, article, parent, poster, content)
     model.hold(comment, rule)
     if key is not None:
@@ -54,7 +55,7 @@ def edited(model: Model, token: str | None, given: Mapping[str, Any]) -> tuple[C
     if "REMOVED" in (comment.state, comment.article.state):
         model.reached.count("edits of what is removed")
         raise Refused("FORBIDDEN", "commentId")
-    rule = model.held_by(editor, {"content": given["content"]})
+    rule = model.verdicts.of_edit(editor, {"content": given["content"]})
     model.reached.count("edits of what is pending", comment.state == "PENDING")
     return comment, rule
 
@@ -85,7 +86,7 @@ def drop(model: Model, comment: Comment) -> None:
 
 def vote(model: Model, token: str | None, id: str, value: str) -> tuple[Comment, bool]:
     if token is not None and is_id("comment", id):
-        model.require_downvote(model.writer(token), value)
+        model.verdicts.require_vote(model.writer(token), value)
     comment, voter = _found(model, token, id)
     model.require_not_banned(voter, comment.article.groups)
     up, down = len(comment.up), len(comment.down)

@@ -7,9 +7,9 @@ from math import isclose
 from typing import Any
 
 from tests.soak.answers import Answer
-from tests.soak.fields import Rank
 from tests.soak.pages import Position
 from tests.soak.searches import Between, Unordered
+from tests.soak.standings import Rank
 
 UNAVAILABLE = "UNAVAILABLE"
 Path = tuple[str | int, ...]

@@ -1,18 +1,30 @@
 """The fields of Query and of all objects that are not payloads, as the model has them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from tests.soak import formulas, home, inboxes, mails, moderation_fields, recent_comments, saved, searches
+from tests.soak import (
+    comment_fields,
+    home,
+    inboxes,
+    issuers,
+    mails,
+    moderation_fields,
+    recent_comments,
+    saved,
+    searches,
+    standings,
+)
 from tests.soak.inboxes import Inbox
-from tests.soak.model import GROUP, PSEUDONYM, USERNAME, BadInput, NotAllowed, is_id, is_link
+from tests.soak.input_checks import GROUP, PSEUDONYM, USERNAME, BadInput, NotAllowed, group_or_none, is_id, is_link
 from tests.soak.pages import Page
-from tests.soak.records import Action, Article, Comment, Reading, User, named, vote_of
+from tests.soak.records import Action, Article, Comment, User, named
 from tests.soak.requests import EPOCH, Request, SessionEnd, milliseconds
 from tests.soak.saved import Home
 from tests.soak.searches import ANY_TEXT, ANY_TEXT_OR_NULL, Unordered
+from tests.soak.text_fields import readable, replies, viewer_vote
 
 
 @dataclass(frozen=True)
@@ -20,26 +32,12 @@ class Feed:
     user: User
 
 
-class Unreadable(BadInput):
-    """An article of a comment, for a reader of the comment who may not read it."""
-
-    code = "NOT_FOUND"
-
-
-NO_GROUP = "-"
 DEEPEST = 10  # levels below the first one that a thread shows by default
 
 
 def _changes(request: Request, parent: Any, **given: Any) -> None:
     """The soak has no server key."""
     raise NotAllowed
-
-
-def _group(name: str | None) -> str | None:
-    """The name in lower case; for a malformed name, that of a group without articles."""
-    if name is None:
-        return None
-    return name.lower() if GROUP.fullmatch(name) else NO_GROUP
 
 
 def _articles(request: Request, group: str | None, given: Mapping[str, Any]) -> Page:
@@ -52,7 +50,7 @@ def _articles(request: Request, group: str | None, given: Mapping[str, Any]) -> 
 def _node(request: Request, parent: Any, id: str) -> Any:
     kind, _, name = id.partition(":")
     if is_id("article", id):
-        return _readable(request, request.model.articles.get(int(name)))
+        return readable(request, request.model.articles.get(int(name)))
     if is_id("comment", id):
         request.model.reached.count("comments of deleted articles", int(name) in request.model.orphans)
         return request.threads.read(request.poster(), request.model.comments.get(int(name)))
@@ -72,34 +70,6 @@ def _node(request: Request, parent: Any, id: str) -> Any:
     if kind == "group" and GROUP.fullmatch(name):
         return name.lower()
     raise BadInput
-
-
-def _readable(request: Request, article: Article | None) -> Article | None:
-    if article is None or article.is_visible:
-        return article
-    viewer = request.poster()
-    may_read = request.model.may_read(viewer, article)
-    for who in _readers(viewer, article):
-        request.model.reached.count(f"{article.state.lower()} articles read by {who}")
-    return article if may_read else None
-
-
-def _readers(viewer: User | None, article: Article) -> Iterator[str]:
-    """What a reader is to an article."""
-    if viewer is None:
-        yield "strangers"
-    elif article.poster is viewer:
-        yield "posters"
-    elif viewer.is_admin:
-        yield "admins"
-    elif viewer.moderates_site:
-        yield "moderators of the site"
-    elif viewer.moderates(article.groups):
-        yield "moderators of the group"
-    elif viewer.roles:
-        yield "moderators of another group"
-    else:
-        yield "others"
 
 
 def _nodes(request: Request, parent: Any, ids: list[str]) -> list[Any]:
@@ -139,19 +109,12 @@ def _thread(request: Request, article: Article, **given: Any) -> Page:
     return request.threads.page(article, order, above, depth, paging, pinned)
 
 
-def _replies(request: Request, parent: Article | Comment, **given: Any) -> Page:
-    article = parent.article if isinstance(parent, Comment) else parent
-    may_read = request.model.may_read(request.poster(), article)
-    request.model.reached.count("replies to own comments on articles that are not readable", not may_read)
-    return request.threads.siblings(parent, given.get("order") or "BEST", request.paging(given), is_empty=not may_read)
-
-
 def _user(request: Request, parent: Any, username: str) -> User | None:
     return request.model.users.get(username.lower())
 
 
 def _root_articles(request: Request, parent: Any, **given: Any) -> Page:
-    return _articles(request, _group(given.get("group")), given)
+    return _articles(request, group_or_none(given.get("group")), given)
 
 
 def _by_link(request: Request, parent: Any, link: str, **given: Any) -> Page:
@@ -180,13 +143,19 @@ def _midnight(day: str) -> datetime:
     return datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC)
 
 
-def _session(request: Request, parent: Any) -> SessionEnd | None:
-    return SessionEnd(request.model.now, request.model.policy.session_ttl * 1000) if request.viewer() else None
+def _session(request: Request, parent: Any) -> SessionEnd | int | None:
+    model, token = request.model, request.token
+    if request.viewer() is None or token is None:
+        return None
+    if issuers.is_token(token):
+        return issuers.ends_at(token, model.now)
+    return SessionEnd(model.now, model.policy.session_ttl * 1000)
 
 
 def _account_sessions(request: Request, user: User) -> Unordered:
     """The tokens of the user's sessions, of which the model does not know when they were used last."""
-    found = [token for token, each in request.model.sessions.items() if each is user]
+    sessions = request.model.sessions
+    found = [token for token, each in sessions.items() if each is user and not issuers.is_token(token)]
     return Unordered(found, len(found))
 
 
@@ -202,14 +171,6 @@ def _inbox(request: Request, parent: Any) -> Inbox | None:
 
 def _notifications(request: Request, inbox: Inbox, **given: Any) -> Page:
     return inboxes.page(request.model, inbox.user, request.paging(given), bool(given.get("unseenOnly")))
-
-
-def _viewer_vote(request: Request, subject: Article | Comment) -> str | None:
-    viewer = request.viewer()
-    if viewer is None or not request.model.has_voters(subject):
-        return None
-    request.model.reached.count("annulled votes shown to their voters", viewer in subject.annulled)
-    return vote_of(subject, viewer)
 
 
 class NotOffered(BadInput):
@@ -236,96 +197,6 @@ def _unseen(request: Request, feed: Feed) -> int:
     mark, listings = feed.user.mark, request.listings
     keys = [listings.key("TIME", each, 0) for each in request.model.feed(feed.user)]
     return min(sum(mark is None or key > mark for key in keys), 1_000)
-
-
-class Rank(int):
-    """A number computed from an article and the entries above it, which the server reads one after the other."""
-
-
-@dataclass(frozen=True)
-class Standing:
-    order: str
-    rank: Rank
-    value: float
-    terms: formulas.Terms
-    missing: Rank | None
-
-
-def _standing(request: Request, article: Article, order: str | None = "SCORE", group: str | None = None) -> Any:
-    order, name, model = order or "SCORE", _group(group), request.model
-    if not article.is_visible:
-        return None
-    if name is not None and name not in article.groups:
-        return None
-    listings, now = request.listings, model.now
-    key = listings.key(order, article, now)
-    entries = listings.articles(order, name, now)
-    above = [each.key for each in entries if each.key > key]
-    shown = key.value / 1000 if order in ("SCORE", "TIME", "ACTIVE") else key.value
-    up, down = len(article.up), len(article.down)
-    parts = formulas.terms(model.policy, order, article.posted_at, up, down, shown)
-    missing = _missing(request, article, order, above[-1]) if above else None
-    return Standing(order, Rank(len(above) + 1), shown, parts, None if missing is None else Rank(missing))
-
-
-def _missing(request: Request, article: Article, order: str, goal: Any) -> int | None:
-    """The upvotes that lift an article above a position. In CONTROVERSIAL, those beyond its downvotes lower it."""
-    policy, now, up, down = request.model.policy, request.model.now, len(article.up), len(article.down)
-
-    def passes(more: int) -> bool:
-        value = formulas.value(policy, order, article.posted_at, up + more, down, now)
-        return (value, article.posted_at, article.number) > goal
-
-    if order in ("TIME", "ACTIVE"):
-        return None
-    most = max(down - up, 0) if order == "CONTROVERSIAL" else 2**31 - 1
-    for more in range(1, min(most, 100) + 1):
-        if passes(more):
-            return more
-    low, high = 100, most
-    if high <= low or not passes(high):
-        return None
-    while low + 1 < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if passes(middle) else (middle, high)
-    return high
-
-
-def _article_of(request: Request, comment: Comment) -> Article:
-    article = _readable(request, comment.article)
-    if article is None:
-        request.model.reached.count("comments read without their articles")
-        raise Unreadable
-    return article
-
-
-def _placed(request: Request, comment: Comment | None) -> Comment | None:
-    """A comment as the thread of its article shows it to those who may read the article."""
-    if comment is None or not request.threads.has_place(comment):
-        return None
-    return comment if request.model.may_read(request.poster(), comment.article) else None
-
-
-def _poster_of(request: Request, comment: Comment | Reading) -> User | None:
-    if isinstance(comment, Reading):
-        comment = comment.comment
-    elif not comment.is_visible:
-        return None
-    request.model.reached.count("comments of users who have left", bool(comment.poster and comment.poster.has_left))
-    return named(comment.poster)
-
-
-def _content_of(request: Request, comment: Comment | Reading) -> str | None:
-    if isinstance(comment, Reading):
-        return comment.comment.content if comment.has_content else None
-    return comment.content if comment.is_visible else None
-
-
-def _comment_field(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A field that does not depend on how the comment is read."""
-    return lambda request, comment, **given: function(
-        request, comment.comment if isinstance(comment, Reading) else comment, **given
-    )
 
 
 def _timeline(request: Request, user: User, **given: Any) -> Page:
@@ -392,6 +263,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "appeals": moderation_fields.appeals_queue,
         "siteModerators": lambda request, parent, **given: request.listings.moderators(None, request.paging(given)),
     },
+    "Comment": comment_fields.FIELDS,
     "Article": {
         "id": lambda request, article: f"article:{article.number}",
         "title": lambda request, article: article.title,
@@ -407,55 +279,25 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "isGood": lambda request, article: article.votes >= request.model.policy.good_votes,
         "isVotingOpen": lambda request, article: request.model.is_open(article),
         "votingClosesAt": lambda request, article: request.model.closes_at(article),
-        "viewerVote": _viewer_vote,
+        "viewerVote": viewer_vote,
         "state": lambda request, article: article.state,
         "isLocked": lambda request, article: article.is_locked,
         "lock": moderation_fields.lock,
         "isCommentingOpen": lambda request, article: request.model.takes_comments(article),
         "commentCount": lambda request, article: request.model.comment_count(article),
-        "comments": _replies,
+        "comments": replies,
         "thread": _thread,
         "groups": lambda request, article: sorted(article.groups),
         "voters": _voters,
-        "standing": _standing,
+        "standing": standings.standing,
         **moderation_fields.VOTABLE_FIELDS,
         **saved.VOTABLE_FIELDS,
         "viewerHasHidden": home.has_hidden,
     },
-    "Comment": {
-        name: _comment_field(function)
-        for name, function in {
-            "id": lambda request, comment: f"comment:{comment.number}",
-            "article": _article_of,
-            "parent": lambda request, comment: _placed(request, comment.parent),
-            "ancestors": lambda request, comment: [each for each in comment.ancestors if _placed(request, each)],
-            "depth": lambda request, comment: len(comment.ancestors),
-            "state": lambda request, comment: comment.state,
-            "postedAt": lambda request, comment: comment.posted_at,
-            "editedAt": lambda request, comment: comment.edited_at,
-            "votes": lambda request, comment: comment.votes,
-            "upvotes": lambda request, comment: len(comment.up),
-            "downvotes": lambda request, comment: len(comment.down),
-            "isVotingOpen": lambda request, comment: request.model.is_open(comment),
-            "votingClosesAt": lambda request, comment: request.model.closes_at(comment),
-            "viewerVote": _viewer_vote,
-            "replyCount": lambda request, comment: sum(each.is_visible for each in request.threads.replies(comment)),
-            "descendantCount": lambda request, comment: request.threads.visible_descendants(comment),
-            "replies": _replies,
-        }.items()
-    }
-    | {"poster": _poster_of, "content": _content_of, **moderation_fields.VOTABLE_FIELDS, **saved.VOTABLE_FIELDS},
     "ThreadEdge": {
         "cursor": lambda request, edge: edge.cursor,
         "node": lambda request, edge: edge.node,
         "hiddenReplyCount": lambda request, edge: edge.hidden,
-    },
-    "Standing": {
-        "order": lambda request, standing: standing.order,
-        "rank": lambda request, standing: standing.rank,
-        "value": lambda request, standing: standing.value,
-        "terms": lambda request, standing: standing.terms,
-        "votesToNextRank": lambda request, standing: standing.missing,
     },
     "Session": {"expiresAt": lambda request, end: end},
     "Account": {
@@ -477,7 +319,6 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "agent": lambda request, token: ANY_TEXT_OR_NULL,
         "isCurrent": lambda request, token: token == request.token,
     },
-    "StandingTerm": {"name": lambda request, term: term[0], "value": lambda request, term: term[1]},
     "User": {
         "id": lambda request, user: f"user:{user.lower}",
         "username": lambda request, user: user.shown_name,
@@ -541,6 +382,7 @@ OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
     "SearchEdge": EDGE | {"excerpt": lambda request, edge: edge.excerpt},
     "ChangedField": {"name": lambda request, param: param[0], "value": lambda request, param: str(param[1])},
     **dict.fromkeys(("Refusal", "VotingClosed", "RateLimited", "Banned"), ERROR),
+    **standings.FIELDS,
     **moderation_fields.FIELDS,
     "Home": {**saved.HOME_FIELDS, **home.HOME_FIELDS},
     "HomeArticleConnection": CONNECTION,

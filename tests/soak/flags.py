@@ -5,25 +5,32 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tests.soak import states
-from tests.soak.model import Model, Refused, check, is_id, number_of
+from tests.soak.input_checks import Refused, check, is_id, number_of
+from tests.soak.model import Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
-from tests.soak.records import Article, Comment, Flag, User, newest, standing
-from tests.soak.rules import FLAGS_THAT_HIDE, LEAST_FLAGGER_KARMA, VOTES_PER_FLAG
+from tests.soak.records import Article, Comment, Flag, Reading, User, newest, standing
 
 LONGEST_NOTE = 5_000  # characters
 
 
 class QueueEdge(NamedTuple):
-    """`flags` are those that the viewer sees; `by` is whether they see who has set them."""
+    """
+    `flags` are those that the viewer sees, and `has_names` is whether they see who has set them. A comment that is not
+    visible is read as by its id.
+    """
 
     cursor: Position
-    node: Article | Comment
+    node: Article | Comment | Reading
     flags: list[tuple[User, Flag]]
-    by: bool
+    has_names: bool
 
     @property
     def since(self) -> int:
         return int(self.cursor.key[0])
+
+    @property
+    def subject(self) -> Article | Comment:
+        return self.node.comment if isinstance(self.node, Reading) else self.node
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class Queue:
 
     @property
     def name(self) -> tuple[str, ...]:
-        """Of its cursors, which all that are of several groups share."""
+        """What its cursors name. All queues of several groups have one name, so one takes the cursors of another."""
         if self.groups is None:
             return ("all",)
         return tuple(self.groups) if len(self.groups) == 1 else ("moderated", "")
@@ -56,7 +63,10 @@ def flag(
         raise Refused("UNAUTHENTICATED")
     note = (given.get("note") or "").strip()
     check(len(note) <= LONGEST_NOTE, "note")
-    user, subject = model.writer(token), _subject(model, id)
+    user = model.writer(token)
+    if reason is not None:
+        model.verdicts.require_flag(user)
+    subject = _subject(model, id)
     is_shown = subject.is_visible if isinstance(subject, Article) else subject.is_shown
     if not is_shown or subject.poster is user:
         raise Refused("FORBIDDEN", "subjectId")
@@ -72,7 +82,8 @@ def flag(
         model.reached.count("flags withdrawn")
     else:
         at = before.at if before else model.now
-        has_karma = model.karma(user) >= LEAST_FLAGGER_KARMA
+        rules = model.policy.rules
+        has_karma = rules is None or model.karma(user) >= rules.flags.least_karma
         model.reached.count("flags of those with too little karma", not has_karma)
         counts = has_karma and not any(model.bans_of(user))
         subject.flags[user] = Flag(at, reason, note or None, frozenset(_article(subject).groups), counts=counts)
@@ -89,12 +100,13 @@ def _hides(model: Model, subject: Article | Comment, flagger: User) -> bool:
     """Whether the flags on a text hide it, by the rules; not those of moderators, nor one that was approved since."""
     poster, counting = subject.poster, [user for user, flag in standing(subject.flags) if flag.counts]
     assert poster
-    if not model.policy.has_rules or flagger not in counting or poster.roles:
+    if model.policy.rules is None or flagger not in counting or poster.roles:
         return False
+    rule = model.policy.rules.flags
     counted = sum(not any(model.bans_of(user)) for user in counting)
     approval = newest(subject.decisions, "APPROVE")
     is_approved = approval is not None and approval.at >= (subject.edited_at or 0)
-    is_enough = counted >= FLAGS_THAT_HIDE and counted * VOTES_PER_FLAG >= subject.votes
+    is_enough = counted >= rule.hide_at and counted * rule.votes_per_flag >= subject.votes
     return is_enough and not is_approved
 
 
@@ -113,11 +125,15 @@ def queue(model: Model, viewer: User, kind: str, group: str | None, paging: Page
     listing = ("queue", kind, *chosen.name)
     page = cut("Queue", listing, entries, paging, paging.position(listing))
     page.edges = page.ends = [
-        QueueEdge(edge.cursor, edge.node, _shown(edge.node, viewer, chosen), viewer.moderates_site)
+        QueueEdge(edge.cursor, _as_read(edge.node), _shown(edge.node, viewer, chosen), viewer.moderates_site)
         for edge in page.edges
     ]
     model.reached.count(f"queues of {'the site' if viewer.moderates_site else 'groups'}", bool(entries))
     return page
+
+
+def _as_read(subject: Article | Comment) -> Article | Comment | Reading:
+    return Reading(subject) if isinstance(subject, Comment) and not subject.is_visible else subject
 
 
 def chosen_queue(viewer: User, group: str | None) -> Queue | None:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from math import floor, log10, sqrt
 
+from tests.soak.rules import Rules
+
 HOT_EPOCH = 1_134_028_003  # unix seconds
 
 Terms = list[tuple[str, float]]
@@ -22,7 +24,7 @@ class Policy:
     gravity_age: float = 1.8
     gravity_delay: float = 120  # minutes
     voters: str = "everybody"  # who reads the list of voters
-    has_rules: bool = False  # those of tests/soak/rules.py
+    rules: Rules | None = None
     comment_days: int | None = None  # after which an article takes no comments
 
 

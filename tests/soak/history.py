@@ -56,6 +56,8 @@ class Step:
     - purge: a text is purged by a command of the shell, beside reads
     - reset: a user gets a link by a command of the shell, and mostly chooses a password by it
     - token: the token of an issuer is exchanged for a session
+    - bearer: an operation by the token of an issuer itself
+    - ends: sockets and a stream by tokens of issuers that end, of which one goes on with a newer one, and then a write
     - import, admin: stories are imported, or a user becomes an admin, by a command of the shell
     - restart, kill: of the server; drop: its Redis connections break; expire: all sessions end
     - fault, healed: what happens to the database or the mirror, and its end
@@ -71,6 +73,7 @@ class Step:
     admin: str = ""
     purged: Ref | None = None
     link: Ref | None = None
+    tokens: tuple[str, ...] = ()  # of an issuer: one that ends, a newer one of the same user, and one of another user
 
 
 def refs_in(value: Any) -> Iterable[Ref]:

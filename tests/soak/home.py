@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.soak.model import GROUP, USERNAME, BadInput, Model, Refused, check, is_id, number_of
+from tests.soak.input_checks import GROUP, USERNAME, BadInput, Refused, check, is_id, number_of
+from tests.soak.model import Model
 from tests.soak.pages import SINCE_ORDERS, ListingEntry, Page, cut, descending
 from tests.soak.records import Article, User
 from tests.soak.requests import Request, milliseconds

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.soak.model import NUMBER, USERNAME, Model
+from tests.soak.input_checks import NUMBER, USERNAME
+from tests.soak.model import Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, cut, descending
 from tests.soak.records import Action, Article, Comment, Notice, User
 

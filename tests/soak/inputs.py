@@ -22,6 +22,7 @@ NOT_MENTIONING = ("mail {}@example.com", "`@{}` is code", "\\@{} is escaped", "h
 # that the rules of some worlds hold, refuse, and let pass
 HELD = ("Casino", "the CASINO bonus", "a casino, and more")
 UNHELD = ("pills for sale", "pills on sale", "casinos")
+REPEATED = ("the very same words", "The very same WORDS!", "other words, again and again")
 RULED_LINKS = tuple(
     f"https://{host}/{place}"
     for place, host in enumerate(("held.example", "www.held.example", "refused.example", "upheld.example"))
@@ -130,6 +131,8 @@ class VariableGenerator(ModeratorInputs):
         """Sometimes one of some texts that concern rules."""
         if self._chance(0.03):
             return self.random.choice(("", "  \n", "x" * 10_001))
+        if self._is_under_rules() and self._chance(0.1):
+            return self.random.choice(REPEATED)
         if self._is_under_rules() and self._chance(0.15):
             return f"{self.random.choice((*HELD, *UNHELD, *RULED_LINKS))} {self._mentioning()}"
         texts = ("I like the *last* one.", "日本語", "<b>no</b>\n\n- yes", "x" * 2_000, *(self._mentioning(),) * 3)

@@ -5,7 +5,7 @@ needs them.
 
 from typing import Any
 
-from tests.soak.model import Refused
+from tests.soak.input_checks import Refused
 from tests.soak.requests import Request
 
 LIFETIME = 7 * 24 * 60 * 60 * 1000  # milliseconds

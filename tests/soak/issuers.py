@@ -1,6 +1,7 @@
 """
 Users of an issuer in the model, as docs/issuers.md describes them: a token whose user is seen for the first time makes
-one, and a newer one brings profile and roles up to what it says. The key of the issuer is made here.
+one, and a newer one brings profile and roles up to what it says. The key of the issuer is made here. A token is
+exchanged for a session, or sent itself, see `bearers`.
 """
 
 import json
@@ -18,7 +19,9 @@ from joserfc.jws import JWSRegistry
 
 from tests.server.issuers import issuing
 from tests.soak import moderation
-from tests.soak.model import Model, Refused
+from tests.soak.history import Ref
+from tests.soak.input_checks import Refused
+from tests.soak.model import Model
 from tests.soak.moderation import Texts
 from tests.soak.records import User
 from tests.soak.variables import GROUPS
@@ -37,6 +40,7 @@ NAMES = ("Zoe", "zoe@example.com", "Ann.Lee", "BOB", "admin")
 NICKS = ("Zoë", "Ann", None, "", "x" * 51)
 LONGEST_NICK = 50
 HOUR, LEEWAY = 3_600, 60  # seconds
+EXPIRED, GONE = "expired", "gone"  # faults of tokens
 RECENT = 300_000  # milliseconds for which a log-in stands in for a password
 OPERATORS_REASON = f"by the claims of {NAME}"
 
@@ -71,12 +75,22 @@ def token(random: Random, model: Model, subject: str | None = None) -> str:
 
 
 def log_in(model: Model, text: str, session: str, numbers: Sequence[int]) -> User:
-    """`numbers` are those of the actions that grant and revoke the roles, in their order."""
-    claims = _accepted(model, text)
-    issued_at, identity = round(claims.get("iat", 0) * 1000), model.identities.get(claims["sub"])
-    if identity is not None and identity.user.has_left:
-        model.reached.count("tokens of users who have left")
+    """As `accept`, for a session."""
+    if fault(model, text):
         raise Refused("BAD_TOKEN", "token")
+    user = accept(model, text, numbers)
+    model.sessions[session] = user
+    model.exchanged[session] = model.now
+    return user
+
+
+def accept(model: Model, text: str, numbers: Sequence[int]) -> User:
+    """
+    The user of a token without a fault. `numbers` are those of the actions that grant and revoke the roles, in their
+    order.
+    """
+    claims = claims_of(text)
+    issued_at, identity = round(claims.get("iat", 0) * 1000), model.identities.get(claims["sub"])
     is_new = identity is None
     if identity is None:
         identity = model.identities[claims["sub"]] = Identity(_new_user(model, claims["name"]))
@@ -87,8 +101,6 @@ def log_in(model: Model, text: str, session: str, numbers: Sequence[int]) -> Use
     assert next(left, None) is None, "the token has changed more roles"
     model.reached.count("tokens that are older", not is_new and issued_at < identity.issued_at)
     model.reached.count("tokens of the banned", model.ban_of(identity.user, None) is not None)
-    model.sessions[session] = identity.user
-    model.exchanged[session] = model.now
     return identity.user
 
 
@@ -101,16 +113,51 @@ def is_recent(model: Model, session: str | None, user: User) -> bool:
     return not user.password and model.now - model.exchanged.get(session or "", -RECENT) <= RECENT
 
 
-def _accepted(model: Model, text: str) -> dict[str, Any]:
-    """The claims of a token."""
+def fault(model: Model, text: str) -> str | None:
+    """Why a token is not accepted; None if it is."""
     content, _, signature = text.rpartition(".")
-    claims: dict[str, Any] = json.loads(_decoded(content.partition(".")[2]))
-    is_signed = JWSRegistry.algorithms[ALGORITHM].verify(content.encode(), _decoded(signature), KEY)
-    has_expired = model.now >= (claims["exp"] + LEEWAY) * 1000
-    if claims["aud"] != AUDIENCE or not is_signed or has_expired:
-        model.reached.count("tokens that are not accepted")
-        raise Refused("BAD_TOKEN", "token")
-    return claims
+    claims = claims_of(text)
+    identity = model.identities.get(claims["sub"])
+    if claims["aud"] != AUDIENCE:
+        found = "audience"
+    elif not JWSRegistry.algorithms[ALGORITHM].verify(content.encode(), _decoded(signature), KEY):
+        found = "key"
+    elif model.now >= (claims["exp"] + LEEWAY) * 1000:
+        found = EXPIRED
+    elif identity is not None and identity.user.has_left:
+        model.reached.count("tokens of users who have left")
+        return GONE
+    else:
+        return None
+    model.reached.count("tokens that are not accepted")
+    return found
+
+
+def ends_at(text: str, now: int) -> int:
+    """When what a token has opened ends: at the end of the token, or if that is over, with the leeway."""
+    ends = round(claims_of(text)["exp"] * 1000)
+    return ends if ends > now else ends + LEEWAY * 1000
+
+
+def role_ref(operation: int, place: int) -> Ref:
+    """What stands for the action that gives or takes a role, by the token of an operation."""
+    return Ref(operation, ("claims", place))
+
+
+def is_token(text: str) -> bool:
+    """Whether a text is the token of an issuer, and not that of a session."""
+    return "." in text
+
+
+def claims_of(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_decoded(text.split(".")[1]))
+    return found
+
+
+def user_of(model: Model, text: str) -> User | None:
+    """Whose token it is; None of somebody who was not seen yet, or has left."""
+    identity = model.identities.get(claims_of(text)["sub"])
+    return None if identity is None or identity.user.has_left else identity.user
 
 
 def _decoded(part: str) -> bytes:

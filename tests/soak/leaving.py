@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.soak import comments, issuers
-from tests.soak.model import Model, Refused
+from tests.soak.input_checks import Refused
+from tests.soak.model import Model
 from tests.soak.records import User
 
 UNTIL_DONE = 10_100  # milliseconds

@@ -28,7 +28,7 @@ async def subscribe(run: HistoryRun, step: Step) -> None:
     viewers = [run.model.sessions.get(token) if token else None for token in tokens for _ in range(TRANSPORTS)]
     before = [subscribing.state(run.model, viewer, article) for viewer in viewers]
     try:
-        async with subscribing.subscribed(run.server.port, tokens, id, is_visible=article.is_visible) as subscribers:
+        async with subscribing.subscribed(run.server.port, tokens, id) as subscribers:
             await run.send(replace(step, operations=(write,)))
             after = [subscribing.state(run.model, viewer, article) for viewer in viewers]
             sent = [each.after(earlier) for each, earlier in zip(after, before, strict=True)]
@@ -79,4 +79,6 @@ def _count_messages(reached: Reached, before: subscribing.State, after: subscrib
     held = before.comments.keys() - before.announced
     reached.count("messages of commentPosted about what was held", bool(held & after.announced))
     reached.count("messages about articles", after.article != before.article)
-    reached.count("messages about comments", after.comments != before.comments)
+    is_changed = after.comments != before.comments
+    reached.count("messages about comments", is_changed)
+    reached.count("messages about comments of pending articles", is_changed and was_pending)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.soak.model import Refused
+from tests.soak.input_checks import Refused
 from tests.soak.records import User
 from tests.soak.requests import Request
 

@@ -5,50 +5,32 @@ A command checks its input and then changes the model, or raises `Refused`. Noth
 orders are computed from the votes when they are read. `version` counts the changes.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
 from typing import Any
 
-from tests.soak import rules
 from tests.soak.archiving import Story
 from tests.soak.formulas import Policy
+from tests.soak.input_checks import (
+    USERNAME,
+    Refused,
+    check,
+    check_all,
+    group_names,
+    is_id,
+    is_link,
+    number_of,
+)
 from tests.soak.reached import Reached
 from tests.soak.records import Action, Article, Comment, Key, User, newest, set_vote, vote_of
+from tests.soak.verdicts import Verdicts
 
 DAY = 86_400_000  # milliseconds
 REPEAT = 10_000
 DUPLICATE_WINDOW = 30 * DAY
 GROUPS_OF_AN_ARTICLE = 10
-USERNAME = re.compile(r"[A-Za-z0-9_-]{2,20}")
-PSEUDONYM = re.compile(r"~[a-z0-9]{12}")
-GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}")
-NUMBER = re.compile(r"[1-9][0-9]{0,15}")
-
-
-class Refused(Exception):
-    """
-    A refusal: its code, the path of the invalid value, and its other fields. `all` has the refusals of all such values.
-    """
-
-    def __init__(self, code: str, *path: str, **more: Any) -> None:
-        super().__init__(code)
-        self.code, self.path, self.more = code, ["input", *path] if path else None, more
-        self.all = [self]
-
-
-class BadInput(Exception):
-    """Invalid input of a query."""
-
-    code = "BAD_USER_INPUT"
-
-
-class NotAllowed(BadInput):
-    """A query that only server keys may send."""
-
-    code = "FORBIDDEN"
 
 
 class Mirror(Enum):
@@ -86,6 +68,7 @@ class Model:
         self.indexed: Mapping[Any, Any] = {}  # what the database had of articles, comments and users before a fault
         self.archived: set[int] = set()  # articles that have left Redis, which changes no answer
         self.reached = Reached()
+        self.verdicts = Verdicts(self, policy.rules)
 
     def has_voters(self, subject: Article | Comment) -> bool:
         """Whether it is known who has voted."""
@@ -283,7 +266,7 @@ class Model:
             if self.now - at <= REPEAT and first.number in self.articles:
                 self.reached.count("double clicks")
                 return first, True
-        rule = self.held_by(poster, {"title": title, "link": link, "content": content})
+        rule = self.verdicts.of_new(poster, {"title": title, "link": link, "content": content})
         number = self.new_number(number_of_new(poster))
         article = Article(number, title, link or None, content or None, poster, self.now, set(groups), up={poster})
         self.articles[number] = article
@@ -295,30 +278,11 @@ class Model:
         self.version += 1
         return article, False
 
-    def held_by(self, poster: User, texts: Mapping[str, str | None]) -> str | None:
-        """The rule that holds the texts of some fields. Raises what the rules refuse."""
-        found = rules.breach(texts) if self.policy.has_rules and not poster.roles else None
-        if found is None:
-            return None
-        if found.action == rules.REFUSE:
-            self.reached.count("texts that a rule refuses")
-            raise Refused("RULE", found.field, rule=found.rule)
-        return found.rule
-
     def hold(self, text: Article | Comment, rule: str | None) -> None:
         """Hold a new text because of a rule, so that nobody hears of it before it is approved."""
         if rule is not None:
             text.state, text.is_announced, text.rule = "PENDING", False, rule
             self.reached.count(f"{type(text).__name__.lower()}s that are held")
-
-    def require_downvote(self, voter: User, value: str) -> None:
-        """By the rule for downvotes."""
-        karma = self.karma(voter)
-        if value == "DOWN" and self.policy.has_rules and not voter.roles and karma < rules.LEAST_KARMA:
-            self.reached.count("downvotes that a rule refuses")
-            days = (self.now - voter.joined_at) // DAY
-            known = {"least_age_days": 0, "least_karma": rules.LEAST_KARMA, "age_days": days, "karma": karma}
-            raise Refused("RULE", rule="downvotes", params=list(known.items()))
 
     def add_imported(self, number: int, story: Story) -> Article:
         """An article with the votes of its poster and of voters who are no users."""
@@ -347,7 +311,7 @@ class Model:
 
     def vote(self, token: str | None, id: str, value: str) -> tuple[Article, bool]:
         if token is not None and is_id("article", id):
-            self.require_downvote(self.writer(token), value)
+            self.verdicts.require_vote(self.writer(token), value)
         article, voter = self._found(token, id)
         if self.has_voters(article):
             self.require_not_banned(voter, article.groups)
@@ -404,7 +368,7 @@ class Model:
         if article.state == "REMOVED":
             self.reached.count("edits of what is removed")
             raise Refused("FORBIDDEN", "articleId")
-        rule = self.held_by(article.poster, changes)
+        rule = self.verdicts.of_edit(article.poster, changes)
         self.reached.count("edits of what is pending", article.state == "PENDING")
         link, content = changes.get("link", article.link), changes.get("content", article.content)
         check(link or content or not changes, "link")
@@ -499,42 +463,6 @@ class Model:
         if article.poster is not actor:
             raise Refused("FORBIDDEN", "articleId")
         return article
-
-
-def check(is_right: Any, *path: str) -> None:
-    if not is_right:
-        raise Refused("INVALID", *path)
-
-
-def check_all(*values: tuple[Any, str]) -> None:
-    """Raise the refusals of all invalid values, in this order."""
-    wrong = [Refused("INVALID", path) for is_right, path in values if not is_right]
-    if wrong:
-        wrong[0].all = wrong
-        raise wrong[0]
-
-
-def is_id(kind: str, id: str) -> bool:
-    """Whether this is an id of an article, a comment or an action."""
-    found, _, number = id.partition(":")
-    return found == kind and NUMBER.fullmatch(number) is not None and int(number) < 2**53
-
-
-def number_of(id: str, kind: str = "article") -> int:
-    check(is_id(kind, id), f"{kind}Id")
-    return int(id.partition(":")[2])
-
-
-def group_names(names: Iterable[str] | None, field: str) -> tuple[list[str], list[tuple[bool, str]]]:
-    """The distinct names in lower case, and a failed check for each invalid one."""
-    names = list(dict.fromkeys(names or ()))
-    wrong = [(False, field) for name in names if not GROUP.fullmatch(name)]
-    return list(dict.fromkeys(name.lower() for name in names)), wrong[:10]
-
-
-def is_link(text: str) -> bool:
-    """Simpler than the store's check, as the generator makes only such links and clearly invalid ones."""
-    return bool(re.fullmatch(r"https?://[^/\s]\S*", text, re.IGNORECASE)) and len(text) <= 2_000
 
 
 @lru_cache(maxsize=1_000)

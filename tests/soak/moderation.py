@@ -4,17 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from tests.soak import held_edits, inboxes, states
-from tests.soak.model import (
-    GROUP,
-    GROUPS_OF_AN_ARTICLE,
-    PSEUDONYM,
-    USERNAME,
-    Model,
-    Refused,
-    check,
-    is_id,
-    number_of,
-)
+from tests.soak.input_checks import GROUP, PSEUDONYM, USERNAME, Refused, check, is_id, number_of
+from tests.soak.model import GROUPS_OF_AN_ARTICLE, Model
 from tests.soak.records import Action, Article, Comment, User, named, newest, standing
 
 LONGEST_REASON, LONGEST_NOTE = 1_000, 5_000  # characters

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tests.soak import appeals, flags, held_edits
-from tests.soak.model import GROUP, PSEUDONYM, USERNAME, BadInput, is_id
+from tests.soak.input_checks import PSEUDONYM, USERNAME, BadInput, group_or_none, is_id
 from tests.soak.pages import ListingEntry, Page, cut, descending
 from tests.soak.records import Action, Article, Comment, Flag, Reading, User, newest, standing
 from tests.soak.requests import Request
 
-NO_GROUP = "-"
 HELD = ("PENDING", "REMOVED")
 
 
@@ -59,7 +58,7 @@ def held(request: Request, parent: Any, **given: Any) -> Page | None:
 
 def queue(request: Request, parent: Any, **given: Any) -> Page | None:
     viewer, group = request.viewer(), given.get("group")
-    name = None if group is None else group.lower() if GROUP.fullmatch(group) else NO_GROUP
+    name = group_or_none(group)
     kind, paging = given.get("kind") or "FLAGGED", request.paging(given)
     return None if viewer is None else flags.queue(request.model, viewer, kind, name, paging)
 
@@ -101,20 +100,19 @@ def lock(request: Request, article: Article) -> Action | None:
 
 def appeals_queue(request: Request, parent: Any, **given: Any) -> Page | None:
     viewer, group = request.viewer(), given.get("group")
-    name = None if group is None else group.lower() if GROUP.fullmatch(group) else NO_GROUP
+    name = group_or_none(group)
     return None if viewer is None else appeals.queue(request.model, viewer, name, request.paging(given))
 
 
 def _queue_flags(request: Request, edge: flags.QueueEdge) -> list[tuple[User, Flag]]:
-    request.model.reached.count("flags with names" if edge.by else "flags without names", len(edge.flags))
-    return edge.flags if edge.by else []
+    request.model.reached.count("flags with names" if edge.has_names else "flags without names", len(edge.flags))
+    return edge.flags if edge.has_names else []
 
 
 def _held_by(request: Request, edge: flags.QueueEdge) -> str | None:
     """The rule that holds a pending text, or the edit of a visible one."""
-    if edge.node.state == "PENDING":
-        return edge.node.rule
-    return edge.node.held_edit and edge.node.held_edit.rule
+    held = edge.subject
+    return held.rule if held.state == "PENDING" else held.held_edit and held.held_edit.rule
 
 
 def banned_until(request: Request, user: User) -> int | None:

@@ -26,7 +26,7 @@ COPIED = (
 class Mutant:
     """
     `old` occurs once in the file and is replaced by `new`. The fault shows in stores of `partitions` partitions into
-    which so many stories were imported.
+    which so many stories were imported, with the rules `rules.EVERY` if it `has_rules`.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Mutant:
     new: str
     partitions: int
     imported: int = 0
+    has_rules: bool = False
 
     def put_into(self, root: Path) -> None:
         """Copy the project and put the fault into the copy."""

@@ -26,7 +26,8 @@ from tests.soak import (
 )
 from tests.soak.fields import Feed
 from tests.soak.inboxes import Inbox
-from tests.soak.model import Model, Refused
+from tests.soak.input_checks import Refused
+from tests.soak.model import Model
 from tests.soak.pages import Position
 from tests.soak.records import Article, Comment, Reading
 from tests.soak.requests import SCHEMA, Request

@@ -6,7 +6,8 @@ from typing import Any
 
 from tests.soak.documents import ACTING, input_variable
 from tests.soak.history import Operation, Ref, resolved
-from tests.soak.model import Model, number_of
+from tests.soak.input_checks import number_of
+from tests.soak.model import Model
 from tests.soak.pages import Position
 from tests.soak.records import User
 from tests.soak.server import Server

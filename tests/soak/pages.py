@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from tests.soak import formulas
-from tests.soak.model import BadInput, Model, canonical
+from tests.soak.input_checks import BadInput
+from tests.soak.model import Model, canonical
 from tests.soak.records import Article, Key, User
 
 PIN_MS = 1_000  # pins are shared by all who begin to read within this time

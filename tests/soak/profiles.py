@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.soak import issuers
-from tests.soak.model import Model, Refused, check_all
+from tests.soak.input_checks import Refused, check_all
+from tests.soak.model import Model
 from tests.soak.records import User
 
 LONGEST_NAME, LONGEST_ABOUT = 50, 1_000  # characters

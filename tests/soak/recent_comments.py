@@ -2,20 +2,18 @@
 
 from typing import Any
 
-from tests.soak.model import GROUP
+from tests.soak.input_checks import group_or_none
 from tests.soak.pages import ListingEntry, Page, cut, descending
 from tests.soak.requests import Request
 from tests.soak.saved import doubt_flag
 from tests.soak.searches import Between
-
-NO_GROUP = "-"
 
 
 def page(request: Request, parent: Any, group: str | None = None, **given: Any) -> Page:
     """Its nodes are exact at once. Its total, and the flag on the side of the reader, follow a moment later."""
     model, paging = request.model, request.paging(given)
     paging.check()
-    name = None if group is None else group.lower() if GROUP.fullmatch(group) else NO_GROUP
+    name = group_or_none(group)
     listing = ("recent", name)
     shown = [each for each in model.comments.values() if each.is_shown and (not name or name in each.article.groups)]
     entries = descending([ListingEntry((each.posted_at, each.number), each) for each in shown])

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.soak.history import Ref
-from tests.soak.model import Model, Refused, check
+from tests.soak.input_checks import Refused, check
+from tests.soak.model import Model
 from tests.soak.records import User
 
 LIFETIME = 60 * 60 * 1000  # milliseconds

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.soak import annulments, bans
-from tests.soak.model import Model, Refused, check, is_id
+from tests.soak.input_checks import Refused, check, is_id
+from tests.soak.model import Model
 from tests.soak.moderation import Done, NewNumber, Texts, checked_texts, require_token, revert_content, revert_role
 from tests.soak.records import Action, User
 

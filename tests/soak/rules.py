@@ -1,55 +1,163 @@
-"""The rules of the worlds that have some, in the model, as docs/rules.md describes them. Who has a role is exempt."""
+"""The rules of the worlds that have some, as docs/rules.md describes them. Who has a role is exempt."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, NamedTuple
+
+from tests.soak.words import words
 
 HOLD, REFUSE = "hold", "refuse"
 WORDS = {REFUSE: "pills for sale", HOLD: "casino"}
 DOMAINS = {REFUSE: "refused.example", HOLD: "held.example"}
-LEAST_KARMA = 1  # of those who vote down
-LEAST_FLAGGER_KARMA = 0  # of those whose flags count
-FLAGS_THAT_HIDE = 2
-VOTES_PER_FLAG = 2
-FILE = f"""
-[words]
-refuse = ["{WORDS[REFUSE]}"]
-hold = ["{WORDS[HOLD]}"]
-
-[domains]
-refuse = ["{DOMAINS[REFUSE]}"]
-hold = ["{DOMAINS[HOLD]}"]
-
-[downvotes]
-least_karma = {LEAST_KARMA}
-
-[flags]
-hide_at = {FLAGS_THAT_HIDE}
-votes_per_flag = {VOTES_PER_FLAG}
-least_age_days = 0
-least_karma = {LEAST_FLAGGER_KARMA}
-least_voters = 0
-last_flags = 0
-"""
+LINK_MARKS = ("://", "www.", "](//")
+ALWAYS = {"words": WORDS, "domains": DOMAINS}
 
 
 class Breach(NamedTuple):
-    """A rule that a text breaks, what happens to it, and the field of the input in which that is."""
+    """
+    A rule that a text breaks, what happens to it, the field of the input in which that is, and the numbers that the
+    refusal has.
+    """
 
     action: str
     rule: str
-    field: str
+    field: str | None = None
+    numbers: Mapping[str, int] = {}  # nobody changes it
 
 
-def breach(texts: Mapping[str, str | None]) -> Breach | None:
-    """The first breach of the texts of some fields that refuses them, or else the first that holds them."""
-    found = list(_breaches({name: text for name, text in texts.items() if text}))
-    return next((each for each in found if each.action == REFUSE), found[0] if found else None)
+@dataclass(frozen=True)
+class Least:
+    """The least age and karma of an account that does something."""
+
+    age_days: int = 0
+    karma: int = 0
+
+    def numbers(self, age_days: int, karma: int) -> dict[str, int] | None:
+        """What the refusal of an account of this age and karma says; None if it has enough."""
+        if age_days >= self.age_days and karma >= self.karma:
+            return None
+        least = {"least_age_days": self.age_days, "least_karma": self.karma}
+        return least | {"age_days": age_days, "karma": karma}
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        return {"least_age_days": self.age_days, "least_karma": self.karma}
 
 
-def _breaches(texts: Mapping[str, str]) -> Iterator[Breach]:
-    for rule, pattern, listed in (("words", r"\b{}\b", WORDS), ("domains", r"//([a-z]+\.)?{}(/|$)", DOMAINS)):
-        for action, text in listed.items():
-            wanted = re.compile(pattern.format(re.escape(text)), re.IGNORECASE)
-            if name := next((name for name, text in texts.items() if wanted.search(text)), None):
-                yield Breach(action, rule, name)
+@dataclass(frozen=True)
+class Daily:
+    younger_than_days: int
+    most: int
+
+
+@dataclass(frozen=True)
+class Repetition:
+    most: int
+    hours: int
+    least_length: int
+    action: str
+
+
+@dataclass(frozen=True)
+class FlagRule:
+    hide_at: int
+    votes_per_flag: int
+    least_karma: int
+
+
+@dataclass(frozen=True)
+class Rules:
+    """
+    The rules of a world by their tables, beside those for words and domains, which all have. One that is None, or
+    empty, there is not.
+    """
+
+    flags: FlagRule
+    least: Mapping[str, Least] = field(default_factory=dict, hash=False)  # by votes, downvotes, flagging and links
+    link_action: str = HOLD
+    first_texts: int = 0
+    texts_a_day: tuple[Daily, ...] = ()
+    repeated_text: Repetition | None = None
+
+    def text(self) -> str:
+        """The file of the rules."""
+        tables: list[tuple[str, dict[str, Any]]] = [
+            *((f"[{name}]", {action: [text] for action, text in listed.items()}) for name, listed in ALWAYS.items()),
+            ("[flags]", vars(self.flags) | {"least_age_days": 0, "least_voters": 0, "last_flags": 0}),
+            *((f"[{name}]", least.keys) for name, least in self.least.items() if name != "links"),
+            *(("[[texts_a_day]]", vars(each)) for each in self.texts_a_day),
+        ]
+        if "links" in self.least:
+            tables.append(("[links]", self.least["links"].keys | {"action": self.link_action}))
+        if self.first_texts:
+            tables.append(("[first_texts]", {"hold": self.first_texts}))
+        if self.repeated_text:
+            tables.append(("[repeated_text]", vars(self.repeated_text)))
+        return "".join(f"{head}\n{''.join(map(_line, keys.items()))}\n" for head, keys in tables)
+
+    def breaches(self, texts: Mapping[str, str], age_days: int, karma: int) -> Iterator[Breach]:
+        """What can be said from a text and the account alone."""
+        for rule, pattern, listed in (("words", r"\b{}\b", WORDS), ("domains", r"//([a-z]+\.)?{}(/|$)", DOMAINS)):
+            for action, text in listed.items():
+                wanted = re.compile(pattern.format(re.escape(text)), re.IGNORECASE)
+                if name := next((name for name, text in texts.items() if wanted.search(text)), None):
+                    yield Breach(action, rule, name)
+        linked = next((name for name, text in texts.items() if has_link(text)), None)
+        if linked and "links" in self.least and (numbers := self.least["links"].numbers(age_days, karma)):
+            yield Breach(self.link_action, "links", linked, numbers)
+
+    def daily(self, age_days: float) -> Daily | None:
+        """Of several ages the lowest that an account has not reached."""
+        unreached = [each for each in self.texts_a_day if age_days < each.younger_than_days]
+        return min(unreached, key=lambda each: each.younger_than_days, default=None)
+
+    def said(self, texts: Mapping[str, str]) -> tuple[str, ...] | None:
+        """The words of each field, if the rule for repeated texts is about them."""
+        said = tuple(" ".join(words(text)) for text in texts.values())
+        is_long = self.repeated_text and sum(map(len, said)) >= self.repeated_text.least_length
+        return said if is_long else None
+
+
+def _line(key: tuple[str, Any]) -> str:
+    return f"{key[0]} = {json.dumps(key[1])}\n"
+
+
+def decisive(breaches: list[Breach]) -> Breach | None:
+    """The first breach that refuses a text, or else the first that holds it."""
+    return next((each for each in breaches if each.action == REFUSE), breaches[0] if breaches else None)
+
+
+def has_link(text: str) -> bool:
+    return any(mark in text.lower() for mark in LINK_MARKS)
+
+
+def chosen(random: Random, *, has_archived: bool) -> Rules:
+    """
+    Some of the rules. First texts are not held where articles leave Redis, as archived ones have stood, and when they
+    leave is not known.
+    """
+    flags = FlagRule(random.choice((1, 2, 2)), random.choice((1, 2, 3)), random.choice((0, 0, 1)))
+    given: dict[str, Any] = {"flags": flags, "link_action": random.choice((HOLD, REFUSE))}
+    least = {"downvotes": Least(karma=1), "votes": Least(age_days=1), "flagging": Least(karma=1)}
+    least |= {"links": Least(age_days=random.choice((0, 1)), karma=1)}
+    given["least"] = {name: each for name, each in least.items() if random.random() < (0.3 if name == "votes" else 0.6)}
+    if not has_archived and random.random() < 0.7:
+        given["first_texts"] = random.choice((1, 2))
+    if random.random() < 0.6:
+        given["texts_a_day"] = (Daily(1, random.choice((8, 20))), Daily(3, random.choice((12, 30))))
+    if random.random() < 0.7:
+        given["repeated_text"] = Repetition(
+            random.choice((1, 2)), random.choice((1, 24)), 12, random.choice((HOLD, REFUSE))
+        )
+    return Rules(**given)
+
+
+EVERY = Rules(
+    FlagRule(1, 2, 0),
+    {"downvotes": Least(karma=1), "links": Least(karma=1)},
+    texts_a_day=(Daily(1, 8), Daily(3, 12)),
+    repeated_text=Repetition(1, 24, 12, REFUSE),
+)  # for faults of rules

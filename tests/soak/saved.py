@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.soak.model import Model, Refused, check, is_id, number_of
+from tests.soak.input_checks import Refused, check, is_id, number_of
+from tests.soak.model import Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, cut, descending
 from tests.soak.records import Article, Comment, Reading, User
 from tests.soak.requests import Request

@@ -6,7 +6,6 @@ modelled: of it the model knows what is found, and how many.
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -15,14 +14,14 @@ from typing import Any, NamedTuple, cast
 
 from snowballstemmer import stemmer
 
-from tests.soak.model import GROUP, USERNAME, BadInput, Mirror, Model
+from tests.soak.input_checks import GROUP, USERNAME, BadInput
+from tests.soak.model import Mirror, Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
 from tests.soak.records import Article, Comment, User
+from tests.soak.words import words
 
 LONGEST_QUERY = 500  # characters
-LONGEST_WORD = 100
 SHORTEST_PREFIX = 3
-WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\U0001f389]|[a-z0-9]+")
 KINDS: dict[str, type] = {"ARTICLE": Article, "COMMENT": Comment, "USER": User}
 USUAL_SIZE = 25
 
@@ -139,13 +138,6 @@ def search(query: str, kinds: Sequence[str] | None, group: str | None, poster: s
         poster = poster.lower() if USERNAME.fullmatch(poster) else "-"
     chosen = tuple(sorted(set(KINDS if kinds is None else kinds)))
     return Search(phrases(query), chosen, group, poster, order or "RELEVANCE")
-
-
-def words(text: str) -> list[str]:
-    """Runs of letters and digits without case and accents, and each Chinese or Japanese character and emoji."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(each for each in decomposed if not unicodedata.combining(each))
-    return [word[:LONGEST_WORD] for word in WORD.findall(plain)]
 
 
 def phrases(query: str) -> tuple[Phrase, ...]:

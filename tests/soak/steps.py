@@ -8,10 +8,11 @@ from typing import Any
 
 import httpx
 
-from tests.soak import exporting, leaving, listening, moderation, resets, searches, stepwise
+from tests.soak import bearers, exporting, issuers, leaving, listening, moderation, resets, searches, stepwise
 from tests.soak.comparing import difference
 from tests.soak.history import Ref, Step, resolved
-from tests.soak.model import Mirror, is_id, number_of
+from tests.soak.input_checks import is_id, number_of
+from tests.soak.model import Mirror
 from tests.soak.running import PATIENCE, Difference, HistoryRun, any_cursor
 
 FOUND_WITHIN = 20.0  # seconds in which a change is found, on a busy machine: usually well under one
@@ -159,7 +160,7 @@ async def _log_in_with_token(run: HistoryRun, step: Step) -> None:
     numbers = await run.notes.new_actions(f"user:{user['username'].lower()}") if user else []
     run.model.roles_by_claims = numbers
     for place, number in enumerate(numbers):
-        run.notes.note_new(Ref(operation.number, ("claims", place)), "action", number)
+        run.notes.note_new(issuers.role_ref(operation.number, place), "action", number)
     run.compare(step, operation, answered)
 
 
@@ -291,6 +292,8 @@ KINDS: Mapping[str, Callable[[HistoryRun, Step], Awaitable[None]]] = {
     "purge": _purge,
     "reset": _reset,
     "token": _log_in_with_token,
+    "bearer": bearers.ask,
+    "ends": bearers.end,
     "fault": _fault,
     "healed": _heal,
 }

@@ -10,7 +10,8 @@ from random import Random
 from typing import Any
 
 from tests.soak.banned_texts import MOST, texts_of
-from tests.soak.model import Model, number_of
+from tests.soak.input_checks import number_of
+from tests.soak.model import Model
 from tests.soak.moderators import is_in_steps
 from tests.soak.records import Action, Article, Comment, User
 from tests.soak.requests import instant

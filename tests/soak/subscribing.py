@@ -62,6 +62,10 @@ class OverWebSocket:
         while "barrier" not in self.messages:
             await self.receive()
 
+    async def refresh(self, token: str) -> None:
+        """Go on with another token. Messages are handled in their order, so what follows is by this one."""
+        await self._socket.send(json.dumps({"type": "ping", "payload": {"Authorization": f"Bearer {token}"}}))
+
     async def receive(self) -> None:
         message = json.loads(await self._socket.recv())
         name = message.get("id", "")
@@ -102,24 +106,19 @@ class OverEvents:
             self.messages["articleChanged"].append(COMPLETE)
         elif line.startswith(b"data: {"):
             answer = orjson.loads(line.removeprefix(b"data: "))
-            self.messages["articleChanged"] += (answer["data"] or {"": str(answer)}).values()
+            self.messages["articleChanged"] += (answer.get("data") or {"": str(answer)}).values()
         elif not line:
             await asyncio.sleep(PATIENCE)
 
 
 @asynccontextmanager
-async def subscribed(
-    port: int, tokens: Sequence[str | None], article: str, *, is_visible: bool
-) -> AsyncIterator[list[Subscriber]]:
-    """
-    Subscribers over WebSockets and server-sent events in turns. The comments of a hidden article are sent to nobody.
-    """
-    chosen = SUBSCRIPTIONS if is_visible else {"articleChanged": SUBSCRIPTIONS["articleChanged"]}
+async def subscribed(port: int, tokens: Sequence[str | None], article: str) -> AsyncIterator[list[Subscriber]]:
+    """Subscribers over WebSockets and server-sent events in turns."""
     async with AsyncExitStack() as stack:
         found: list[Subscriber] = []
         for token in tokens:
-            found.append(await stack.enter_async_context(over_websocket(port, token, chosen)))
-            found.append(await stack.enter_async_context(_over_events(port, token)))
+            found.append(await stack.enter_async_context(over_websocket(port, token)))
+            found.append(await stack.enter_async_context(over_events(port, token)))
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(each.begin(article) for each in found))
         yield found
@@ -128,13 +127,13 @@ async def subscribed(
 @asynccontextmanager
 async def over_websocket(
     port: int, token: str | None, subscriptions: Mapping[str, str] = SUBSCRIPTIONS
-) -> AsyncIterator[Subscriber]:
+) -> AsyncIterator[OverWebSocket]:
     async with connect(f"ws://127.0.0.1:{port}/graphql", subprotocols=[PROTOCOL]) as socket:
         yield OverWebSocket(socket, token, subscriptions)
 
 
 @asynccontextmanager
-async def _over_events(port: int, token: str | None) -> AsyncIterator[Subscriber]:
+async def over_events(port: int, token: str | None) -> AsyncIterator[OverEvents]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**24)
     try:
         yield OverEvents(reader, writer, token)
@@ -169,9 +168,9 @@ class State(NamedTuple):
 
 
 def state(model: Model, viewer: User | None, article: Article) -> State:
-    """The comments of a hidden article are sent to nobody."""
+    """The comments of a hidden article are sent to those who may read it."""
     of_article = [each for each in model.comments.values() if each.article is article]
-    shown = {each.number: _comment(each) for each in of_article if article.is_visible}
+    shown = {each.number: _comment(each) for each in of_article if model.may_read(viewer, article)}
     announced = frozenset(each.number for each in of_article if each.is_announced)
     return State(_article(model, viewer, article), shown, announced)
 

@@ -1,6 +1,7 @@
 """The soak finds each fault of `mutants/` within a bounded number of operations."""
 
 import time
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -8,9 +9,11 @@ import pytest
 
 from tests.soak.databases import databases
 from tests.soak.mutating import Mutant, mutants
+from tests.soak.rules import EVERY
 from tests.soak.running import Difference
 from tests.soak.seeds import seeds
-from tests.soak.worlds import Settings, World, settings_of
+from tests.soak.world_settings import Settings, settings_of
+from tests.soak.worlds import World
 
 OPERATIONS = 6_000
 SECONDS = 240
@@ -35,6 +38,10 @@ async def difference(mutant: Mutant, tree: Path, seed: int) -> Difference | None
     """The first difference between a tree with a fault and the model, in a random history; None if it ends."""
     print(f"seed {seed}")
     policy = settings_of(seed).policy
+    if mutant.has_rules:
+        policy = replace(policy, rules=EVERY)
+    elif mutant.imported and policy.rules:  # archived texts have stood, and nobody knows when they leave
+        policy = replace(policy, rules=replace(policy.rules, first_texts=0))
     with databases() as made:
         world = World(seed, made, tree, Settings(mutant.partitions, None, policy, imported=mutant.imported))
         try:

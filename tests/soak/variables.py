@@ -270,59 +270,66 @@ class ValueGenerator:
     def _listing(self, about: Any, values: dict[str, Any]) -> tuple[Any, ...]:
         """The listing that is probably read with these arguments."""
         given = partial(_given, about, values)
-        name = self.user.lower if self.user else "nobody"
         match about["parent"], about["field"]:
             case "Article" | "Comment", field if field in OF_COMMENTS:
                 return self.listing or ("thread" if field == "thread" else "replies",)
-            case "Query", "articles":
-                group = given("group", None)
-                return ("articles", given("order", "SCORE"), group.lower() if group else None, _instant(given))
-            case "Query", "comments":
-                group = given("group", None)
-                return ("recent", group.lower() if group else None)
+            case "Group", "moderators":
+                return ("moderators", self.group)
             case "Group", _:
                 return ("articles", given("order", "SCORE"), self.group, _instant(given))
-            case "Query", "articlesByLink":
+            case "User", field:
+                return ("timeline" if field == "articles" else field, _name(self.user))
+            case "Query", field:
+                return self._listing_of_query(field, about, given)
+            case ("Inbox" | "Home" | "Feed") as parent, field:
+                return self._own_listing(parent, field, given)
+            case _:
+                return self.random.choice(self.known.kinds["voters"] or [("voters", 0)])
+
+    def _listing_of_query(self, field: str, about: Any, given: Callable[[str, Any], Any]) -> tuple[Any, ...]:
+        group = given("group", None)
+        match field:
+            case "articles":
+                return ("articles", given("order", "SCORE"), group.lower() if group else None, _instant(given))
+            case "comments":
+                return ("recent", group.lower() if group else None)
+            case "articlesByLink":
                 return ("links", canonical(given("link", "")))
-            case "Query", "moderationLog":
-                scope, kind = given("subjectId", None) or given("group", None), "all"
+            case "moderationLog":
+                scope, kind = given("subjectId", None) or group, "all"
                 if scope is not None:
                     kind = "subject" if "subjectId" in about else "group"
                 return ("log", kind, scope.lower() if isinstance(scope, str) else scope)
-            case "Query", "moderationQueue":
+            case "moderationQueue":
                 listings = [each for each in self.known.kinds["queue"] if each[1] == given("kind", "FLAGGED")]
                 return self.random.choice(listings or [("queue",)])
-            case "Query", "appeals":
+            case "appeals":
                 return self.random.choice(self.known.kinds["appeals"] or [("appeals",)])
-            case "Query", "held":
-                return ("held", self.viewer.lower if self.viewer else name)
-            case "Group", "moderators":
-                return ("moderators", self.group)
-            case "Query", "siteModerators":
+            case "siteModerators":
                 return ("moderators", None)
-            case "Query", "search":
-                arguments = (given("query", ""), about.get("kinds"), given("group", None), given("poster", None))
+            case "search":
+                arguments = (given("query", ""), about.get("kinds"), group, given("poster", None))
                 return searches.search(arguments[0][:500], *arguments[1:], about["order"]).listing
-            case "Query", "frontPage":
+            case "frontPage":
                 return ("good", self.day if "date" in about else None)
-            case "Query", "groups":
-                return ("groups",)
-            case "User", "articles":
-                return ("timeline", name)
-            case "User", field:
-                return (field, name)
-            case "Inbox", _:
-                return ("inbox", self.viewer.lower if self.viewer else name)
-            case "Home", "articles":
-                return ("home", self.viewer.lower if self.viewer else name, given("order", "HOT"), _instant(given))
-            case "Home", ("groups" | "hidden" | "blocked") as field:
-                return (field, self.viewer.lower if self.viewer else name)
-            case "Home", "saved":
-                return ("saved", self.viewer.lower if self.viewer else name)
-            case "Feed", _:
-                return ("feed", self.viewer.lower if self.viewer else name)
+            case "held":
+                return ("held", self._name_of_viewer)
             case _:
-                return self.random.choice(self.known.kinds["voters"] or [("voters", 0)])
+                return (field,)
+
+    def _own_listing(self, parent: str, field: str, given: Callable[[str, Any], Any]) -> tuple[Any, ...]:
+        """A listing that only the viewer has."""
+        if parent == "Home" and field == "articles":
+            return ("home", self._name_of_viewer, given("order", "HOT"), _instant(given))
+        return (field if parent == "Home" else parent.lower(), self._name_of_viewer)
+
+    @property
+    def _name_of_viewer(self) -> str:
+        return _name(self.viewer or self.user)
+
+
+def _name(user: User | None) -> str:
+    return user.lower if user else "nobody"
 
 
 def _given(about: Mapping[str, Any], values: Mapping[str, Any], name: str, usual: Any) -> Any:

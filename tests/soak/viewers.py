@@ -93,7 +93,9 @@ def subscribing(random: Random, model: Model, known: KnownValues) -> Subscribing
 def _about_pending(random: Random, model: Model, known: KnownValues, article: Article) -> Subscribing:
     """Of those who subscribe, only those who may read it do."""
     name, id = random.choice(("approveContent", "approveContent", "removeContent")), known.articles[article.number]
-    return Subscribing(name, {"subjectId": id, "reason": "looked at"}, id, list(viewers(random, model, article)))
+    comments = [each for each in model.comments.values() if each.article is article and each.is_visible]
+    subject = known.comments[comments[-1].number] if comments and random.random() < 0.7 else id
+    return Subscribing(name, {"subjectId": subject, "reason": "looked at"}, id, list(viewers(random, model, article)))
 
 
 def _approval(random: Random, model: Model, known: KnownValues, comment: Comment) -> Subscribing:

@@ -3,31 +3,29 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.soak import announcing, issuers
+from tests.soak import announcing, bearers, issuers
 from tests.soak.archiving import Stay, stories
 from tests.soak.banned_texts import MOST, texts_of
 from tests.soak.databases import Databases
 from tests.soak.documents import ACTING, HASHING, MODERATION, MUTATIONS, Document, DocumentGenerator
-from tests.soak.formulas import Policy
 from tests.soak.history import Operation, Ref, Step
-from tests.soak.inboxes import MOST_MENTIONS
 from tests.soak.inputs import PASSWORDS, VariableGenerator
 from tests.soak.leaving import UNTIL_DONE
 from tests.soak.model import Mirror
 from tests.soak.notes import POSTED
 from tests.soak.records import Article, Comment, User
-from tests.soak.rules import FILE
 from tests.soak.running import Difference, HistoryRun, is_search
-from tests.soak.server import ROOT, Server
+from tests.soak.server import ROOT
 from tests.soak.steps import run_step
 from tests.soak.stepwise import stepwise
 from tests.soak.subscribing import SUBSCRIPTIONS
 from tests.soak.viewers import Subscribing, subscribing, viewing
+from tests.soak.world_settings import Settings, settings_of
 
 BEGINNING = 1_600_000_000_000  # unix milliseconds
 USERS = ("alice", "Bob", "carol", "Dave-1", "eve_x", "Frank")
@@ -40,7 +38,8 @@ READS, WRITES = 60, 60  # documents that are sent again with other variables
 NEW = 0.04  # share of new documents
 EXPORTS, PURGES = 0.004, 0.003  # share of exports, and of texts that are purged
 TOLD = 0.01  # share of writes beside subscriptions to what is new
-TOKENS = 0.015  # share of tokens of an issuer
+TOKENS = 0.015  # share of tokens of an issuer that are exchanged for sessions
+BEARERS, ENDS = 0.02, 0.001  # share of operations by such tokens themselves, and of sockets that these end
 RESETS = 0.005  # share of users who get a link to choose a password
 LEAVING = 0.006  # share of users who leave, or come
 IN_STEPS = 0.02  # share of what moderators do in steps
@@ -54,53 +53,6 @@ SHOWN = ("removeContent", "removeContent", "approveContent", "revertModeration")
 INDEPENDENT = ("post", "comment", "vote", "voteOnComment", "followUser", "unfollowUser")
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The settings of the server of a world."""
-
-    partitions: int
-    cache: int | None
-    policy: Policy
-    database: str = "sqlite"  # or "postgresql"
-    imported: int = 0  # stories that are imported; articles leave Redis only where there are some
-
-    def of_server(self) -> dict[str, Any]:
-        settings = {
-            "workers": 2,
-            "partitions": self.partitions,
-            "voting_window": self.policy.voting_window,
-            "good_votes": self.policy.good_votes,
-            "vote_score": self.policy.vote_score,
-            "hot_seconds": self.policy.hot_seconds,
-            "mentions": MOST_MENTIONS,
-            "voters": self.policy.voters,
-        }
-        optional = {"cache": self.cache, "comment_days": self.policy.comment_days}
-        return settings | {name: value for name, value in optional.items() if value is not None}
-
-    def server(self, databases: Databases, root: Path) -> Server:
-        rules = FILE if self.policy.has_rules else ""
-        return Server(self.of_server(), databases, self.database, root, rules)
-
-
-def settings_of(seed: int) -> Settings:
-    """
-    Eight consecutive seeds have all combinations of partitions, caches and databases. Of two that follow each other one
-    has articles that leave Redis.
-    """
-    random = Random(seed)
-    score, window = random.choice((1.0, 1.0, 100.0, 432.0)), random.choice((8, 20, 60))
-    has_rules = bool((seed + seed // 2 + seed // 8) % 2)
-    voters = ("everybody", "moderators", "everybody", "nobody")[seed // 2 % 4]
-    comment_days = (None, None, 1)[seed % 3]
-    policy = Policy(
-        vote_score=score, voting_window=window, voters=voters, has_rules=has_rules, comment_days=comment_days
-    )
-    imported = (0, 40, 150, 260)[(seed + seed // 4) % 4]
-    database = ("sqlite", "postgresql")[(seed + seed // 2 + seed // 4) % 2]
-    return Settings((1, 16)[seed % 2], (None, 5)[seed // 2 % 2], policy, database, imported)
-
-
 class World:
     def __init__(self, seed: int, databases: Databases, root: Path = ROOT, settings: Settings | None = None) -> None:
         self.random = Random(seed)
@@ -112,6 +64,7 @@ class World:
         self.steps: list[Step] = []
         self._reading: list[Document] = []
         self._writing: list[Document] = []
+        self._bearers: list[str] = []  # tokens of an issuer that were sent themselves
         self._now = BEGINNING
         self._posts = 0  # at this instant
         self._began = time.monotonic()
@@ -194,6 +147,10 @@ class World:
             return self._reset()
         if self.random.random() < TOKENS:
             return self._by_token()
+        if self.random.random() < BEARERS:
+            return self._bearer()
+        if self.random.random() < ENDS and (ends := self._ends()):
+            return ends
         if self.random.random() < PURGES and (purge := self._purge()):
             return purge
         if self.random.random() < TOLD:
@@ -396,6 +353,28 @@ class World:
         given = {"token": issuers.token(self.random, self.run.model, subject)}
         document = self._generator().plain_mutation("logInWithToken")
         return self._step("token", [self._operation(document, None, {"i_m0": given})])
+
+    def _bearer(self) -> Step:
+        """An operation by the token of an issuer, sometimes one of before, which may have ended."""
+        model = self.run.model
+        if not self._bearers or self.random.random() < 0.6:
+            self._bearers.append(issuers.token(self.random, model))
+        text = self.random.choice(self._bearers[-5:])
+        user = issuers.user_of(model, text)
+        document = bearers.document(self._generator(), user)
+        self._posts += sum(each in POSTED for _, each in document.mutations)
+        return self._step("bearer", [replace(self._with_variables(document, user), token=text)])
+
+    def _ends(self) -> Step | None:
+        """Somebody posts by the newer one of two tokens, beside sockets and a stream that end with the other."""
+        chosen = bearers.ending(self.random, self.run.model)
+        if chosen is None:
+            return None
+        given = {"title": f"anew {self.random.randint(1, 9_999)}", "content": "by a newer token"}
+        document = self._generator().plain_mutation("post")
+        self._posts += 1
+        operation = self._operation(document, chosen.user, {"i_m0": given})
+        return replace(self._step("ends", [replace(operation, token=chosen.tokens[1])]), tokens=chosen.tokens)
 
     def _moderator(self) -> User | None:
         """Mostly an admin or a moderator of the site, often one of a group."""

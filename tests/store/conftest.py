@@ -1,4 +1,4 @@
-"""Fixtures of the store's tests: the events that scripts publish."""
+"""Fixtures of the store's tests: the events that scripts publish, and an article to comment on."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,7 +6,10 @@ import pytest
 from redis import Redis
 
 from store import keys
-from tests.conftest import servers_of
+from store.store import Store
+from tests.conftest import registered, servers_of
+from tests.store.discussions import PEOPLE
+from tests.store.reading import post
 
 Published = Callable[[], list[str]]
 LAST = "last message"
@@ -16,7 +19,7 @@ LAST = "last message"
 def published(redis: Redis, partitions: int) -> Iterator[Published]:
     """`published()` returns the messages published since its last call."""
     subscriber = redis.pubsub()
-    channels = ["last", *(keys.events(p) for p in range(partitions))]
+    channels = ["last", *(channel(p) for p in range(partitions) for channel in (keys.events, keys.vote_events))]
     subscriber.subscribe(*channels)
 
     def received() -> dict[str, str]:
@@ -37,3 +40,11 @@ def published(redis: Redis, partitions: int) -> Iterator[Published]:
     published()  # in a cluster, messages of the test before can arrive late
     yield published
     subscriber.close()
+
+
+@pytest.fixture
+async def article(store: Store) -> int:
+    """The number of an article of alice, in a store with the `PEOPLE` of `discussions`."""
+    for name in PEOPLE:
+        await registered(store, name)
+    return (await post(store, "alice")).number

@@ -154,3 +154,9 @@ def keep_levels(monkeypatch: pytest.MonkeyPatch, outer: int, inner: int) -> None
 
 async def died(*arguments: object) -> None:
     """Stands for the removal of comments by a process that died before it."""
+
+
+async def numbers_by(store: Store, username: str) -> list[int]:
+    """The numbers in a user's list of comments, newest first."""
+    p = store.site.home_of_user(username)
+    return [int(member) for member in await store.site.redis.run(("ZRANGE", keys.comments(p, username), 0, -1, "REV"))]

@@ -8,7 +8,8 @@ from store.articles import Draft
 from store.errors import Refusal
 from store.inboxes import InboxPage
 from store.listings import Window
-from store.records import Notification, NotificationKind, Position
+from store.notifications import Notification, NotificationKind
+from store.records import Position
 from store.store import Store
 from tests.store.reading import read
 

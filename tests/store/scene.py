@@ -14,6 +14,7 @@ from store import (
     article_moderation,
     bans,
     blocked,
+    effects,
     flags,
     hidden,
     home,
@@ -23,6 +24,8 @@ from store import (
     listings,
     log,
     memory,
+    moving,
+    removals,
     roles,
     saved,
     threads,
@@ -109,7 +112,7 @@ class Scene:
     @property
     def links(self) -> str:
         """The index of the link of `open`."""
-        return keys.links(self.p, links.digest(self.open.link or ""))
+        return links.LINKS(self.p, links.digest(self.open.link or ""))
 
     @property
     def account(self) -> str:
@@ -289,20 +292,20 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
     with suppress(InterruptedError):
         await reindex.set_weights(site, "show", {"vote_score": 1.0}, interrupt)
     await site.redis.run(("SET", keys.mark(scene.p), 1, "PX", 60_000))
-    await site.redis.run(("ZADD", keys.removing(scene.p), 1, scene.ghost))
+    await site.redis.run(("ZADD", removals.REMOVING(scene.p), 1, scene.ghost))
     await site.redis.run(("ZADD", RELISTING(scene.p), 1, f"{scene.ghost} all"))
     await site.redis.run(("HSET", FLOORS(scene.p), "all", 1))
-    await site.redis.run(("ZADD", keys.outdated(scene.p), 1, "1-0"))
+    await site.redis.run(("ZADD", log.OUTDATED(scene.p), 1, "1-0"))
     for kind in (bans.cleaning, bans.lifted, restoring, keys.recounted):
         await site.redis.run(("ZADD", kind(scene.p), 1, scene.ghost))
     for expiring in (bans.lifted, restoring):
         await site.redis.run(("PEXPIRE", expiring(scene.p), 3_600_000))
     await Lease(site, "task", 60_000).extend()
     await WriteLock(site).acquire()
-    for key in (keys.effects(scene.p), keys.applied(scene.p)):
+    for key in (effects.NOTED(scene.p), effects.APPLIED(scene.p)):
         await site.redis.run(("HSET", key, scene.p, "1-0"))
     await site.redis.run(("HSET", keys.archived(scene.p), "serial", 1))
-    await site.redis.run(("SADD", keys.moving(scene.p), scene.open.number))
+    await site.redis.run(("SADD", moving.MOVING(scene.p), scene.open.number))
 
 
 def pass_time(redis: "Redis", clock: Clock, seconds: int) -> None:

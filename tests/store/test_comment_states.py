@@ -134,7 +134,7 @@ async def _twins(store: Store, seed: int) -> Twins:
 
 
 async def all_that_is_shown(twin: Twin) -> dict[str, object]:
-    """All that reads of comments of an article come from, with comments by their indexes."""
+    """All that is shown of the comments of an article, with the index of each comment in place of its number."""
     store, found = twin.store, dict[str, object]()
     stored = await comments(store, twin.article)
     for order in ORDERS:
@@ -194,7 +194,7 @@ async def test_shown_again_comments_are_where_they_would_have_been(twins, store,
 
     shown, reference = [await all_that_is_shown(twin) for twin in pair.both]
     assert shown == reference
-    assert not list(redis.scan_iter("unlisted:*")) and not list(redis.scan_iter("held:*"))
+    assert not list(redis.scan_iter("unlisted:*")) and not list(redis.scan_iter("heldcomments:*"))
     assert await findings(store) == []
     assert await effects.pending(store.site) == []
 
@@ -308,7 +308,6 @@ async def test_long_chain_above_a_hidden_comment_leaves_the_thread_in_steps(
     twins, store, monkeypatch, redis, is_interrupted
 ):
     monkeypatch.setattr("store.comments.STUBS_AT_ONCE", 5)
-    monkeypatch.setattr("store.comment_moderation.comments.STUBS_AT_ONCE", 5)
     monkeypatch.setattr(removals, "REMOVED_AT_ONCE", 4)
     pair = await twins(4)
     for parent in (None, *range(20)):
@@ -322,12 +321,12 @@ async def test_long_chain_above_a_hidden_comment_leaves_the_thread_in_steps(
     for state in (PENDING, VISIBLE):
         await pair.set_state(20, state)
         if is_interrupted:
-            assert redis.exists(keys.removing(p))
+            assert redis.exists(removals.REMOVING(p))
         await removals.remove_all(store.site, p)
         sizes.append(len(await walked(store, twin.article, CommentOrder.BEST, 50)))
 
     assert sizes == [1, 21]
-    assert not redis.exists(keys.removing(p))
+    assert not redis.exists(removals.REMOVING(p))
     assert await findings(store) == []
 
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from archive import steps
 from store import comments as commands
-from store import effects, keys, listings, queries, removals, threads
+from store import effects, keys, queries, threads
 from store.errors import (
     CommentingClosed,
     Forbidden,
@@ -20,26 +19,14 @@ from store.errors import (
 )
 from store.log import START
 from store.log import read as read_log
-from store.maintenance import reindex
-from store.ranking.formulas import Order
 from store.records import ContentState, Vote
 from store.sessions import parse_token
-from store.store import Store
-from tests.conftest import registered
 from tests.store import discussions
-from tests.store.discussions import PEOPLE, comment, commented, comments, descendants, died
-from tests.store.reading import article as stored_article
-from tests.store.reading import downvoters, everything, numbers, post, profile, read, upvoters, verified
+from tests.store.discussions import PEOPLE, comment, commented, comments, descendants, numbers_by
+from tests.store.reading import downvoters, everything, post, profile, read, upvoters
 
 pytestmark = pytest.mark.routed
 WEEK = 7 * 86_400
-
-
-@pytest.fixture
-async def article(store) -> int:
-    for name in PEOPLE:
-        await registered(store, name)
-    return (await post(store, "alice")).number
 
 
 async def count_of(store, article: int) -> int:
@@ -57,11 +44,6 @@ async def vote_of(store, number: int, voter: str) -> Vote:
     return found[number]
 
 
-async def own(store, username: str) -> list[int]:
-    p = store.site.home_of_user(username)
-    return [int(member) for member in await store.site.redis.run(("ZRANGE", keys.comments(p, username), 0, -1, "REV"))]
-
-
 async def test_comment_answers_an_article_or_a_comment(store, article, clock):  # C1, C3
     first = await commented(store, article, "bob", text="**first**")
     clock.advance(1)
@@ -73,7 +55,7 @@ async def test_comment_answers_an_article_or_a_comment(store, article, clock):  
     assert (await comment(store, first.number)).reply_count == 1
     assert await count_of(store, article) == 2
     assert await vote_of(store, first.number, "bob") is Vote.UP
-    assert [await own(store, name) for name in ("bob", "carol")] == [[first.number], [reply.number]]
+    assert [await numbers_by(store, name) for name in ("bob", "carol")] == [[first.number], [reply.number]]
 
 
 async def test_numbers_of_comments_are_shared_with_articles_and_name_the_partition(store, article):
@@ -352,7 +334,7 @@ async def test_comment_with_replies_leaves_a_stub_until_the_last_goes(store, art
     assert await count_of(store, article) == 1
     assert await counts(store, [first.number, second.number]) == {first.number: 1, second.number: 1}
     assert (await comment(store, first.number)).reply_count == 0
-    assert await own(store, "bob") == []
+    assert await numbers_by(store, "bob") == []
     assert (await profile(store, "bob")).karma == 0
     for call in (
         store.comments.vote(first.number, "dave", Vote.UP),
@@ -362,7 +344,7 @@ async def test_comment_with_replies_leaves_a_stub_until_the_last_goes(store, art
             await call
 
     await store.comments.delete(third.number, "dave")
-    assert await own(store, "bob") == []
+    assert await numbers_by(store, "bob") == []
     assert await count_of(store, article) == 0
 
 
@@ -415,7 +397,7 @@ async def check_karma(store, article: int) -> None:
     for name in PEOPLE:
         theirs = [each for each in visible if each.poster == name]
         assert (await profile(store, name)).karma == sum(each.votes - 1 for each in theirs)
-        assert await own(store, name) == [each.number for each in reversed(theirs)]
+        assert await numbers_by(store, name) == [each.number for each in reversed(theirs)]
 
 
 async def test_karma_that_a_dead_process_left_arrives_once(store, article, monkeypatch):  # C7
@@ -482,308 +464,3 @@ async def test_changes_are_entries_of_the_log(store, article, clock):
         "poster": "bob", "karma": "1", "stub": "1", "removed": "", "entries": entries[3].values["entries"],
         "notified": f"reply:alice:{keys.slot('alice')}:{clock.now}",
     }  # fmt: skip
-
-
-async def test_deleting_an_article_takes_its_comments_with_it(store, article, redis, caplog):
-    made: list = []
-    await discussions.discuss(store, article, random.Random(5), 400, made)
-    await store.articles.delete(article, "alice")
-    p = store.site.home_of_article(article)
-    for call in (
-        store.comments.vote(made[0].number, "zoe", Vote.UP),
-        store.comments.post(article, None, "bob", "a text"),
-        store.comments.edit(made[0].number, made[0].poster, "a text"),
-    ):
-        with pytest.raises(NotFound):
-            await call
-    await removals.remove_all(store.site, p)
-
-    kinds = {key.split(":")[0] for key in everything(redis)}
-    assert not kinds & {"comment", "replies", "tree", "stubs", "voted", "downvoted", "removing", "comments", "logged"}
-    assert [(await profile(store, name)).karma for name in PEOPLE] == [0] * 5
-    assert await effects.pending(store.site) == []
-    assert "are lost" not in caplog.text
-
-
-@pytest.mark.parametrize("partitions", [8], ids=["8 partitions"], indirect=True)
-async def test_deletion_succeeds_if_the_thread_cannot_be_removed_at_once(store, article, redis, monkeypatch):
-    await commented(store, article, "bob")
-    p, remove = store.site.home_of_article(article), removals.remove_thread
-
-    async def remove_in_a_closed_partition(*arguments):
-        redis.set(keys.closed(p), "1")
-        await remove(*arguments)
-
-    monkeypatch.setattr(removals, "remove_thread", remove_in_a_closed_partition)
-    await store.articles.delete(article, "alice")
-    assert redis.zrange(keys.removing(p), 0, -1) == [str(article)]
-
-    redis.delete(keys.closed(p))
-    await removals.remove_all(store.site, p)
-    assert not {key.split(":")[0] for key in everything(redis)} & {"comment", "tree", "removing"}
-
-
-async def test_comments_of_a_deleted_article_are_removed_by_another_process(
-    store, article, redis_url, partitions, policy, clock, monkeypatch
-):
-    await commented(store, article, "bob")
-    monkeypatch.setattr(removals, "remove_thread", died)
-    await store.articles.delete(article, "alice")
-    monkeypatch.setattr(removals, "INTERVAL", 0.01)
-    other = await Store.open(redis_url, policy, partitions, clock=clock)
-
-    async with removals.removing(other.site):
-        async with asyncio.timeout(10):
-            while await own(store, "bob"):  # noqa: ASYNC110 - a task of another store removes it
-                await asyncio.sleep(0.01)
-    assert await own(store, "bob") == []
-    await other.close()
-
-
-@pytest.fixture
-async def stubs(store, article, monkeypatch) -> list[int]:
-    """A chain of 30 comments, of which only the last is not deleted. Few are removed at once."""
-    monkeypatch.setattr(commands, "STUBS_AT_ONCE", 8)
-    monkeypatch.setattr(removals, "REMOVED_AT_ONCE", 3)
-    chain = [await commented(store, article, "bob")]
-    for _ in range(29):
-        chain.append(await commented(store, article, "bob", chain[-1]))
-    for each in chain[:-1]:
-        await store.comments.delete(each.number, "bob")
-    return [each.number for each in chain]
-
-
-@pytest.mark.parametrize("is_interrupted", [False, True])
-async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redis, monkeypatch, is_interrupted):  # C6
-    """It is gone when the deletion is answered. What an interrupted one leaves, a task removes. The log names each."""
-    p = store.site.home_of_article(article)
-    monkeypatch.setattr(removals, "INTERVAL", 0.01)
-    if is_interrupted:
-        monkeypatch.setattr(removals, "settle", died)
-    await store.comments.delete(stubs[-1], "bob")
-    assert [each.number for each in await comments(store, article)] == (stubs[:21] if is_interrupted else [])
-
-    async with removals.removing(store.site), asyncio.timeout(10):
-        while redis.exists(keys.removing(p)):  # noqa: ASYNC110 - a task removes it
-            await asyncio.sleep(0.01)
-
-    kinds = {key.split(":")[0] for key in everything(redis)}
-    assert not kinds & {"comment", "replies", "tree", "stubs", "removing"}
-    named = []
-    for entry in await read_log(store.site, p, START, 10_000):
-        if entry.kind == "comment_deleted" and not entry.values["stub"]:
-            named += [int(entry.subject.removeprefix("comment:")), *map(int, entry.values["removed"].split())]
-    assert named == stubs[::-1]
-    assert await effects.pending(store.site) == []
-    assert await verified(store) == []
-
-
-async def test_chain_of_stubs_of_a_deleted_article_goes_with_it(store, article, stubs, redis, monkeypatch):
-    monkeypatch.setattr(removals, "settle", died)
-    await store.comments.delete(stubs[-1], "bob")
-    await store.articles.delete(article, "alice")
-    await removals.remove_all(store.site, store.site.home_of_article(article))
-
-    kinds = {key.split(":")[0] for key in everything(redis)}
-    assert not kinds & {"comment", "replies", "tree", "stubs", "removing", "logged"}
-
-
-async def test_comment_changes_nothing_of_its_article_but_its_count_and_activity(store, article, clock):
-    before = await stored_article(store, article)
-    clock.advance(1)
-    await commented(store, article, "bob")
-
-    assert await stored_article(store, article) == before._replace(active_at=clock.now, comment_count=1)
-
-
-async def test_article_is_as_active_as_its_newest_visible_comment(store, article, clock, redis):  # L10
-    posted_at, seen = clock.now, []
-    clock.advance(1)
-    first = await commented(store, article, "bob")
-    clock.advance(1)
-    newer = (await post(store, "bob")).number
-    clock.advance(1)
-    second = await commented(store, article, "carol", first)
-    clock.advance(1)
-    stub = await commented(store, article, "carol", second)
-    last = await commented(store, article, "bob", stub)
-    await store.comments.vote(first.number, "dave", Vote.UP)
-    await store.comments.delete(stub.number, "carol")
-    for deleted in (None, last, second, first):
-        if deleted:
-            await store.comments.delete(deleted.number, deleted.poster)
-        seen.append(((await stored_article(store, article)).active_at, await by_activity(store)))
-        assert await verified(store) == []
-    clock.advance(1)
-    await commented(store, article, "bob")
-
-    assert seen == [
-        (posted_at + 4000, [article, newer]),
-        (posted_at + 3000, [article, newer]),
-        (posted_at + 1000, [newer, article]),
-        (None, [newer, article]),
-    ]
-    assert (await stored_article(store, article)).active_at == clock.now
-    assert await by_activity(store) == [article, newer]
-
-
-@pytest.mark.parametrize(("writers", "times"), [(1, 160), (60, 4)])
-async def test_activity_is_exact_in_a_thread_of_any_size(store, article, clock, redis, writers, times):  # L10
-    """It grows beyond the size from which on its comments are kept by time, shrinks, and grows again."""
-    chance, made = random.Random(6), [await commented(store, article, "bob")]
-    p = store.site.home_of_article(article)
-
-    async def change(share: float) -> None:
-        if made and chance.random() < share:
-            victim = made.pop(-1 if chance.random() < 0.5 else chance.randrange(len(made)))
-            await store.comments.delete(victim.number, victim.poster)
-            return
-        parent = chance.choice(made) if made and chance.random() < 0.8 else None
-        try:
-            made.append(await commented(store, article, chance.choice(PEOPLE), parent))
-        except NotFound:
-            assert writers > 1  # the parent was deleted meanwhile
-
-    async def check() -> None:
-        found = [each for each in await comments(store, article) if each.state is ContentState.VISIBLE]
-        newest = max([each.posted_at for each in found], default=None)
-        assert (await stored_article(store, article)).active_at == newest
-        assert redis.zscore(keys.index(p, "active"), keys.member(article)) == (newest or posted_at)
-
-    posted_at, sizes = (await stored_article(store, article)).posted_at, set()
-    for share in (0.1, 0.9, 0.1):  # of deletions
-        for _ in range(times):
-            clock.advance(chance.choice((-0.01, 0.001, 0.02)))
-            await asyncio.gather(*(change(share) for _ in range(writers)))
-            await check()
-            sizes.add(redis.exists(keys.latest(p, article)))
-    assert sizes == {0, 1}
-    assert await verified(store) == []
-
-
-@pytest.fixture
-async def long_thread(store, article, clock) -> list[int]:
-    """Comments of which `latest` keeps the times: each answers the one before it."""
-    chain = [await commented(store, article, "bob")]
-    for _ in range(149):
-        clock.advance(0.001)
-        chain.append(await commented(store, article, "bob", chain[-1]))
-    return [each.number for each in chain]
-
-
-async def test_comments_by_time_are_verified_and_repaired(store, article, long_thread, redis):
-    p = store.site.home_of_article(article)
-    latest, before = keys.latest(p, article), redis.zrange(keys.latest(p, article), 0, -1, withscores=True)
-    missing, late, foreign = keys.member(long_thread[0]), keys.member(long_thread[1]), keys.member(article)
-    redis.zrem(latest, missing)
-    redis.zadd(latest, {late: before[-1][1] + 1, foreign: 5})
-    found = {(each.where, each.found) for each in await verified(store)}
-    await verified(store, repair=True)
-
-    assert found == {
-        (f"{latest} {missing}", "nothing"),
-        (f"{latest} {late}", f"{before[-1][1] + 1:.0f}"),
-        (f"{latest} {foreign}", "5"),
-        (f"{keys.article(p, article)} active", f"{before[-1][1]:.0f}"),
-    }
-    assert redis.zrange(latest, 0, -1, withscores=True) == before
-    assert await verified(store) == []
-
-
-async def test_comments_by_time_are_made_again_where_they_are_missing(store, article, long_thread, redis):  # L10
-    """A store of an earlier version lacks them."""
-    latest = keys.latest(store.site.home_of_article(article), article)
-    before = redis.zrange(latest, 0, -1)
-    for delete_or_post in (
-        lambda: store.comments.delete(long_thread[-1], "bob"),
-        lambda: commented(store, article, "bob"),
-    ):
-        redis.delete(latest)
-        assert await verified(store) == []
-        await delete_or_post()
-        assert redis.zrange(latest, 0, 148) == before[:-1]
-        assert await verified(store) == []
-
-
-async def test_deleted_article_leaves_no_comments_by_time(store, article, long_thread, redis):
-    await store.articles.delete(article, "alice")
-
-    assert not redis.exists(keys.latest(store.site.home_of_article(article), article))
-
-
-async def test_comment_by_a_late_clock_moves_nothing_back(store, article, clock):
-    clock.advance(5)
-    await commented(store, article, "bob")
-    active_at = clock.now
-    clock.advance(-60)
-    await commented(store, article, "carol")
-
-    assert (await stored_article(store, article)).active_at == active_at
-    assert await by_activity(store) == [article]
-
-
-async def by_activity(store) -> list[int]:
-    return await numbers(store, listings.whole(store.site, Order.ACTIVE))
-
-
-async def test_comments_move_an_article_in_its_groups_and_in_those_it_joins(store, article, clock):  # L10
-    for each in ("show", "ask"):
-        await post(store, "bob", groups=[each])
-    clock.advance(1)
-    await commented(store, article, "bob")
-    await store.articles.regroup(article, "alice", ["show", "ask"], [])
-    clock.advance(1)
-    other = (await numbers(store, listings.group(store.site, "show", Order.ACTIVE)))[-1]
-    await commented(store, other, "bob")
-
-    assert await numbers(store, listings.group(store.site, "show", Order.ACTIVE)) == [other, article]
-    assert (await numbers(store, listings.group(store.site, "ask", Order.ACTIVE)))[0] == article
-
-
-async def test_store_without_the_order_has_no_index_of_activity(store, article, redis):
-    await reindex.reindex(store.site, [Order.SCORE], lambda count: None)
-    await commented(store, article, "bob")
-    without = list(redis.scan_iter("active:*"))
-    await reindex.reindex(store.site, [Order.SCORE, Order.ACTIVE], lambda count: None)
-
-    assert without == []
-    assert await by_activity(store) == [article]
-    assert await verified(store) == []
-
-
-@pytest.mark.parametrize("damage", [{"active": "5"}, {"active": "soon"}, {"comments": "0"}, None])
-async def test_wrong_activity_is_reported_and_repaired(store, article, clock, redis, damage):
-    await store.articles.regroup(article, "alice", ["show"], [])
-    clock.advance(1)
-    await commented(store, article, "bob")
-    p = store.site.home_of_article(article)
-    hash, indexes = keys.article(p, article), [keys.index(p, "active"), keys.group(p, "show", "active")]
-    if damage:
-        redis.hset(hash, mapping=damage)
-    else:
-        redis.delete(*indexes)
-    found = {finding.where for finding in await verified(store)}
-    await verified(store, repair=True)
-
-    fields = {f"{hash} {field}" for field in damage or ()}
-    assert found == {*fields, *(f"{index} {keys.member(article)}" for index in indexes)}
-    assert await verified(store) == []
-    assert (await stored_article(store, article)).active_at == clock.now
-    assert [redis.zscore(index, keys.member(article)) for index in indexes] == [clock.now] * 2
-
-
-@pytest.mark.parametrize("field", ["locked", "state"])
-async def test_locked_or_hidden_article_is_not_archived(store, article, redis, field):
-    p = store.site.home_of_article(article)
-    redis.hset(keys.article(p, article), field, "1" if field == "locked" else "removed")
-
-    assert await steps.archivable(store.site, p, [article]) == []
-
-
-async def test_article_with_comments_is_not_archived(store, article):
-    p = store.site.home_of_article(article)
-    posted = await commented(store, article, "bob")
-    assert await steps.archivable(store.site, p, [article]) == []
-
-    await store.comments.delete(posted.number, "bob")
-    assert [each.article.number for each in await steps.archivable(store.site, p, [article])] == [article]

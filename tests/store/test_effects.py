@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from store import effects, keys, log
+from store import effects, followed, keys, log
 from store.client.client import RedisUsage, current_usage
 from store.errors import StoreUnavailable
 from store.maintenance import dangling_follows
@@ -48,14 +48,14 @@ def leave_effects(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def sides(redis, store) -> tuple[set, set]:
     """All follows with their times, as the followers and as the followees have them."""
-    site, followed, following = store.site, set(), set()
+    site, by_followees, by_followers = store.site, set(), set()
     for name in PEOPLE:
         home = site.home_of_user(name)
-        pairs = redis.zrange(keys.following(home, name), 0, -1, withscores=True)
-        following |= {(name, other, since) for other, since in pairs}
-        pairs = redis.zrange(keys.followers(home, name), 0, -1, withscores=True)
-        followed |= {(other, name, since) for other, since in pairs}
-    return followed, following
+        pairs = redis.zrange(followed.following(home, name), 0, -1, withscores=True)
+        by_followers |= {(name, other, since) for other, since in pairs}
+        pairs = redis.zrange(followed.followers(home, name), 0, -1, withscores=True)
+        by_followees |= {(other, name, since) for other, since in pairs}
+    return by_followees, by_followers
 
 
 async def change_at_random(stores, clock, times, seed) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from resolvers.dataloader import Reads
 from resolvers.feeds import posters_of
-from store import keys
+from store import followed, keys
 from store.listings import Window
 from store.records import Position
 from store.store import Store
@@ -69,7 +69,7 @@ async def _filled(store, posted):
         if times:
             commands.append(("ZADD", keys.newest_posts(p), max(times), name))
         if each:
-            commands.append(("ZADD", keys.following(store.site.home_of_user(VIEWER), VIEWER), 1, name))
+            commands.append(("ZADD", followed.following(store.site.home_of_user(VIEWER), VIEWER), 1, name))
     await store.site.redis.pipeline(commands)
     return sorted(feed, reverse=True)
 

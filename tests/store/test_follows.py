@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from store import keys, listings
+from store import followed, listings
 from store.errors import NotFound, SelfFollow
 from tests.conftest import registered
 from tests.store.reading import everything, page
@@ -61,7 +61,7 @@ async def test_following_an_unknown_user_is_refused(store, alice, redis):  # F2
 
 
 async def test_follow_with_one_side_is_completed_by_repeating_it(store, alice, bob, redis):  # F2
-    redis.zadd(keys.followers(store.site.home_of_user(bob), bob), {"Alice": 1})
+    redis.zadd(followed.followers(store.site.home_of_user(bob), bob), {"Alice": 1})
 
     assert (await store.follows.follow(alice, bob)).changed
     assert [name for name, _ in await listed(store, listings.following(store.site, alice))] == ["bob"]

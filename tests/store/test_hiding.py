@@ -5,7 +5,18 @@ import random
 
 import pytest
 
-from store import article_moderation, bans, comment_moderation, effects, flaggers, flags, keys, listings, reverts
+from store import (
+    article_moderation,
+    bans,
+    comment_moderation,
+    effects,
+    flaggers,
+    flags,
+    keys,
+    listings,
+    removals,
+    reverts,
+)
 from store.errors import Forbidden, Unauthenticated
 from store.flags import FlagReason, Queue
 from store.ranking.formulas import Order
@@ -140,7 +151,7 @@ async def test_hidden_article_is_where_pending_ones_are(store, redis, alice, thr
     assert await listed(store) == [[], []]
     assert redis.zscore(keys.comments(p, "alice"), keys.member(comment.number)) is None
     assert redis.zscore(keys.held(p, "alice"), keys.member(hidden.number)) == hidden.posted_at
-    assert not redis.exists(keys.removing(p))
+    assert not redis.exists(removals.REMOVING(p))
     assert await verified(store) == []
 
 

@@ -11,7 +11,8 @@ from store.listings import Window
 from store.log import START
 from store.log import read as read_log
 from store.maintenance.import_stories import Story, import_batch
-from store.records import NotificationKind, Position
+from store.notifications import NotificationKind
+from store.records import Position
 from store.sessions import parse_token
 from store.store import Store
 from tests.conftest import registered

@@ -9,6 +9,8 @@ from store import (
     keys,
     kinds,
     leases,
+    links,
+    listings,
     mailboxes,
     mails,
     recent_comments,
@@ -33,9 +35,9 @@ EXAMPLES: dict[kinds.Text, int | str] = {
     flags.QUEUE_NAME: "flagged",
     flags.QUEUE_SCOPE: "group:show",
     keys.DIGEST: DIGEST,
-    keys.LINK_DIGEST: DIGEST[:32],
+    links.LINK_DIGEST: DIGEST[:32],
     keys.ORDER: "votes",
-    keys.REPLY_ORDER: "votes",
+    threads.REPLY_ORDER: "votes",
     threads.PINNED_ORDER: "votes",
     keys.LISTING: "group:show:votes",
     keys.TIME: AT,
@@ -155,4 +157,4 @@ def test_key_in_a_wrong_partition_is_not_a_key(store):
     homes = {p for p in range(16) if kinds.parse(keys.user(p, "alice"), store.site.partitions)}
 
     assert homes == {store.site.home_of_user("alice")}
-    assert kinds.parse(keys.good_articles(store.site.partitions), store.site.partitions) is None
+    assert kinds.parse(listings.GOOD_ARTICLES(store.site.partitions), store.site.partitions) is None

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from store import effects, keys, links, log, server_keys
+from store import effects, idempotency, keys, links, log, server_keys
 from store.articles import Draft
 from store.errors import BadCredentials, Refusal, StoreUnavailable
 from store.log import Entry
@@ -294,7 +294,7 @@ async def test_no_entry_has_a_secret(store, redis, clock):
     secrets = {*PASSWORDS, opened.token, parse_token(opened.token).digest, hashed, again}
     secrets |= {links.digest("https://example.com/"), *redis.hvals(server_keys.serverkeys(0))}
     for p in range(store.site.partitions):
-        for pattern in (keys.session(p, "*"), keys.posted(p, "*", "*")):
+        for pattern in (keys.session(p, "*"), idempotency.POSTED(p, "*", "*")):
             secrets |= {key.rsplit(":", 1)[1] for key in redis.scan_iter(pattern)}
     text = " ".join(str(entry) for entry in await entries(store))
 
@@ -436,6 +436,21 @@ async def test_position_that_the_log_never_had_is_missing(store, ids):
     assert not await log.has_all_after(store.site, p, f"{time + 3_600_000}-0")
 
 
+async def test_lag_is_counted_in_steps_up_to_its_most(store, ids, monkeypatch):
+    """In one, a consumer that is far behind would let the server of the log answer nobody for tens of milliseconds."""
+    whole = await log.lags(store.site, {})
+    monkeypatch.setattr(log, "COUNTED_AT_ONCE", 3)
+    in_steps = await log.lags(store.site, {})
+    lengths = await log.lengths(store.site)
+    monkeypatch.setattr(log, "MAX_LAG", 4)
+
+    assert [lag.entries for lag in whole] == [lag.entries for lag in in_steps] == lengths and max(lengths) > 4
+    assert all(abs(one.seconds - other.seconds) < 5 for one, other in zip(whole, in_steps, strict=True))
+    assert [lag.entries for lag in await log.lags(store.site, {})] == [min(each, 4) for each in lengths]
+    newest = dict(enumerate(await log.newest(store.site)))
+    assert await log.lags(store.site, newest) == [log.Lag(0, 0.0)] * store.site.partitions
+
+
 async def test_trimming_goes_on_over_many_steps(store, ids, monkeypatch):
     monkeypatch.setattr(log, "TRIMMED_AT_ONCE", 2)
     assert await log.trim(store.site, 0, 1_000) >= 5
@@ -457,7 +472,7 @@ async def test_log_is_trimmed_while_the_server_runs(store, ids, monkeypatch):
 @pytest.mark.parametrize("text", ["", "now", "12", "-1-2", "1-2-3"])
 async def test_malformed_position_counts_as_the_start(store, ids, redis, text):
     p = store.site.home_of_user("alice")
-    redis.hset(keys.consumers(p), "reader", text)
+    redis.hset(log.CONSUMERS(p), "reader", text)
 
     await log.trim(store.site, 0, 1_000)
 

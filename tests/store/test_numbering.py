@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from store import keys, listings, records
+from store import keys, listings, numbering
 from store.errors import StoreUnavailable
 from store.maintenance.import_stories import Story, import_batch
 from store.ranking.formulas import Order
@@ -163,7 +163,7 @@ async def test_number_of_a_story_contains_its_time(store, story):
 async def test_number_of_an_old_story_is_higher_than_those_of_early_versions(store, story, time):
     number = await imported(store, replace(story, time=time))
 
-    assert number // keys.SLOTS == records.FIRST_STORY_SEQUENCE
+    assert number // keys.SLOTS == numbering.FIRST_STORY_SEQUENCE
 
 
 async def test_numbers_of_stories_with_equal_times_rise_in_the_given_order(store, story):

@@ -2,12 +2,12 @@
 
 import pytest
 
-from store import records
+from store import numbering, records
 
 
 def test_article_id_has_a_number():
     assert records.article_number("article:1541") == 1541
-    assert records.article_number(f"article:{records.HIGHEST_NUMBER}") == records.HIGHEST_NUMBER
+    assert records.article_number(f"article:{numbering.HIGHEST_NUMBER}") == numbering.HIGHEST_NUMBER
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_article_id_has_a_number():
         "article:1:2",
         "article:\u0661",
         "article:1\n",
-        f"article:{records.HIGHEST_NUMBER + 1}",
+        f"article:{numbering.HIGHEST_NUMBER + 1}",
     ],
 )
 def test_other_texts_are_no_article_id(id):

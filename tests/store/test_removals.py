@@ -70,7 +70,7 @@ async def test_lists_and_inboxes_are_right_when_the_deletion_is_answered(store, 
     await asyncio.gather(*(store.comments.vote(each, "voter", Vote.UP) for each in comments))
     await store.articles.delete(article, "bob")
 
-    removing = keys.removing(store.site.home_of_article(article))
+    removing = removals.REMOVING(store.site.home_of_article(article))
     assert redis.zrange(removing, 0, -1) == [str(article)]
     assert await shown(other) == expected
     assert await verified(store) == []

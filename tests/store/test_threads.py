@@ -9,20 +9,12 @@ from store import keys, threads
 from store.listings import Window
 from store.records import Vote
 from store.threads import CommentOrder, ThreadLevel, ThreadPosition, ThreadWindow
-from tests.conftest import registered
 from tests.store import discussions
 from tests.store.discussions import PEOPLE, commented, comments, expected, keep_levels, thread, walked
 from tests.store.pinned_walks import Model, Walk, agrees, check_page, walk_while_changing
 from tests.store.reading import post, read
 
 ORDERS = list(CommentOrder)
-
-
-@pytest.fixture
-async def article(store) -> int:
-    for name in PEOPLE:
-        await registered(store, name)
-    return (await post(store, "alice")).number
 
 
 async def discussion(store, article: int, seed: int, turns: int = 150) -> list:
@@ -218,7 +210,7 @@ async def test_cost_of_a_page_does_not_grow_with_the_thread(store, article, redi
     def fill(start: int, count: int) -> None:
         p = store.site.home_of_article(article)
         for order in ("best", "votes", "time", "controversial"):
-            redis.zadd(keys.replies(p, article, order), {keys.member(start + each): each for each in range(count)})
+            redis.zadd(threads.REPLIES(p, article, order), {keys.member(start + each): each for each in range(count)})
 
     fill(1, 200)
     before = await commands(ThreadWindow(100))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from store import followed, keys, leaving, moderation_records, records, roles, validation
+from store import followed, idempotency, keys, leaving, moderation_records, records, roles, validation
 from store.client import Command
 from store.kinds import Key, Kind
 from store.leaving import Leaver
@@ -132,9 +132,9 @@ class FollowsRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         for followee, since in self.followees.items():
-            yield ("ZADD", keys.followers(site.home_of_user(followee), followee), since, self.follower)
+            yield ("ZADD", followed.followers(site.home_of_user(followee), followee), since, self.follower)
         members = [part for followee, since in self.followees.items() for part in (since, followee)]
-        yield ("ZADD", keys.following(site.home_of_user(self.follower), self.follower), *members)
+        yield ("ZADD", followed.following(site.home_of_user(self.follower), self.follower), *members)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class PostedRecord(Record):
         return int(self.value.split()[0])
 
     def commands(self, site: Site) -> Iterator[Command]:
-        return self._restored(site, keys.posted, site.home_of_user(self.username), keys.article)
+        return self._restored(site, idempotency.POSTED, site.home_of_user(self.username), keys.article)
 
     def _restored(self, site: Site, kind: Kind, p: int, subject: Kind) -> Iterator[Command]:
         left = self.ends - site.clock()
@@ -199,7 +199,7 @@ class CommentedRecord(PostedRecord):
     kind = "commented"
 
     def commands(self, site: Site) -> Iterator[Command]:
-        return self._restored(site, keys.commented, site.home_of_article(self.number), keys.comment)
+        return self._restored(site, idempotency.COMMENTED, site.home_of_article(self.number), keys.comment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +308,7 @@ async def read_posted(site: Site, found: Sequence[Key], skipped: Skipped) -> lis
     read = []
     for key, value, left in zip(found, replies[::2], replies[1::2], strict=True):
         username, digest = key.suffix.split(":")
-        record = PostedRecord if key.kind is keys.posted else CommentedRecord
+        record = PostedRecord if key.kind is idempotency.POSTED else CommentedRecord
         if value and left > 0:
             read.append((key.text, record(username, digest, value, now + left)))
     return valid(read, skipped)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from store import annulments, appeals, bans, keys, moderation, moderation_records, records
+from store import annulments, appeals, bans, keys, moderation, moderation_records, notifications, records
 from store.client import Command
 from store.kinds import Key
 from store.maintenance.records.record import (
@@ -83,9 +83,9 @@ class ActionRecord(Record):
             yield ("ZADD", bans.cleaning(p), self.fields["at"], self.number)
         if "votes" in self.fields and not self._is_settled:
             yield ("ZADD", annulments.annulling(p), self.fields["at"], self.number)
-        for each in records.notified(self.fields.get("notified", "")):
+        for each in notifications.notified(self.fields.get("notified", "")):
             inbox = keys.inbox(site.home_of_user(each.username), each.username)
-            yield ("ZADD", inbox, each.at, records.notification_member(self.number, each.kind, self.kind))
+            yield ("ZADD", inbox, each.at, notifications.notification_member(self.number, each.kind, self.kind))
 
     @property
     def _is_settled(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from store import held_edits, keys, links, records, threads
+from store import held_edits, keys, links, notifications, records, threads
 from store.client import Argument, Command
 from store.kinds import Key, Kind
 from store.maintenance.records.record import (
@@ -98,9 +98,9 @@ class VotedOnRecord(Record):
                 yield ("SADD", kind(p, self.number), *voters[start : start + VOTERS_AT_ONCE])
 
     def _notifications(self, site: Site) -> Iterator[Command]:
-        for each in records.notified(self.fields.get("notified", "")):
+        for each in notifications.notified(self.fields.get("notified", "")):
             inbox = keys.inbox(site.home_of_user(each.username), each.username)
-            yield ("ZADD", inbox, each.at, records.notification_member(self.number, each.kind, self.kind))
+            yield ("ZADD", inbox, each.at, notifications.notification_member(self.number, each.kind, self.kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ async def _bare(site: Site, article: int) -> dict[int, int]:
     """
     p, after, found = site.home_of_article(article), "-", dict[int, int]()
     while after:
-        command: Command = ("ZRANGEBYLEX", keys.stubs(p, article), after, "+", "LIMIT", 0, RECORDS_AT_ONCE)
+        command: Command = ("ZRANGEBYLEX", threads.STUBS(p, article), after, "+", "LIMIT", 0, RECORDS_AT_ONCE)
         members = await site.redis.run(command)
         numbers = [int(member.split()[1]) for member in members]
         hashes = await site.redis.pipeline([("HMGET", keys.comment(p, each), "bare", "depth") for each in numbers])

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from store import keys, records
+from store import keys, numbering
 from store.client import Command
 from store.kinds import Text
 from store.site import Site
@@ -103,7 +103,7 @@ def check_fields(
 
 
 def check_number(where: str, number: int) -> None:
-    if not keys.SLOTS <= number <= records.HIGHEST_NUMBER:
+    if not keys.SLOTS <= number <= numbering.HIGHEST_NUMBER:
         raise MalformedRecord(f"{where}: {shown(number)} is no number of an article")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
-from store import keys, records, server_keys, validation
+from store import keys, numbering, server_keys, validation
 from store.client import Command
 from store.maintenance.records.record import (
     COUNT,
@@ -85,9 +85,9 @@ class ImportedRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         for story, number in self.numbers.items():
-            p, sequence = site.home_of_article(int(number)), records.sequence_of(int(number))
+            p, sequence = site.home_of_article(int(number)), numbering.sequence_of(int(number))
             yield ("HSET", keys.imported(p), story, number)
-            if records.is_of_story(sequence):
+            if numbering.is_of_story(sequence):
                 yield ("ZADD", keys.numbered(p), sequence, sequence)
 
 
@@ -104,8 +104,8 @@ class SequencesRecord(Record):
         if not 1 <= count <= keys.SLOTS or count & (count - 1):
             raise MalformedRecord(f"sequences: {count} is no power of two up to {keys.SLOTS}")
         for sequence in self.given:
-            if type(sequence) is not int or not 0 <= sequence <= records.HIGHEST_SEQUENCE:
-                raise MalformedRecord(f"sequences: {shown(sequence)} is none of 0 to {records.HIGHEST_SEQUENCE}")
+            if type(sequence) is not int or not 0 <= sequence <= numbering.HIGHEST_SEQUENCE:
+                raise MalformedRecord(f"sequences: {shown(sequence)} is none of 0 to {numbering.HIGHEST_SEQUENCE}")
 
     def commands(self, site: Site) -> Iterator[Command]:
         """Of each partition, the highest sequence of the partitions that had any of its slots."""

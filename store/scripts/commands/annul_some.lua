@@ -16,9 +16,9 @@ forget_recounted(ARGV[11])
 -- exist, of which one may expire before the other; nil if the database may not have it yet.
 local function vote_on(subject, known)
   if known ~= 0 and subject.time + window < tonumber(ARGV[12]) then return known end
+  if redis.call("SISMEMBER", KEY.voted .. subject.number, voter) == 1 then return 1 end
   if redis.call("EXISTS", KEY.voted .. subject.number) == 1 then
-    return redis.call("SISMEMBER", KEY.voted .. subject.number, voter)
-      - redis.call("SISMEMBER", KEY.downvoted .. subject.number, voter)
+    return -redis.call("SISMEMBER", KEY.downvoted .. subject.number, voter)
   end
   if known ~= 0 and subject.time + window > tonumber(ARGV[12]) then return nil end
   return known

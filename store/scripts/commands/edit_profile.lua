@@ -1,5 +1,6 @@
 -- Change what a user has written about themselves.
 -- requires: profiles
+-- kept: edited
 -- ARGV  1-6 see prelude.lua   7 from here on: each field to change, display_name, about or avatar_url, then its text;
 --       "" removes it
 -- Reply {"edited" | "same", username} | {"unauthenticated"}

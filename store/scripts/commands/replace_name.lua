@@ -120,6 +120,13 @@ function REPLACE.appeal(key)
   replace_field(key, "answered_by")
 end
 
+-- The reply to a call of the user, or to one about the user: a call that is sent again runs again.
+function REPLACE.answer(key)
+  for word in string.gmatch(string.lower(redis.call("GET", key)), "[%w_-]+") do
+    if word == name then return call("DEL", key) end
+  end
+end
+
 function REPLACE.user(key)
   local known = redis.call("HGET", key, "upvoters")
   if not known or not string.find(" " .. known .. " ", " " .. written .. " ", 1, true) then return end

@@ -26,5 +26,5 @@ local id = append_log(
   "voted", voter, "article:" .. article.number, "value", ARGV[8], "up", counts.up, "down", counts.down,
   unpack(article.is_annulled and {"annulled", "1"} or {})
 )
-publish_event("voted", article, article.groups, id)
+publish_event("voted", article, article.groups, id, KEY.voteevents)
 return {"voted", voter, counted_hash(article)}

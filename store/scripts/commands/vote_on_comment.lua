@@ -25,7 +25,7 @@ local id = append_log(
   "up", comment.up, "down", comment.down, "poster", comment.poster, "karma", change,
   unpack(comment.is_annulled and {"annulled", "1"} or {})
 )
-publish_comment("comment_voted", comment, id)
+publish_comment("comment_voted", comment, id, {}, KEY.voteevents)
 if is_here(comment.slot) then
   add_comment_karma(comment, change)
   if ARGV[9] == "1" and not comment.is_annulled then add_upvoter(KEY.user .. string.lower(comment.poster), voter) end

@@ -226,9 +226,8 @@ local function note_deleted(number, id)
   redis.call("ZADD", KEY.deleted, string.match(id, "^%d+"), number)
 end
 
--- Publishes a change of a comment to all processes. `groups` are those whose listings it concerns.
-local function publish_comment(kind, comment, id, groups)
-  redis.call("PUBLISH", KEY.events, table.concat(
-    {kind, comment.number, comment.poster or "-", id, comment.article, unpack(groups or {})}, " "
-  ))
+-- Publishes a change of a comment to all processes, or on another channel. `groups` are those whose listings it concerns.
+local function publish_comment(kind, comment, id, groups, channel)
+  local words = {kind, comment.number, comment.poster or "-", id, comment.article, unpack(groups or {})}
+  redis.call("PUBLISH", channel or KEY.events, table.concat(words, " "))
 end

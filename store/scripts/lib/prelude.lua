@@ -187,7 +187,9 @@ local function append_log(kind, actor, subject, ...)
   return redis.call("XADD", KEY.log, "*", "kind", kind, "at", ARGV[3], "actor", actor, "subject", subject, ...)
 end
 
--- Publishes a change to all processes. `groups` are those whose listings it concerns, `id` is that of the log's entry.
-local function publish_event(kind, article, groups, id)
-  redis.call("PUBLISH", KEY.events, table.concat({kind, article.number, article.poster, id, unpack(groups)}, " "))
+-- Publishes a change to all processes, or on another channel. `groups` are those whose listings it concerns, `id` is that
+-- of the log's entry.
+local function publish_event(kind, article, groups, id, channel)
+  local words = {kind, article.number, article.poster, id, unpack(groups)}
+  redis.call("PUBLISH", channel or KEY.events, table.concat(words, " "))
 end

@@ -1,9 +1,9 @@
--- How many entries of a log follow a position, counted up to a limit, and how old the first of them is.
+-- How many entries of a log follow a position, counted up to a limit, how old the first of them is, and the last that is counted.
 -- KEYS  1 log:{p}
 -- ARGV  1 the position   2 the limit
--- Reply {number of entries, age of the first of them (milliseconds)}
-local first = redis.call("XRANGE", KEYS[1], "(" .. ARGV[1], "+", "COUNT", 1)[1]
-if not first then return {0, 0} end
+-- Reply {number of entries, age of the first of them (milliseconds), id of the last of them, or the position}
+local found = redis.call("XRANGE", KEYS[1], "(" .. ARGV[1], "+", "COUNT", ARGV[2])
+if not found[1] then return {0, 0, ARGV[1]} end
 local seconds, microseconds = unpack(redis.call("TIME"))
-local age = seconds * 1000 + math.floor(microseconds / 1000) - tonumber(string.match(first[1], "^%d+"))
-return {#redis.call("XRANGE", KEYS[1], "(" .. ARGV[1], "+", "COUNT", ARGV[2]), math.max(age, 0)}
+local age = seconds * 1000 + math.floor(microseconds / 1000) - tonumber(string.match(found[1][1], "^%d+"))
+return {#found, math.max(age, 0), found[#found][1]}

@@ -46,7 +46,7 @@ READ = f"""query($ids: [ID!]!) {{
 
 @pytest.fixture
 async def moderated(redis_url, partitions):
-    """A store in which moderators have acted, the ids of what they have acted upon, and the tokens of readers."""
+    """A store in which moderators have acted, the ids of what they have acted upon by name, and tokens of readers."""
     store = await Store.open(redis_url, partitions=partitions)
     for name in ("alice", "bob", "carol", "dave", "sam", "gus"):
         await registered(store, name)
@@ -71,18 +71,23 @@ async def moderated(redis_url, partitions):
         await appeals.submit(site, who, action.number, "I did not")
     await appeals.answer(site, "sam", out.number, "You did")
     await reverts.revert(site, "sam", of_group.number, "an error")
-    things = (removed, locked, taken_out, shown, first, below, pending, held)
-    ids = [each.id for each in things] + [f"user:{name}" for name in ("alice", "bob", "carol", "dave")]
+    ids = {"removed": removed, "locked": locked, "taken out": taken_out, "shown": shown, "first": first, "below": below}
+    ids = {name: each.id for name, each in (ids | {"pending": pending, "held": held}).items()}
+    ids |= {name: f"user:{name}" for name in ("alice", "bob", "carol", "dave")}
     tokens = {name: (await store.sessions.open(name)).token for name in ("sam", "gus", "alice", "bob", "carol", "dave")}
     yield store, ids, tokens | {"": None}
     await store.close()
+
+
+def number_in(id):
+    return int(id.partition(":")[2])
 
 
 async def answers(store, ids, tokens):
     """What each reader is answered, moderators first."""
     found = {}
     for name, token in tokens.items():
-        result = await SCHEMA.execute(READ, {"ids": ids}, Context(store, token))
+        result = await SCHEMA.execute(READ, {"ids": [*ids.values()]}, Context(store, token))
         assert result.errors is None
         found[name] = result.data
     return found
@@ -101,11 +106,11 @@ async def test_moved_store_answers_the_same_about_moderation(moderated, redis_ur
     assert before["alice"]["held"]["totalCount"] == 1 and before["bob"]["held"]["totalCount"] == 3
     assert before[""]["flagged"] is before[""]["pending"] is before[""]["appeals"] is before[""]["held"] is None
     with pytest.raises(Locked):
-        await moved.articles.vote(int(ids[1].partition(":")[2]), "bob", Vote.UP)
+        await moved.articles.vote(number_in(ids["locked"]), "bob", Vote.UP)
     with pytest.raises(Banned):
-        await moved.articles.vote(int(ids[3].partition(":")[2]), "dave", Vote.UP)
-    await comment_moderation.approve(moved.site, OPERATOR, int(ids[6].partition(":")[2]))
+        await moved.articles.vote(number_in(ids["shown"]), "dave", Vote.UP)
+    await comment_moderation.approve(moved.site, OPERATOR, number_in(ids["pending"]))
     inbox = (await answers(moved, ids, {"dave": tokens["dave"]}))["dave"]["inbox"]["notifications"]["nodes"]
-    assert inbox[0]["subject"] == {"id": ids[6]}  # it was not announced before the move
+    assert inbox[0]["subject"] == {"id": ids["pending"]}  # it was not announced before the move
     await moved.close()
     assert await asyncio.to_thread(verify, empty, repair=False) == 0

@@ -246,6 +246,16 @@ def test_wrong_setting_stops_the_start():
     assert refused.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("missing", ["public_url", "mail_from"])
+def test_mail_without_what_it_needs_stops_the_start(missing):
+    mail = {"smtp_url": "smtp://127.0.0.1:1", "public_url": "https://up.example", "mail_from": "up@up.example"}
+    del mail[missing]
+    refused = run("serve", **mail)
+
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(f"upvote: UPVOTE_SMTP_URL: mails need UPVOTE_{missing.upper()}")
+
+
 def test_settings_of_the_ranking_take_effect(tmp_path):
     with serving(tmp_path, good_votes=1, vote_score=100, voting_window=60) as live:
         token = live.ask(REGISTER)["data"]["register"]["token"]

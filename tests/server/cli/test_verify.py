@@ -6,7 +6,7 @@ import pytest
 
 from server.cli.verify import verify
 from server.settings import Settings
-from store import keys, leases
+from store import keys, leases, listings
 from store.errors import LeaseTaken
 from store.maintenance import verify as verification
 from tests.server.commands import run
@@ -61,7 +61,7 @@ def test_unfinished_reindex_is_reported_but_is_not_broken(redis_url, redis, caps
 
 
 def test_first_hundred_findings_are_printed_and_all_counted(settings, redis, capsys):
-    redis.zadd(keys.good_articles(0), dict.fromkeys(UNPOSTED, 1))
+    redis.zadd(listings.GOOD_ARTICLES(0), dict.fromkeys(UNPOSTED, 1))
 
     assert verify(settings, repair=False) == 1
     *lines, more, summary = capsys.readouterr().out.splitlines()

@@ -58,7 +58,7 @@ async def test_cancelled_command_does_not_affect_the_replies_of_others(store):
 
 
 @pytest.mark.one_server
-async def test_concurrent_votes_are_sent_in_one_write(tmp_path, clock):  # issue 5
+async def test_concurrent_votes_are_sent_in_one_write(tmp_path, clock):
     """On a separate Valkey, because the disk monitor of the shared one opens ten connections a second."""
     server = Server(tmp_path)
     with running(server), server.client() as redis:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from store import article_moderation, blocked, flags, hidden, kept_answers, leases, listings, saved
+from store import article_moderation, blocked, flags, hidden, kept_answers, keys, leases, listings, saved
 from store.article_moderation import MODERATE_ARTICLE
-from store.articles import DELETE, VOTE, Draft
+from store.articles import DELETE, EDIT, REGROUP, VOTE, Draft
 from store.blocked import BLOCK
 from store.client import Command, client
-from store.comments import DELETE_COMMENT, VOTE_ON_COMMENT
+from store.comments import DELETE_COMMENT, EDIT_COMMENT, VOTE_ON_COMMENT
 from store.errors import NotFound, StoreUnavailable, Unauthenticated
 from store.flags import FLAG, FlagReason
 from store.follows import FOLLOW
@@ -27,9 +27,10 @@ from store.ranking.formulas import Order
 from store.records import Vote
 from store.roles import OPERATOR
 from store.saved import SAVE
+from store.server_keys import SERVER_KEY
 from store.sessions import END_SESSION, parse_token
 from store.store import Store
-from store.users import CHANGE_PASSWORD
+from store.users import CHANGE_PASSWORD, CREATE_USER
 from tests.conftest import Clock, registered
 from tests.proxy import Proxy, counting
 from tests.servers import PATIENCE, Server, running
@@ -228,20 +229,53 @@ async def test_first_of_two_equal_calls_that_comes_last_changes_nothing(store, a
 
 @pytest.mark.one_server
 async def test_answers_are_kept_for_ten_seconds_only(store, alice, bob, redis):
+    others = set(redis.keys("answer:*"))
     await store.follows.follow(bob, alice)
-    (key,) = redis.keys("answer:*")
+    (key,) = set(redis.keys("answer:*")) - others
 
     assert 9_000 < redis.pttl(key) <= kept_answers.LIFETIME
 
 
 @pytest.mark.one_server
-async def test_edit_and_regroup_whose_replies_were_lost_are_done(store, alice, proxy):
+async def test_edits_whose_replies_were_lost_are_done_once(store, alice, redis, proxy):
     number = (await post(store, alice, groups=["show"])).number
-    edited = (await lost(proxy, store.articles.edit(number, alice, {"title": "another"}))).article
-    regrouped = await lost(proxy, store.articles.regroup(number, alice, ["ask"], ["show"]))
+    comment = await commented(store, number, alice)
+    edited = (await lost(proxy, store.articles.edit(number, alice, {"title": "another"}), EDIT.digest)).article
+    regrouped = await lost(proxy, store.articles.regroup(number, alice, ["ask"], ["show"]), REGROUP.digest)
+    answer = await lost(proxy, store.comments.edit(comment.number, alice, "more"), EDIT_COMMENT.digest)
 
-    assert (edited.title, regrouped.groups) == ("another", ("ask",))
+    assert (edited.title, regrouped.groups, answer.comment.content) == ("another", ("ask",), "more")
     assert await article(store, number) == regrouped
+    done = [entry["kind"] for _, entry in redis.xrange(keys.log(store.site.home_of_article(number)))]
+    assert [done.count(kind) for kind in ("edited", "regrouped", "comment_edited")] == [1, 1, 1]
+    assert await verified(store) == []
+
+
+@pytest.mark.one_server
+async def test_edit_whose_reply_was_lost_of_what_was_deleted_since_is_not_found(store, alice, redis, proxy):
+    """As the article is read again, which the kept answer leaves out."""
+    number = (await post(store, alice)).number
+    editing = asyncio.create_task(lost(proxy, store.articles.edit(number, alice, {"title": "a"}), EDIT.digest))
+    while not proxy.lost:  # noqa: ASYNC110 - the proxy has no event
+        await asyncio.sleep(0)
+    redis.unlink(keys.article(store.site.home_of_article(number), number))
+
+    with pytest.raises(NotFound):
+        await editing
+
+
+@pytest.mark.one_server
+async def test_server_key_whose_reply_was_lost_is_told_and_revoked(store, proxy):
+    text = await lost(proxy, store.server_keys.create("shop"), SERVER_KEY.digest)
+
+    assert await store.server_keys.names([text]) == ["shop"]
+    assert await lost(proxy, store.server_keys.revoke("shop"), SERVER_KEY.digest)
+
+
+@pytest.mark.one_server
+async def test_user_of_the_operator_whose_reply_was_lost_is_made(store, proxy):
+    assert await lost(proxy, store.users.create("zoe"), CREATE_USER.digest)
+    assert not await store.users.create("zoe")
 
 
 @pytest.mark.one_server

@@ -170,7 +170,7 @@ async def test_reply_about_a_foreign_key_leaves_the_connection_open(store, redis
 
 
 @pytest.mark.parametrize("killing", [False, True], ids=["connected", "while connections are closed"])
-async def test_no_read_is_older_than_one_before(store, redis, redis_url, alice, killing):  # issue 5
+async def test_no_read_is_older_than_one_before(store, redis, redis_url, alice, killing):
     """Another process votes and reports it; each read that begins after that has to see the vote."""
     posted = await post(store, alice)
     command = [sys.executable, "-m", "tests.store.voting", redis_url, str(posted.number), str(VOTES)]

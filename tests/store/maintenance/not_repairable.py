@@ -6,7 +6,7 @@ Each returns what `verify` finds: where, what is there, and what should be there
 
 from collections.abc import Callable
 
-from store import appeals, keys, server_keys
+from store import appeals, followed, keys, server_keys
 from tests.store.maintenance.repairable import NOTHING, Expected, written_action
 from tests.store.scene import Scene
 
@@ -48,7 +48,7 @@ def user_lost(scene: Scene) -> list[Expected]:
     numbers = (scene.closed.number, scene.open.number, scene.story)
     return [
         *((f"{keys.article(scene.p, each)} poster", "Alice", "a user of this partition") for each in numbers),
-        (keys.followers(scene.p, "alice"), "there", "a user's"),
+        (followed.followers(scene.p, "alice"), "there", "a user's"),
         (f"{keys.newest_posts(scene.p)} Alice", str(scene.open.posted_at), NOTHING),
     ]
 

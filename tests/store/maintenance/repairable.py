@@ -6,7 +6,7 @@ Each returns what `verify` finds: where, what is there, and what should be there
 
 from collections.abc import Callable
 
-from store import flags, followed, keys, links
+from store import flags, followed, keys, links, listings, threads
 from store.held_edits import HELD_EDIT
 from store.ranking.formulas import ORDERS, best
 from tests.store.scene import WEEK, Scene
@@ -66,7 +66,7 @@ def places_at_wrong_values(scene: Scene) -> list[Expected]:
     places = {"score": scene.open.posted_at + 2 * 432_000, "time": scene.open.posted_at, "votes": 2}
     indexes = {keys.index(scene.p, order): place for order, place in places.items()}
     indexes |= {keys.group(scene.p, "show", order): place for order, place in places.items()}
-    indexes |= {keys.good_articles(scene.p): places["time"], scene.timeline: places["time"]}
+    indexes |= {listings.GOOD_ARTICLES(scene.p): places["time"], scene.timeline: places["time"]}
     for index in indexes:
         scene.redis.zadd(index, {scene.member: 5})
     return [(f"{index} {scene.member}", "5", str(place)) for index, place in indexes.items()]
@@ -75,7 +75,7 @@ def places_at_wrong_values(scene: Scene) -> list[Expected]:
 def places_lost(scene: Scene) -> list[Expected]:
     indexes = [keys.index(scene.p, order) for order in ORDERS]
     indexes += [keys.group(scene.p, "show", order) for order in ORDERS]
-    values = {index: scene.redis.zscore(index, scene.member) for index in [*indexes, keys.good_articles(scene.p)]}
+    values = {index: scene.redis.zscore(index, scene.member) for index in [*indexes, listings.GOOD_ARTICLES(scene.p)]}
     for index in values:
         scene.redis.zrem(index, scene.member)
     return [(f"{index} {scene.member}", NOTHING, f"{value:.17g}") for index, value in values.items()]
@@ -94,7 +94,7 @@ def timeline_without_an_article(scene: Scene) -> list[Expected]:
 def places_of_no_article(scene: Scene) -> list[Expected]:
     indexes = [keys.index(scene.p, order) for order in ORDERS]
     indexes += [keys.group(scene.p, "show", order) for order in ORDERS]
-    indexes += [keys.good_articles(scene.p), scene.timeline]
+    indexes += [listings.GOOD_ARTICLES(scene.p), scene.timeline]
     members = [keys.member(scene.ghost), f"0{scene.open.number}", "odd"]
     for index in indexes:
         scene.redis.zadd(index, dict.fromkeys(members, 3))
@@ -114,7 +114,7 @@ def digest_of_a_link_lost(scene: Scene) -> list[Expected]:
 
 
 def places_of_another_link(scene: Scene) -> list[Expected]:
-    other = keys.links(scene.p, "0" * links.DIGEST_LENGTH)
+    other = links.LINKS(scene.p, "0" * links.DIGEST_LENGTH)
     scene.redis.zadd(other, {scene.member: scene.open.posted_at})
     scene.redis.zadd(scene.links, {keys.member(scene.ghost): 3})
     return [
@@ -144,8 +144,8 @@ def article_on_the_timeline_of_somebody_else(scene: Scene) -> list[Expected]:
 
 def article_that_is_not_good(scene: Scene) -> list[Expected]:
     member = keys.member(scene.closed.number)
-    scene.redis.zadd(keys.good_articles(scene.p), {member: scene.closed.posted_at})
-    return [(f"{keys.good_articles(scene.p)} {member}", str(scene.closed.posted_at), NOTHING)]
+    scene.redis.zadd(listings.GOOD_ARTICLES(scene.p), {member: scene.closed.posted_at})
+    return [(f"{listings.GOOD_ARTICLES(scene.p)} {member}", str(scene.closed.posted_at), NOTHING)]
 
 
 def group_not_named(scene: Scene) -> list[Expected]:
@@ -218,13 +218,13 @@ def numbers_of_stories_lost(scene: Scene) -> list[Expected]:
 
 
 def follow_without_its_followers_side(scene: Scene) -> list[Expected]:
-    key = keys.followers(scene.p, "alice")
+    key = followed.followers(scene.p, "alice")
     scene.redis.zrem(key, "bob")
     return [(f"{key} bob", NOTHING, str(scene.clock.now))]
 
 
 def follow_of_the_followers_side_alone(scene: Scene) -> list[Expected]:
-    key = keys.followers(scene.p, "alice")
+    key = followed.followers(scene.p, "alice")
     scene.redis.zadd(key, {"carol": 5})
     return [(f"{key} carol", "5", NOTHING)]
 
@@ -292,7 +292,7 @@ def voter_of_a_comment_in_both_sets(scene: Scene) -> list[Expected]:
 
 def comment_missing_among_its_siblings(scene: Scene) -> list[Expected]:
     orders, member = ("best", "votes", "time", "controversial"), keys.member(scene.comment)
-    indexes = [keys.replies(scene.p, scene.stub, order) for order in orders]
+    indexes = [threads.REPLIES(scene.p, scene.stub, order) for order in orders]
     values = {index: scene.redis.zscore(index, member) for index in indexes}
     scene.redis.delete(*indexes)
     replies = (f"{keys.comment(scene.p, scene.stub)} replies", "1", "0")
@@ -300,7 +300,7 @@ def comment_missing_among_its_siblings(scene: Scene) -> list[Expected]:
 
 
 def sibling_that_is_no_comment(scene: Scene) -> list[Expected]:
-    index, member = keys.replies(scene.p, scene.open.number, "votes"), keys.member(scene.ghost)
+    index, member = threads.REPLIES(scene.p, scene.open.number, "votes"), keys.member(scene.ghost)
     scene.redis.zadd(index, {member: 3})
     return [(f"{index} {member}", "3", NOTHING)]
 
@@ -316,7 +316,7 @@ def path_that_is_not_below_its_parent(scene: Scene) -> list[Expected]:
 
 
 def visible_comment_among_the_stubs(scene: Scene) -> list[Expected]:
-    stubs = keys.stubs(scene.p, scene.open.number)
+    stubs = threads.STUBS(scene.p, scene.open.number)
     tree = scene.redis.zrange(keys.tree(scene.p, scene.open.number), 0, -1)
     member = next(member for member in tree if member.endswith(str(scene.answer)))
     scene.redis.zadd(stubs, {member: 0})
@@ -337,8 +337,8 @@ def deleted_comments_without_replies(scene: Scene) -> list[Expected]:
         scene.redis.hset(hash, mapping={**fields, "state": "deleted", "path": f"{path} {index}"})
         values = {"best": best(1, 0, scene.store.site.policy.best_z), "votes": 1, "time": 5, "controversial": 0}
         for order, value in values.items():
-            scene.redis.zadd(keys.replies(scene.p, parent, order), {keys.member(number): value})
-        for key in (keys.tree(scene.p, article), keys.stubs(scene.p, article)):
+            scene.redis.zadd(threads.REPLIES(scene.p, parent, order), {keys.member(number): value})
+        for key in (keys.tree(scene.p, article), threads.STUBS(scene.p, article)):
             scene.redis.zadd(key, {f"{path}{int(index) - 1} {number}": 0})
         parent = number
     return [(hash, "there", "nothing, as it is deleted and has no replies")]

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from redis import Redis
 
-from store import keys, log, roles
+from store import followed, keys, log, roles
 from store.errors import StoreMismatch
 from store.maintenance import dangling_follows, verify
 from store.maintenance.verify import Finding
@@ -82,7 +82,7 @@ async def test_lost_places_of_actions_and_moderators_are_restored(scene, redis):
     assert contents(redis) == before
 
 
-@pytest.mark.parametrize("kind", [keys.log, keys.logged, keys.consumers])
+@pytest.mark.parametrize("kind", [keys.log, keys.logged, log.CONSUMERS])
 async def test_log_of_a_wrong_type_is_replaced_with_a_new_one(scene, redis, kind):
     """Its consumers learn from the identity that they have to begin again."""
     key, before = kind(scene.p), await log.identity(scene.store.site)
@@ -196,23 +196,23 @@ async def test_repair_of_a_store_in_use_changes_only_what_is_damaged(scene, redi
 async def test_follow_in_progress_is_not_reported(scene, monkeypatch):
     """Its second step is written between the two reads of `dangling_follows`."""
     site, read = scene.store.site, dangling_follows._dangling
-    seen, followed = asyncio.Event(), asyncio.Event()
+    is_seen, has_followed = asyncio.Event(), asyncio.Event()
 
     async def read_before_and_after(*arguments):
-        if seen.is_set():
-            await followed.wait()
+        if is_seen.is_set():
+            await has_followed.wait()
         if found := await read(*arguments):
-            seen.set()
+            is_seen.set()
         return found
 
     monkeypatch.setattr(dangling_follows, "PAUSE", 0)
     monkeypatch.setattr(dangling_follows, "_dangling", read_before_and_after)
-    key = keys.followers(site.home_of_user("dave"), "dave")
+    key = followed.followers(site.home_of_user("dave"), "dave")
     await site.redis.run(("ZADD", key, 1, "carol"))
     verifying = asyncio.create_task(verified(scene.store))
-    await asyncio.wait_for(seen.wait(), PATIENCE)
+    await asyncio.wait_for(is_seen.wait(), PATIENCE)
     await scene.store.follows.follow("carol", "dave")
-    followed.set()
+    has_followed.set()
 
     assert await verifying == []
 

@@ -1,4 +1,4 @@
-"""Every order against a brute-force sort, on random histories (issue 8)."""
+"""Every order against a brute-force sort, on random histories."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Listings of the articles posted since an instant, compared with listings sorted in Python (issue 15)."""
+"""Listings of the articles posted since an instant, compared with listings sorted in Python."""
 
 import random
 from collections.abc import Sequence
@@ -8,9 +8,10 @@ import pytest
 from store import keys, listings
 from store.listings import Page, Window
 from store.maintenance import reindex
+from store.numbering import HIGHEST_NUMBER
 from store.ranking import since
 from store.ranking.formulas import DAY, Order
-from store.records import HIGHEST_NUMBER, INSTANTS, Article, Position
+from store.records import INSTANTS, Article, Position
 from tests.store.histories import HOUR, YEAR, history, sorted_by_hand
 from tests.store.reading import page, post
 from tests.support.made_up_articles import CROWDS, made_up, write

@@ -15,7 +15,7 @@ async def ranked(store, listing, places):
 
 
 @pytest.mark.parametrize("later", [0, 12 * HOUR, 10 * YEAR])
-async def test_rank_is_the_index_in_the_sorted_articles(store, clock, later):  # issue 8: why here
+async def test_rank_is_the_index_in_the_sorted_articles(store, clock, later):
     articles, policy = await history(store, 3, 80, with_comments=True), store.site.policy
     clock.now += later
     for order in Order:

@@ -1,7 +1,7 @@
 """
 What a vote costs: the script of another checkout and of this one, in turns, on one Valkey.
 
-    python -m bench.log FOLDER [ROUNDS]
+    python -m bench.vote_script FOLDER [ROUNDS]
 
 `FOLDER` is another checkout, whose scripts get their keys by name. Each round has 300 votes with each script,
 on new articles of a site of 20,000, in all orders; the two take turns in being first. It prints the microseconds of a

@@ -1,0 +1,50 @@
+"""What a subscriber was sent, so that each new article, comment, notification and action is sent once."""
+
+from collections.abc import Iterable, Sequence
+from typing import Generic, TypeVar
+
+from store import keys
+from store.records import Position
+
+PAGE = 100  # articles that are read at once from the listing by time
+CLOCK_SKEW = 60_000  # milliseconds by which the clocks of two servers may differ, so that articles are listed late
+MAX_SENT = 1_000  # articles, the last that were sent to a subscriber: delayed events about them are ignored
+
+K = TypeVar("K", int, Position)
+
+
+class Sent(Generic[K]):
+    """
+    The articles, or notifications, that a subscriber was sent.
+
+    Articles are known by their numbers, and notifications by their positions: the same one may come again later.
+    `newest` are the last `PAGE` ones before the subscription began. Those below `floor` in the listing by time need not
+    be read again.
+    """
+
+    def __init__(self, newest: Sequence[Position], known: Iterable[K]) -> None:
+        self._older: set[K] = set(known)
+        self._sent: dict[K, int] = {}  # posting times, in the order in which they were sent
+        self.floor = Position(0, keys.member(0))
+        if newest:
+            self.floor = _below(newest[0].value - CLOCK_SKEW)
+        if len(newest) == PAGE:
+            self.floor = max(self.floor, newest[-1])
+
+    def unsent(self, keys: Iterable[K]) -> list[K]:
+        return [key for key in keys if key not in self._sent and key not in self._older]
+
+    def add(self, key: K, posted_at: int, now: int) -> bool:
+        """Record that something is sent. Return False if it was sent before."""
+        if key in self._sent:
+            return False
+        self._sent[key] = posted_at
+        self.floor = max(self.floor, _below(min(posted_at, now) - CLOCK_SKEW))
+        while len(self._sent) > MAX_SENT and self._sent[oldest := next(iter(self._sent))] < self.floor.value:
+            del self._sent[oldest]
+        return True
+
+
+def _below(time: float) -> Position:
+    """The position in a listing by time below all articles of this time."""
+    return Position(time, keys.member(0))

@@ -1,0 +1,82 @@
+"""The ring in which the last search has found a user, beside the user on the desk."""
+
+import re
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.reader.conftest import DESKTOP, PHONE, opened
+from tests.reader.site import Member, Site
+from tests.server.commands import run
+
+RING, ARTICLES = 5, 3
+GROUP = "show"  # in which others vote, too
+
+
+@pytest.fixture
+def moderator(site: Site) -> Member:
+    member = site.member("moderator")
+    site.moderate(member)
+    return member
+
+
+@pytest.fixture
+def ring(site: Site) -> list[Member]:
+    """Members who have voted for all that each other has posted, and whom the command has found."""
+    members = [site.member("ring") for _ in range(RING)]
+    texts = [(each, f"By a friend of friends, {number}") for each in members for number in range(ARTICLES)]
+    for poster, title in texts:
+        article = site.post(poster, title, groups=[GROUP], content="For friends.")
+        for voter in members:
+            if voter is not poster:
+                site.vote(voter, article)
+    site.wait_until_found("friend of friends", RING * ARTICLES)
+    done = run("rings", data_dir=site.folder)
+    assert "rings: 1\n" in done.stdout, done.stdout + done.stderr
+    return members
+
+
+def section(page: Page):
+    return page.get_by_role("region", name=re.compile("^In a ring of"))
+
+
+async def test_ring_stands_beside_its_members_until_its_votes_are_annulled(visit, site, axe, moderator, ring):
+    first, *others = ring
+    page = await visit(moderator)
+    await opened(page, f"/moderation/{first.id}")
+
+    found = section(page)
+    await expect(found.get_by_role("heading")).to_have_text("In a ring of 5 accounts")
+    await expect(found).to_contain_text("60 votes for each other, of which chance explains")
+    await expect(found).to_contain_text("Each has voted for 100 % of what the others have posted.")
+    await expect(found).to_contain_text("Annulling all their votes takes 60 on articles and 0 on comments")
+    await expect(found).to_contain_text("loses 4 votes: place")
+    for member in ring:
+        await expect(found.get_by_role("link", name=member.username, exact=True)).to_be_visible()
+    for viewport in (DESKTOP, PHONE):
+        await page.set_viewport_size(viewport)
+        assert await axe(page) == []
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await found.get_by_role("link", name=others[0].username, exact=True).click()
+    await expect(page).to_have_url(re.compile(f"/moderation/{others[0].id}$"))
+    await expect(section(page)).to_be_visible()
+
+    for member in ring:
+        site.act(moderator, "annulVotes", userId=member.id, reason="A ring.")
+    assert "rings: 0\n" in run("rings", data_dir=site.folder).stdout  # what does not count makes no ring
+    await page.reload()
+    await expect(page.get_by_role("article", name=re.compile("annulled votes of them$"))).to_be_visible()
+    await expect(section(page)).to_have_count(0)
+
+
+async def test_ring_is_for_moderators_of_the_site(visit, site, moderator, ring):
+    of_group = site.member("of-group")
+    site.moderate(of_group, GROUP)
+    page, other = await visit(of_group), await visit(moderator)
+    for each in (page, other):
+        await opened(each, f"/moderation/{ring[0].id}")
+        await expect(each.get_by_text("No moderator has done anything about this user.")).to_be_visible()
+
+    await expect(section(other)).to_be_visible()
+    await expect(section(page)).to_have_count(0)
+    await expect(page.get_by_role("button", name="Annul votes")).to_have_count(0)

@@ -1,0 +1,120 @@
+"""What the rules of a world say of texts, votes and flags in the model."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
+
+from tests.soak.input_checks import Refused
+from tests.soak.records import Article, Comment, User, standing
+from tests.soak.rules import HOLD, REFUSE, Breach, Rules, decisive
+
+if TYPE_CHECKING:
+    from tests.soak.model import Model
+
+HOUR, DAY = 3_600_000, 86_400_000  # milliseconds
+MOST_LOOKED_AT = 100  # articles, and as many comments, of which first texts are counted
+
+
+class Verdicts:
+    """`posted` has when texts of a user were posted that a rule counts, by the rule, the user and its words."""
+
+    def __init__(self, model: "Model", rules: Rules | None) -> None:
+        self._model, self._rules = model, rules
+        self._posted: defaultdict[Hashable, list[int]] = defaultdict(list)
+
+    def of_new(self, poster: User, given: Mapping[str, str | None]) -> str | None:
+        """The rule that holds a new text, which is posted then. Raises what the rules refuse."""
+        texts = {name: text for name, text in given.items() if text}
+        if not self._concern(poster):
+            return None
+        windows = self._windows(poster, texts)
+        full = [
+            full for key, (length, most, breach) in windows.items() if (full := self._full(key, length, most, breach))
+        ]
+        held_by = self._decide(poster, texts, full)
+        for key in windows:
+            self._posted[key].append(self._model.now)
+        return held_by
+
+    def of_edit(self, editor: User, given: Mapping[str, str | None]) -> str | None:
+        """The same of an edit, which is no text of the day, and may repeat one."""
+        texts = {name: text for name, text in given.items() if text}
+        return self._decide(editor, texts, []) if texts and self._concern(editor) else None
+
+    def require_vote(self, voter: User, value: str) -> None:
+        """A vote can always be withdrawn."""
+        if value != "NONE":
+            self._require_least("votes", voter)
+        if value == "DOWN":
+            self._require_least("downvotes", voter)
+
+    def require_flag(self, flagger: User) -> None:
+        self._require_least("flagging", flagger)
+
+    def _concern(self, user: User) -> bool:
+        return self._rules is not None and not user.roles
+
+    def _require_least(self, name: str, user: User) -> None:
+        if not self._rules or not self._concern(user) or name not in self._rules.least:
+            return
+        if numbers := self._rules.least[name].numbers(self._age(user) // DAY, self._model.karma(user)):
+            self._refuse(Breach(REFUSE, name, None, numbers))
+
+    def _decide(self, poster: User, texts: Mapping[str, str], full: list[Breach]) -> str | None:
+        assert self._rules
+        age_days, karma = self._age(poster) // DAY, self._model.karma(poster)
+        found = [*self._rules.breaches(texts, age_days, karma), *full]
+        if self._rules.first_texts and self._stood(poster) < self._rules.first_texts:
+            found.append(Breach(HOLD, "first_texts"))
+        breach = decisive(found)
+        if breach and breach.action == REFUSE:
+            self._refuse(breach)
+        self._model.reached.count(f"texts that {breach.rule} holds" if breach else "texts that pass the rules")
+        return breach.rule if breach else None
+
+    def _refuse(self, breach: Breach) -> None:
+        self._model.reached.count(f"refusals of the rule {breach.rule}")
+        path = [breach.field] if breach.field else []
+        raise Refused("RULE", *path, rule=breach.rule, params=list(breach.numbers.items()))
+
+    def _windows(self, poster: User, texts: Mapping[str, str]) -> dict[Hashable, tuple[int, int, Breach]]:
+        """The rules that count a new text: for how long, how many there may be, and the breach by one more."""
+        rules, windows = self._rules, dict[Hashable, tuple[int, int, Breach]]()
+        assert rules
+        if daily := rules.daily(self._age(poster) / DAY):
+            numbers = {"most": daily.most, "younger_than_days": daily.younger_than_days}
+            windows["a day", poster, daily] = (DAY, daily.most, Breach(REFUSE, "texts_a_day", None, numbers))
+        said, repeated = rules.said(texts), rules.repeated_text
+        if said and repeated:
+            numbers = {"most": repeated.most, "hours": repeated.hours}
+            breach = Breach(repeated.action, "repeated_text", None, numbers)
+            windows["repeated", poster, said] = (repeated.hours * HOUR, repeated.most, breach)
+        return windows
+
+    def _full(self, key: Hashable, length: int, most: int, breach: Breach) -> Breach | None:
+        """The breach by one text more, with the instant from which one is possible; None if there is room."""
+        recent = self._posted[key][-most:]
+        if len(recent) < most or self._model.now > recent[0] + length:
+            return None
+        return breach._replace(numbers=dict(breach.numbers) | {"free_at": recent[0] + length + 1})
+
+    def _stood(self, user: User) -> int:
+        """How many texts were approved, or stood without a flag for a day."""
+        articles = [each for each in self._model.visible() if each.poster is user]
+        comments = [each for each in self._model.comments.values() if each.poster is user and each.is_shown]
+        oldest = (*_oldest(articles), *_oldest(comments))
+        return sum(_is_approved(each) or self._has_stood(each) for each in oldest)
+
+    def _has_stood(self, text: Article | Comment) -> bool:
+        return text.posted_at <= self._model.now - DAY and not standing(text.flags)
+
+    def _age(self, user: User) -> int:
+        return self._model.now - user.joined_at
+
+
+def _oldest(texts: list[Article] | list[Comment]) -> list[Article | Comment]:
+    return sorted(texts, key=lambda each: (each.posted_at, each.number))[:MOST_LOOKED_AT]
+
+
+def _is_approved(text: Article | Comment) -> bool:
+    return any(each.kind == "APPROVE" and each.reverted_by is None for each in text.actions)

@@ -1,0 +1,17 @@
+"""
+Words in the model, as docs/search.md describes them. They are simpler than for the server, as the generator writes no
+others.
+"""
+
+import re
+import unicodedata
+
+LONGEST_WORD = 100
+WORD = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\U0001f389]|[a-z0-9]+")
+
+
+def words(text: str) -> list[str]:
+    """Runs of letters and digits without case and accents, and each Chinese or Japanese character and emoji."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(each for each in decomposed if not unicodedata.combining(each))
+    return [word[:LONGEST_WORD] for word in WORD.findall(plain)]

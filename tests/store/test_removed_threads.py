@@ -1,0 +1,125 @@
+"""Comments of deleted articles, and deleted comments without replies, are removed in steps."""
+
+import asyncio
+import random
+
+import pytest
+
+from store import comments as commands
+from store import effects, keys, removals
+from store.errors import (
+    NotFound,
+)
+from store.log import START
+from store.log import read as read_log
+from store.records import Vote
+from store.store import Store
+from tests.store import discussions
+from tests.store.discussions import PEOPLE, commented, comments, died, numbers_by
+from tests.store.reading import everything, profile, verified
+
+pytestmark = pytest.mark.routed
+
+
+async def test_deleting_an_article_takes_its_comments_with_it(store, article, redis, caplog):
+    made: list = []
+    await discussions.discuss(store, article, random.Random(5), 400, made)
+    await store.articles.delete(article, "alice")
+    p = store.site.home_of_article(article)
+    for call in (
+        store.comments.vote(made[0].number, "zoe", Vote.UP),
+        store.comments.post(article, None, "bob", "a text"),
+        store.comments.edit(made[0].number, made[0].poster, "a text"),
+    ):
+        with pytest.raises(NotFound):
+            await call
+    await removals.remove_all(store.site, p)
+
+    kinds = {key.split(":")[0] for key in everything(redis)}
+    assert not kinds & {"comment", "replies", "tree", "stubs", "voted", "downvoted", "removing", "comments", "logged"}
+    assert [(await profile(store, name)).karma for name in PEOPLE] == [0] * 5
+    assert await effects.pending(store.site) == []
+    assert "are lost" not in caplog.text
+
+
+@pytest.mark.parametrize("partitions", [8], ids=["8 partitions"], indirect=True)
+async def test_deletion_succeeds_if_the_thread_cannot_be_removed_at_once(store, article, redis, monkeypatch):
+    await commented(store, article, "bob")
+    p, remove = store.site.home_of_article(article), removals.remove_thread
+
+    async def remove_in_a_closed_partition(*arguments):
+        redis.set(keys.closed(p), "1")
+        await remove(*arguments)
+
+    monkeypatch.setattr(removals, "remove_thread", remove_in_a_closed_partition)
+    await store.articles.delete(article, "alice")
+    assert redis.zrange(removals.REMOVING(p), 0, -1) == [str(article)]
+
+    redis.delete(keys.closed(p))
+    await removals.remove_all(store.site, p)
+    assert not {key.split(":")[0] for key in everything(redis)} & {"comment", "tree", "removing"}
+
+
+async def test_comments_of_a_deleted_article_are_removed_by_another_process(
+    store, article, redis_url, partitions, policy, clock, monkeypatch
+):
+    await commented(store, article, "bob")
+    monkeypatch.setattr(removals, "remove_thread", died)
+    await store.articles.delete(article, "alice")
+    monkeypatch.setattr(removals, "INTERVAL", 0.01)
+    other = await Store.open(redis_url, policy, partitions, clock=clock)
+
+    async with removals.removing(other.site):
+        async with asyncio.timeout(10):
+            while await numbers_by(store, "bob"):  # noqa: ASYNC110 - a task of another store removes it
+                await asyncio.sleep(0.01)
+    assert await numbers_by(store, "bob") == []
+    await other.close()
+
+
+@pytest.fixture
+async def stubs(store, article, monkeypatch) -> list[int]:
+    """A chain of 30 comments, of which only the last is not deleted. Few are removed at once."""
+    monkeypatch.setattr(commands, "STUBS_AT_ONCE", 8)
+    monkeypatch.setattr(removals, "REMOVED_AT_ONCE", 3)
+    chain = [await commented(store, article, "bob")]
+    for _ in range(29):
+        chain.append(await commented(store, article, "bob", chain[-1]))
+    for each in chain[:-1]:
+        await store.comments.delete(each.number, "bob")
+    return [each.number for each in chain]
+
+
+@pytest.mark.parametrize("is_interrupted", [False, True])
+async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redis, monkeypatch, is_interrupted):  # C6
+    """It is gone when the deletion is answered. What an interrupted one leaves, a task removes. The log names each."""
+    p = store.site.home_of_article(article)
+    monkeypatch.setattr(removals, "INTERVAL", 0.01)
+    if is_interrupted:
+        monkeypatch.setattr(removals, "settle", died)
+    await store.comments.delete(stubs[-1], "bob")
+    assert [each.number for each in await comments(store, article)] == (stubs[:21] if is_interrupted else [])
+
+    async with removals.removing(store.site), asyncio.timeout(10):
+        while redis.exists(removals.REMOVING(p)):  # noqa: ASYNC110 - a task removes it
+            await asyncio.sleep(0.01)
+
+    kinds = {key.split(":")[0] for key in everything(redis)}
+    assert not kinds & {"comment", "replies", "tree", "stubs", "removing"}
+    named = []
+    for entry in await read_log(store.site, p, START, 10_000):
+        if entry.kind == "comment_deleted" and not entry.values["stub"]:
+            named += [int(entry.subject.removeprefix("comment:")), *map(int, entry.values["removed"].split())]
+    assert named == stubs[::-1]
+    assert await effects.pending(store.site) == []
+    assert await verified(store) == []
+
+
+async def test_chain_of_stubs_of_a_deleted_article_goes_with_it(store, article, stubs, redis, monkeypatch):
+    monkeypatch.setattr(removals, "settle", died)
+    await store.comments.delete(stubs[-1], "bob")
+    await store.articles.delete(article, "alice")
+    await removals.remove_all(store.site, store.site.home_of_article(article))
+
+    kinds = {key.split(":")[0] for key in everything(redis)}
+    assert not kinds & {"comment", "replies", "tree", "stubs", "removing", "logged"}
