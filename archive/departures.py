@@ -13,7 +13,7 @@ from typing import NamedTuple
 from archive.conversations import Conversation, conversation
 from archive.steps import Archivable
 from database import conversations as rows
-from database.conversations import Kept, KeptOfArticle
+from database.conversations import KeptOfComment, KeptOfArticle
 from database.database import Database
 from store import conversations as stored
 from store import records
@@ -29,9 +29,9 @@ logger = logging.getLogger("upvote")
 
 class Departure(NamedTuple):
     of_article: KeptOfArticle
-    of_comments: Sequence[tuple[int, Kept]]
+    of_comments: Sequence[tuple[int, KeptOfComment]]
 
-    def rows(self) -> Iterator[Sequence[tuple[int, Kept]]]:
+    def rows(self) -> Iterator[Sequence[tuple[int, KeptOfComment]]]:
         """What is kept of the comments, some at a time."""
         for start in range(0, len(self.of_comments), AT_ONCE):
             yield self.of_comments[start : start + AT_ONCE]
@@ -62,7 +62,7 @@ def _departure(found: Archivable, hashes: Hashes, comments: Sequence[Comment], b
     of_comments = [
         (
             number,
-            Kept(
+            KeptOfComment(
                 each.reply_count, computed.below.get(number, 0), hashes[number]["path"], hashes[number].get("notified")
             ),
         )

@@ -21,7 +21,7 @@ from archive.departures import Departure
 from archive.steps import Archivable
 from database import article_places
 from database import conversations as conversations_of
-from database.conversations import Kept
+from database.conversations import KeptOfComment
 from database.database import Database, DatabaseUnavailable
 from database.positions import has_entry
 from database.statements import Statement
@@ -340,7 +340,7 @@ def _write_places(site: Site, p: int, articles: Sequence[Article], connection: "
     _note_batch(connection, p, articles)
 
 
-def _keep(rows: Sequence[tuple[int, Kept]], connection: "Connection") -> None:
+def _keep(rows: Sequence[tuple[int, KeptOfComment]], connection: "Connection") -> None:
     conversations_of.keep(connection, rows)
 
 

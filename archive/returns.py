@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from archive.conversations import conversation
 from archive.reads import ArchiveUnavailable, ask
 from database import conversations as rows
-from database.conversations import Kept
+from database.conversations import KeptOfComment
 from database.database import Database
 from store import conversations as stored
 from store import keys
@@ -69,7 +69,7 @@ def hashes_of(connection: "Connection", article: int, best_z: float) -> dict[int
     return {number: _fields(each, kept[number]) for number, each in comments.items()}
 
 
-def _fields(comment: Comment, kept: Kept) -> dict[str, str]:
+def _fields(comment: Comment, kept: KeptOfComment) -> dict[str, str]:
     values = {
         "article": comment.article,
         "parent": comment.parent,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from database.statements import Connection
 
 
-class Kept(NamedTuple):
+class KeptOfComment(NamedTuple):
     """What the archive adds to the row of a comment. `path` and `notified` are the fields of its hash."""
 
     reply_count: int
@@ -72,7 +72,7 @@ def articles_of(connection: "Connection", numbers: Sequence[int]) -> dict[int, i
     return {each.number: each.article for each in archived(connection, numbers)}
 
 
-def keep(connection: "Connection", kept: Iterable[tuple[int, Kept]]) -> None:
+def keep(connection: "Connection", kept: Iterable[tuple[int, KeptOfComment]]) -> None:
     """Add to the rows of comments what only Redis has."""
     if rows := [{"number": number, **each._asdict()} for number, each in kept]:
         KEEP.run(connection, rows)
@@ -93,9 +93,9 @@ def forget(connection: "Connection", articles: Sequence[int]) -> None:
         FORGET.run(connection, {"numbers": some})
 
 
-def kept(connection: "Connection", article: int) -> dict[int, Kept]:
+def kept(connection: "Connection", article: int) -> dict[int, KeptOfComment]:
     """What was added to the rows of the comments of an archived article."""
-    return {number: Kept(*columns) for number, *columns in KEPT.run(connection, {"article": article})}
+    return {number: KeptOfComment(*columns) for number, *columns in KEPT.run(connection, {"article": article})}
 
 
 def notified_by(connection: "Connection", articles: Sequence[int]) -> Mapping[int, str]:

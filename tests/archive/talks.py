@@ -75,7 +75,7 @@ class Talk:
         for _ in range(6):
             await self.pair.post()
             self.pair.clock.advance(1)
-        for _ in range(50):
+        for _ in range(40):
             await self.say()
 
     async def say(self) -> None:
@@ -250,7 +250,7 @@ class Talk:
         return [edge["node"]["id"] for edge in thread["edges"]]
 
     async def compare(self) -> None:
-        for id in self.pair.ids:
+        for id in self.chance.sample(self.pair.ids, 3):
             await self.walk(id, self.chance.choice(ORDERS))
         some = self.chance.sample(self.ids, min(len(self.ids), 20))
         await self.pair.ask(NODES, self.chance.choice(PEOPLE), ids=some)
@@ -260,7 +260,7 @@ class Talk:
     async def walk(self, id: str, order: str) -> None:
         """Read a thread page by page in both stores, each with cursors of its own, which are not compared."""
         chance, who = self.chance, self.chance.choice([None, *PEOPLE])
-        upwards, size, depth = chance.random() < 0.5, chance.choice((1, 3, 40)), chance.choice((0, 2, 50))
+        upwards, size, depth = chance.random() < 0.5, chance.choice((2, 5, 40)), chance.choice((0, 2, 50))
         under = chance.choice([None, None, *[each for each in self.ids if self.article_of[each] == id]])
         given: dict[str, Any] = {"id": id, "order": order, "depth": depth, "under": under}
         given |= {"pinned": chance.random() < 0.3, "last" if upwards else "first": size}

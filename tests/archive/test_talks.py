@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.one_server]
 async def test_answers_are_those_of_a_store_that_keeps_all(pair: Pair, seed: int) -> None:  # D5
     talk = Talk(pair, random.Random(seed))
     await talk.begin()
-    for _ in range(4):
+    for _ in range(3):
         await talk.leave(talk.chance.choice((0, 0, 2)))
         await talk.compare()
         for _ in range(6):
@@ -38,24 +38,24 @@ async def test_answers_are_those_of_a_store_that_keeps_all(pair: Pair, seed: int
     assert pair.archiving.database
     await mirrored(pair.archiving.store, pair.archiving.database)
     assert not await findings(pair.archiving)
-    assert talk.reached["left"] > 4 and talk.reached["came back"] > 1, talk.reached
-    assert talk.reached["pages of what has left"] > 10
+    assert talk.reached["left"] > 3 and talk.reached["came back"], talk.reached
+    assert talk.reached["pages of what has left"] > 3
 
 
 @on_both
-@pytest.mark.parametrize("seed", range(examples(2) + 1))
+@pytest.mark.parametrize("seed", range(examples(3)))
 async def test_answers_stay_while_conversations_move_and_processes_end(pair: Pair, seed: int) -> None:  # D5
     """Conversations leave and come back again and again, by processes that end at any moment, beside readers."""
     talk = await grown(pair, seed)
     expected = [(question, await talk.answer(pair.complete, question)) for question in talk.questions()]
-    moving = asyncio.create_task(talk.move_often(25))
+    moving = asyncio.create_task(talk.move_often(16))
     compared = 0
     while not moving.done():
         question, right = talk.chance.choice(expected)
         assert await talk.answer(pair.archiving, question) == right, question
         compared += 1
     await moving
-    assert compared > 50 and talk.reached["ended"] > 5 and talk.reached["came back"] > 3, talk.reached
+    assert compared > 20 and talk.reached["ended"] > 2 and talk.reached["came back"] > 2, talk.reached
     await talk.settle()
     assert not await findings(pair.archiving)
     for question, right in expected:
@@ -63,7 +63,7 @@ async def test_answers_stay_while_conversations_move_and_processes_end(pair: Pai
 
 
 @on_both
-@pytest.mark.parametrize("seed", range(examples(2) + 1))
+@pytest.mark.parametrize("seed", range(examples(3)))
 async def test_comments_that_arrive_while_conversations_leave_are_there_once(pair: Pair, seed: int) -> None:  # D5
     talk = await grown(pair, seed)
     moving = asyncio.create_task(talk.move_often(12))
