@@ -13,7 +13,7 @@ from typing import NamedTuple
 from archive.conversations import Conversation, conversation
 from archive.steps import Archivable
 from database import conversations as rows
-from database.conversations import KeptOfComment, KeptOfArticle
+from database.conversations import KeptOfArticle, KeptOfComment
 from database.database import Database
 from store import conversations as stored
 from store import records

@@ -28,7 +28,7 @@ from engine.interfaces import Observation, Observer, OpenContext, OperationConte
 from engine.limits.cost import check_cost
 from engine.limits.rate_limiter import Charge
 from engine.requests import GraphQLRequest, OperationRequest, PreparedOperation
-from engine.results import EncodedResult, encode
+from engine.results import EncodedResult, encode, encode_to_keep
 from engine.timeouts import Timeouts
 
 COALESCED_SHARE = 10  # a request that joins an execution costs a tenth
@@ -273,7 +273,7 @@ class RequestHandler:
         """As `_coalescing_key`. Not `request.prepared`: messages of WebSockets are not cached, so each has its own."""
         if self._viewer_key is None or request.client.stats:
             return None
-        return request.operation, encode(request.prepared.variables), self._viewer_key(request.client)
+        return request.operation, encode_to_keep(request.prepared.variables), self._viewer_key(request.client)
 
     async def _subscribe(self, request: OperationRequest) -> EventSource:
         context = self._open_context(request.client)

@@ -1,7 +1,7 @@
 """GraphQL over WebSocket, by the graphql-transport-ws protocol: many operations on one connection."""
 
 import asyncio
-from contextlib import AsyncExitStack, ExitStack, aclosing, suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, aclosing, nullcontext, suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
@@ -15,7 +15,7 @@ from engine.errors import SESSION_ENDED, Code, Refused
 from engine.handler import RequestHandler
 from engine.interfaces import TEXT_PARTS, Options, stop_event_of
 from engine.requests import GraphQLRequest, decode, parse_request
-from engine.results import encode
+from engine.results import encode, encode_to_keep
 
 PROTOCOL = "graphql-transport-ws"
 
@@ -126,8 +126,8 @@ class WebSocketSession:
         self._stopping = stopping
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._subscriptions: set[str] = set()
-        self._watch = ExitStack()
-        self._hearing = AsyncExitStack()
+        self._watch: AbstractContextManager[object] = nullcontext()  # no `ExitStack`, which takes 0.8 kB
+        self._hearing: AbstractAsyncContextManager[object] = nullcontext()
         self._has_ended = False
 
     async def run(self) -> None:
@@ -149,9 +149,9 @@ class WebSocketSession:
         except OSError:
             pass  # the client left while a message was sent
         finally:
-            self._watch.close()
+            self._watch.__exit__(None, None, None)
             await self._cancel_all()
-            await self._hearing.aclose()
+            await self._hearing.__aexit__(None, None, None)
 
     async def _read_messages(self) -> None:
         async with asyncio.timeout(self._transport.options.init_timeout) as deadline:
@@ -174,7 +174,9 @@ class WebSocketSession:
                 self._client = await self._identified(self._client)
                 self._watch_session(self._client, deadline)
                 # Not only with its first subscription: what the client sends after that must not be done before it.
-                await self._hearing.enter_async_context(self._transport.options.hearing())
+                hearing = self._transport.options.hearing()
+                await hearing.__aenter__()
+                self._hearing = hearing
                 await self._send_text(b'{"type":"connection_ack"}')
             case "ping":
                 await self._refresh(message.get("payload"), deadline)
@@ -203,8 +205,9 @@ class WebSocketSession:
 
     def _watch_session(self, client: Client, deadline: asyncio.Timeout) -> None:
         """Close the connection once the session of a client has ended."""
-        self._watch.close()
-        self._watch.enter_context(self._transport.options.watch_session(client, partial(self._end, deadline)))
+        self._watch.__exit__(None, None, None)
+        self._watch = self._transport.options.watch_session(client, partial(self._end, deadline))
+        self._watch.__enter__()
 
     async def _refresh(self, payload: Any, deadline: asyncio.Timeout) -> None:
         """Go on with another token of the same user, which a ping has; also in operations that run."""
@@ -255,7 +258,7 @@ class WebSocketSession:
             task.cancel()
 
     async def _operate(self, identifier: str, request: GraphQLRequest) -> None:
-        name = encode(identifier)
+        name = encode_to_keep(identifier)
         try:
             await self._send_results(identifier, name, request)
             last = b'{"id":%b,"type":"complete"}' % name

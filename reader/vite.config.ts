@@ -1,5 +1,5 @@
 import react from "@vitejs/plugin-react";
-import { defineConfig } from "vite";
+import { defineConfig } from "vitest/config";
 import { documents } from "./build/documents.ts";
 import { licences } from "./build/licences.ts";
 import { themeScript } from "./build/theme-script.ts";
@@ -33,6 +33,7 @@ export default defineConfig({
       },
     },
   },
+  test: { setupFiles: ["src/words.setup.ts"] },
   server: {
     proxy: {
       "/graphql": { target: UPVOTE, ws: true }, // with the Host of this page: cookies are only for pages of the server

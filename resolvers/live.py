@@ -72,31 +72,51 @@ class RankingChange:
     moves: Sequence[RankingMove]
 
 
-class LatestArticle:
-    """The latest version of an article that a subscriber has not taken yet; None once it is gone."""
+class ChangedArticles:
+    """
+    Articles that a subscriber watches, until `close`, and their changes that it has not taken yet: the latest of each.
+    """
 
-    __slots__ = ("_article", "_is_filled", "_waiting")
+    __slots__ = ("_changes", "_shared", "_waiting")
 
     def __init__(self) -> None:
-        self._article: Article | Exception | None = None
-        self._is_filled = False
+        self._shared: dict[int, SharedArticle] = {}
+        self._changes: dict[int, Article | Exception | None] = {}
         self._waiting: asyncio.Future[None] | None = None
 
-    def put(self, article: Article | Exception | None) -> None:
-        self._article, self._is_filled = article, True
+    def watch(self, shared: "SharedArticle") -> None:
+        self._shared[shared.number] = shared
+        shared.add(self)
+
+    def forget(self, number: int) -> None:
+        self._shared.pop(number).remove(self)
+        self._changes.pop(number, None)
+
+    def close(self) -> None:
+        for shared in self._shared.values():
+            shared.remove(self)
+
+    def put(self, number: int, article: Article | Exception | None) -> None:
+        self._changes.pop(number, None)
+        self._changes[number] = article
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 
-    async def take(self) -> Article | None:
-        """Raises the exception that was put in the place of an article."""
-        if not self._is_filled:
+    async def take(self) -> tuple[int, Article | None]:
+        """
+        The number of an article that has changed, and the article; None if it is gone.
+
+        Raises the exception that was put in the place of an article.
+        """
+        while not self._changes:
             self._waiting = asyncio.get_running_loop().create_future()
             await self._waiting
             self._waiting = None
-        self._is_filled = False
-        if isinstance(self._article, Exception):
-            raise self._article
-        return self._article
+        number = next(iter(self._changes))
+        article = self._changes.pop(number)
+        if isinstance(article, Exception):
+            raise article
+        return number, article
 
 
 class Live:
@@ -120,7 +140,7 @@ class Live:
         self._database = database
         self._reads: WeakKeyDictionary[Event, Reads] = WeakKeyDictionary()
         self._rankings: dict[RankingKey, SharedRanking] = {}
-        self._articles: dict[int, SharedArticle] = {}
+        self._articles: dict[int, SharedArticle] = {}  # each removes itself
 
     async def read_after(self, event: Event, read: Callable[[Reads], Awaitable[T]]) -> T:
         """
@@ -138,17 +158,17 @@ class Live:
                 await asyncio.sleep(RECONNECT_PAUSE)
 
     @contextmanager
-    def article(self, number: int) -> Iterator[LatestArticle]:
-        """The article after each event about it, also if it is not visible. All subscribers share the reads."""
-        shared = self._articles.get(number)
-        if shared is None:
-            shared = self._articles[number] = SharedArticle(self, number)
-        latest = shared.add()
+    def changed_articles(self, numbers: Iterable[int]) -> Iterator[ChangedArticles]:
+        """Articles after each event about them, also if they are not visible. All subscribers share the reads."""
+        changed = ChangedArticles()
+        for number in numbers:
+            if number not in self._articles:
+                self._articles[number] = SharedArticle(self, number)
+            changed.watch(self._articles[number])
         try:
-            yield latest
+            yield changed
         finally:
-            if shared.remove(latest):
-                del self._articles[number]
+            changed.close()
 
     @contextmanager
     def ranking(self, order: Order, group: str | None, size: int, address: str | None) -> "Iterator[SharedRanking]":
@@ -193,30 +213,31 @@ class Live:
 
 
 class SharedArticle:
-    """An article that is read after each event about it. What happens during a read leads to one more."""
+    """
+    An article that is read after each event about it, as long as somebody watches it. What happens during a read leads
+    to one more.
+    """
 
     def __init__(self, live: Live, number: int) -> None:
-        self._live, self._number = live, number
-        self._subscribers: dict[LatestArticle, None] = {}  # the oldest first
+        self.number = number
+        self._live = live
+        self._subscribers: dict[ChangedArticles, None] = {}  # the oldest first
         self._event: Event | None = None  # after which the article is not read yet
         self._reading: asyncio.Task[None] | None = None
         self._subscription = ExitStack()
         self._subscription.enter_context(live.events.subscribed(self._note, of_article(number)))
 
-    def add(self) -> LatestArticle:
-        latest = LatestArticle()
-        self._subscribers[latest] = None
-        return latest
+    def add(self, subscriber: ChangedArticles) -> None:
+        self._subscribers[subscriber] = None
 
-    def remove(self, latest: LatestArticle) -> bool:
-        """Whether it was the last one: then nothing is read any more."""
-        del self._subscribers[latest]
+    def remove(self, subscriber: ChangedArticles) -> None:
+        del self._subscribers[subscriber]
         if self._subscribers:
-            return False
+            return
         self._subscription.close()
         if self._reading is not None:
             self._reading.cancel()
-        return True
+        del self._live._articles[self.number]
 
     def _note(self, event: Event) -> None:
         self._event = event
@@ -228,12 +249,13 @@ class SharedArticle:
             event, self._event = self._event, None
             subscribers, found = list(self._subscribers), await self._read_after(event)
             for each in subscribers:
-                each.put(found)
+                if each in self._subscribers:  # it may have left since
+                    each.put(self.number, found)
         self._reading = None
 
     async def _read_after(self, event: Event) -> Article | Exception | None:
         try:
-            (found,) = await self._live.read_after(event, lambda reads: reads.articles_of_any_state([self._number]))
+            (found,) = await self._live.read_after(event, lambda reads: reads.articles_of_any_state([self.number]))
         except Exception as error:
             return error  # of each subscription
         return found

@@ -27,9 +27,7 @@ from store.events import (
     EventKind,
     Mailbox,
     Topic,
-    article_of,
     of_all_new_comments,
-    of_article,
     of_comment_changes,
     of_inbox,
     of_moderation,
@@ -69,14 +67,16 @@ async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, 
     more and the viewer may not read it.
     """
     number = arguments.article_number(id)
-    with context.live.article(number) as latest:
+    with context.live.changed_articles([number]) as changed:
         if await articles.article(context, id) is None:
             raise NotFound(f"there is no article:{number}")
-        while (found := await latest.take()) is not None:
-            if found.state is not ContentState.VISIBLE:
+        context.clear()  # what was read is not needed any more, and a subscription may be open for days
+        while True:
+            _, found = await changed.take()
+            if found is not None and found.state is not ContentState.VISIBLE:
                 (found,) = await _read_again(context, [number])
-                if found is None:
-                    return
+            if found is None:
+                return
             yield found
 
 
@@ -89,15 +89,17 @@ async def articles_changed(context: Context, ids: Sequence[str]) -> AsyncGenerat
     """
     arguments.check_count(ids)
     numbers = list(dict.fromkeys(map(arguments.article_number, ids)))
-    mailbox, events = Mailbox(subject_of=article_of), context.live.events
-    with events.subscribed(mailbox.put, *map(of_article, numbers)):
-        found = await context.articles(numbers)
-    numbers = [article.number for article in found if article]
-    with events.subscribed(mailbox.put, *map(of_article, numbers)):
-        async for event in mailbox:
-            changed = numbers if event.kind is EventKind.MISSED else [article_of(event)]
-            for article in await _readable(context, event, changed):
-                yield article
+    with context.live.changed_articles(numbers) as changed:
+        for number, article in zip(numbers, await context.articles(numbers), strict=True):
+            if article is None:
+                changed.forget(number)
+        context.clear()  # likewise
+        while True:
+            number, found = await changed.take()
+            if found is not None and found.state is not ContentState.VISIBLE:
+                (found,) = await _read_again(context, [number])
+            if found is not None:
+                yield found
 
 
 async def article_posted(context: Context, group: str | None = None) -> AsyncGenerator[Article, None]:

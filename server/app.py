@@ -48,7 +48,7 @@ from server import documents, explorer, export, hacker_news, reader, shared_rate
 from server.branding import serving as site_serving
 from server.browsers import VIEWER_HEADER, Browsers, CrossOrigin, session_cookie
 from server.compression import Compression
-from server.configured import files_of, issuers_of, open_store, text_check_of, trusted_documents
+from server.configured import files_of, issuers_of, languages_of, open_store, text_check_of, trusted_documents
 from server.ended_sessions import EndedSessions
 from server.http.connections import ConnectionLimiter
 from server.issuers import front_door
@@ -259,6 +259,7 @@ def create(settings: Settings, limiter: ConnectionLimiter, worker: int = 1) -> A
     app.state.orders_of_pages = settings.orders_of_pages
     app.state.front_doors, app.state.login_url = tokens.front_doors if tokens else [], settings.login_url
     app.state.files = files_of(settings)
+    app.state.languages = languages_of(settings, app.state.files)
     app.state.sitemaps = Sitemaps()
     app.state.cache_control = documents.cache_control(settings.cache_seconds)
     app.endpoint = cors.cls(endpoint, *cors.args, **cors.kwargs) if cors else endpoint.serve

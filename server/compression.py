@@ -30,8 +30,7 @@ class Compression:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and accepts_gzip(headers_of(scope).get(b"accept-encoding", b"")):
-            responder = Responder(self._app, MIN_BYTES, LEVEL, exclude_content_types=EXCLUDED)
-            await responder(scope, receive, VaryOnce(send))
+            await Responder(self._app, send)(scope, receive, VaryOnce(send))
         else:
             await self._app(scope, receive, send)
 
@@ -41,12 +40,34 @@ class Responder(GZipResponder):
     Compresses a response, and starts anew if the endpoint replaces it.
 
     If a client has too many unread responses, `send` refuses the response, and the endpoint sends a short error.
+
+    A short response, as that of a vote, is passed on as it is: Starlette would first look at its headers. The start of
+    any response waits for the first part of its body, as in `server.http.responses`.
     """
+
+    def __init__(self, app: ASGIApp, send: Send) -> None:
+        super().__init__(app, MIN_BYTES, LEVEL, exclude_content_types=EXCLUDED)
+        self._pass_on = send
+        self._start: Message | None = None
 
     async def send_with_compression(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.started = False
+            self._start, self.started = message, False
+            return
+        if self._start is not None:
+            start, self._start = self._start, None
+            if _is_short(message):
+                await self._pass_on(start)
+                await self._pass_on(message)
+                return
+            await super().send_with_compression(start)
         await super().send_with_compression(message)
+
+
+def _is_short(message: Message) -> bool:
+    """Whether this is the only part of a response, and not compressed."""
+    is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
+    return is_whole and len(message.get("body", b"")) < MIN_BYTES
 
 
 class VaryOnce:

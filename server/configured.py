@@ -10,6 +10,7 @@ from server.issuers import file as issuers_file
 from server.issuers.file import Issuers, WrongIssuers
 from server.issuers.keyrings import require_usable_keys
 from server.settings import DELETIONS_FILE, Settings, WrongSetting
+from server.words.languages import Languages, languages
 from store import rules
 from store.rules import Rules, WrongRules
 from store.site import Check
@@ -77,6 +78,22 @@ def files_of(settings: Settings) -> site_files.SiteFiles:
         return site_files.read(folder)
     except OSError as error:
         raise WrongSetting(f"{folder}: {error.strerror}") from error
+
+
+def languages_of(settings: Settings, files: site_files.SiteFiles) -> Languages:
+    """
+    The texts of the pages, with those of the operator's files.
+
+    Raises:
+        WrongSetting: there are no texts in the language that `UPVOTE_SITE_LANGUAGE` names.
+    """
+    try:
+        return languages(files.words, settings.site_language)
+    except KeyError:
+        wanted = settings.site_folder / f"{settings.site_language}.ftl"
+        raise WrongSetting(
+            f"UPVOTE_SITE_LANGUAGE={settings.site_language}: {wanted} with its texts is missing or broken"
+        ) from None
 
 
 def issuers_of(settings: Settings) -> Issuers | None:

@@ -13,7 +13,7 @@ import uvicorn
 
 from server.app import create
 from server.cli.password import link
-from server.configured import files_of, issuers_of, open_store, trusted_documents
+from server.configured import files_of, issuers_of, languages_of, open_store, trusted_documents
 from server.http.limited_protocol import LimitedHttp
 from server.http.limited_websocket import LimitedWebSocket
 from server.limits import connection_limiter, max_request_bytes
@@ -47,8 +47,10 @@ def run(settings: Settings, opened: Settings, listener: socket.socket) -> None:
 async def _check(settings: Settings, listener: socket.socket) -> None:
     trusted_documents(settings)
     issuers_of(settings)
-    for fault in files_of(settings).faults:
+    files = files_of(settings)
+    for fault in files.faults:
         logger.warning("%s", fault)
+    languages_of(settings, files)
     store = await open_store(settings)
     kept = [order.name for order in store.site.rankings.orders]
     remedy = f"the orders of this store are {','.join(kept)}; `reindex` changes them"

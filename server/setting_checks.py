@@ -98,6 +98,14 @@ def database_url(url: str) -> str:
     return check_url(url)
 
 
+def language(code: str) -> str:
+    from server.words.checks import is_language  # slow, and not needed for the default
+
+    if not is_language(code):
+        raise ValueError("it is not the code of a language, such as de or pt-BR")
+    return code
+
+
 def http_url(url: str) -> str:
     from ada_url import check_url
 

@@ -75,6 +75,11 @@ class Settings(BaseModel):
         description="Folder of what is the [site's own](site.md): theme, logo, pages; by default `site` in the data "
         "directory.",
     )
+    site_language: Annotated[str, AfterValidator(setting_checks.language)] = Field(
+        "en",
+        description="Language of the pages where an address names none by `?lang=`: `de`, `en`, or one for which the "
+        "folder of the site has [a file](translating.md).",
+    )
     durability: Literal["everysec", "always"] = Field(
         "everysec",
         description="When the managed Valkey syncs writes: `everysec` within a second, `always` before answers.",

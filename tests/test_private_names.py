@@ -102,7 +102,7 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
         "uvicorn.protocols.websockets.websockets_sansio_impl": "WebSocketsSansIOProtocol",
         "uvicorn.protocols.websockets.websockets_sansio_impl:WebSocketsSansIOProtocol": (
             "close_sent close_timeout conn disconnected frames handle_cont handle_connect handle_ping "
-            "handshake_complete queue scope send shutdown transport writable"
+            "handshake_complete queue request response scope send shutdown transport writable"
         ),
     },
     "store/client/connection.py": {

@@ -56,7 +56,7 @@ from engine.compiler.completion import (
     serializer,
 )
 from engine.compiler.plan import (
-    Column,
+    AttributeField,
     Completion,
     Field,
     FieldArguments,
@@ -65,8 +65,6 @@ from engine.compiler.plan import (
     Plan,
     RootField,
     Rows,
-    Run,
-    resolve_attributes,
     resolve_batch,
     resolve_mutation_root,
     resolve_root,
@@ -77,7 +75,7 @@ from engine.compiler.plan import (
 from engine.compiler.resolvers import BatchResolver, DeclaredResolver, RowResolver, declared_resolver
 from engine.documents import Operation
 
-Resolve = Callable[[Column, Run], Any]
+Resolve = Callable[..., Any]  # see the kinds of `Field`
 
 
 def compile_operation(
@@ -154,7 +152,7 @@ class Compiler:
         if type(own) is not StrawberryField or own.permission_classes or own.extensions:
             return Field, self._row_resolver(parent, root_key, details), False
         if not has_resolver(own) and self.schema.config.default_resolver is getattr:
-            return Field, partial(resolve_attributes, attrgetter(attribute_of(own))), True
+            return AttributeField, attrgetter(attribute_of(own)), True
         declared = declared_resolver(own)
         if declared is None:
             return Field, self._row_resolver(parent, root_key, details), False

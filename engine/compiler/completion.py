@@ -51,7 +51,10 @@ class LeafCompletion:
 
     def __call__(self, values: Column, run: Run) -> Pending:
         if None not in values:
-            return self._serialized(values, run)
+            serialized = self.serialize(values)
+            if self.are_texts:
+                run.budget.add_texts(serialized)
+            return serialized
         _allow_null(self.nullable)
         return _with_nulls(values, self._serialized([value for value in values if value is not None], run))
 

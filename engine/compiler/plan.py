@@ -227,7 +227,7 @@ class Field:
 
     number: int  # the field's number in its plan
     key: str
-    resolve: Callable[[Column, Run], Any]
+    resolve: Callable[..., Any]
     complete: Completion
     is_pure: bool = False
 
@@ -249,6 +249,14 @@ class Field:
     async def _awaited(self, values: Awaitable[Sequence[Any]], run: Run) -> Column:
         completed = self.complete(list(await values), run)
         return completed if isinstance(completed, list) else await completed
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeField(Field):
+    """A field that is an attribute of its parents, which `resolve` gets of one of them."""
+
+    def column(self, parents: Column, run: Run) -> Pending:
+        return self.complete(list(map(self.resolve, parents)), run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,18 +296,15 @@ class Level:
         return self._built(await gather_columns(columns), run)
 
     def _built(self, columns: Sequence[Any], run: Run) -> Column:
-        if len(set(map(len, columns))) > 1:
-            raise NotCompilable("length")
         run.budget.add(len(columns[0]) * self.row_bytes)
-        return self.build(columns)
+        try:
+            return self.build(columns)
+        except ValueError:
+            raise NotCompilable("length") from None
 
 
 def resolve_typenames(name: str, parents: Column, run: Run) -> Pending:
     return [name] * len(parents)
-
-
-def resolve_attributes(get: Callable[[Any], Any], parents: Column, run: Run) -> Pending:
-    return list(map(get, parents))
 
 
 def resolve_batch(function: Callable[..., Pending], place: int, parents: Column, run: Run) -> Pending:
@@ -321,7 +326,8 @@ def row_bytes(keys: Sequence[str]) -> int:
 
 def row_builder(keys: Sequence[str]) -> Callable[[Sequence[Column]], Column]:
     """
-    A function that makes rows of columns: one comprehension with a dict display.
+    A function that makes rows of columns: one comprehension with a dict display. It raises ValueError if the columns
+    have different lengths.
 
     The keys are GraphQL names (letters, digits and `_`), so they are safe in the source of a function.
     """
@@ -329,7 +335,9 @@ def row_builder(keys: Sequence[str]) -> Callable[[Sequence[Column]], Column]:
         raise NotCompilable("nothing")
     pairs = ", ".join(f"{key!r}: v{place}" for place, key in enumerate(keys))
     columns = ", ".join(f"v{place}" for place, _ in enumerate(keys))
-    built: Callable[[Sequence[Column]], Column] = eval(f"lambda columns: [{{{pairs}}} for {columns}, in zip(*columns)]")
+    built: Callable[[Sequence[Column]], Column] = eval(
+        f"lambda columns: [{{{pairs}}} for {columns}, in zip(*columns, strict=True)]"
+    )
     return built
 
 

@@ -70,6 +70,6 @@ export function withQuery(path: string, parameters: Record<string, string | numb
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
-function meta(name: string): string | undefined {
+export function meta(name: string): string | undefined {
   return document.querySelector<HTMLMetaElement>(`meta[name=${name}]`)?.content;
 }

@@ -4,6 +4,7 @@ import { reasonOf } from "./errors";
 import { graphql, readFragment } from "./gql";
 import { useIsViewer } from "./session";
 import { say, sayProblem } from "./status";
+import { t } from "./words";
 
 const BLOCKED = graphql(`
   fragment Blocked on BlockUserPayload {
@@ -38,6 +39,14 @@ const UNBLOCK = graphql(`
   }
 `);
 
+const BLOCKING = {
+  on: "blocked-verb",
+  off: "block",
+  onName: "blocked-name",
+  offName: "block-name",
+  logIn: "log-in-to-block",
+};
+
 interface BlockButtonProps {
   user: { id: string; username: string; viewerIsBlocking: boolean };
 }
@@ -50,10 +59,9 @@ export function BlockButton({ user: { id, username, viewerIsBlocking } }: BlockB
   async function change() {
     const { data, error } = await client.mutation(viewerIsBlocking ? UNBLOCK : BLOCK, { input: { userId: id } });
     const reason = reasonOf(error, readFragment(BLOCKED, data?.blocked)?.userErrors);
-    if (reason)
-      return sayProblem(`${viewerIsBlocking ? "You still block" : "You do not block"} ${username}. ${reason}`);
-    say(viewerIsBlocking ? `You block ${username} no more.` : `You block ${username}. Nobody else learns of it.`);
+    if (reason) return sayProblem(t(viewerIsBlocking ? "still-blocked" : "not-blocked", { name: username, reason }));
+    say(viewerIsBlocking ? t("unblocked", { name: username }) : t("now-blocked", { name: username }));
   }
 
-  return <Toggle isOn={viewerIsBlocking} on="Blocked" off="Block" name={username} change={change} />;
+  return <Toggle isOn={viewerIsBlocking} texts={BLOCKING} name={username} change={change} />;
 }

@@ -24,7 +24,7 @@ const WITHOUT_ID = [
   ...["ThreadConnection", "UserConnection", "ArticleEdge", "CommentEdge", "GroupEdge", "NotificationEdge"],
   ...["SearchEdge", "ThreadEdge", "UserEdge", "PageInfo", "RankingChange", "RankingMove", "RateLimit", "Session"],
   "Account",
-  ...["Standing", "StandingTerm", "RoleGrant", "Flag", "QueueConnection", "QueueEdge"],
+  ...["ChangedField", "Standing", "StandingTerm", "RoleGrant", "Flag", "QueueConnection", "QueueEdge"],
   ...["ModerationActionConnection", "ModerationActionEdge", "VotableConnection", "VotableEdge"],
 ];
 

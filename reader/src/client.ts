@@ -8,6 +8,7 @@ import { pause } from "./network";
 import { graphql } from "./gql";
 import { beginSession, currentSession, leaveSession, type Session } from "./session";
 import { say, sayProblem } from "./status";
+import { t } from "./words";
 
 const socketClient = file(async () => (await import("graphql-ws")).createClient); // nothing else of it is built
 
@@ -88,7 +89,7 @@ function checkSession({ data, extensions, error }: OperationResult, sent: Sessio
   const states = all.map((each) => each?.session);
   if (!states.includes("ended") && !states.includes("changed")) return;
   if (leaveSession(sent) !== null) return;
-  if (states.includes("ended")) sayProblem("Your session has ended. Log in again to vote and to write.");
+  if (states.includes("ended")) sayProblem(t("session-ended-write"));
   else void connect(null).query(WHO, {}).toPromise();
 }
 
@@ -96,5 +97,5 @@ function checkSession({ data, extensions, error }: OperationResult, sent: Sessio
 function adopt(data: { viewer?: { username?: string } | null } | undefined): void {
   if (!data?.viewer?.username) return;
   beginSession(data.viewer.username);
-  say(`You are logged in as ${data.viewer.username}.`);
+  say(t("logged-in-as", { name: data.viewer.username }));
 }

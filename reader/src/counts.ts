@@ -1,8 +1,6 @@
-const FORMAT = new Intl.NumberFormat("en");
+import { LANGUAGE } from "./words";
+
+const FORMAT = new Intl.NumberFormat(LANGUAGE);
 
 /** "12,345". */
 export const withSeparators = (count: number): string => FORMAT.format(count);
-
-/** "1 article", "2 articles". */
-export const counted = (count: number, one: string): string =>
-  `${withSeparators(count)} ${count === 1 ? one : `${one}s`}`;

@@ -1,6 +1,7 @@
 import type { CombinedError } from "urql";
 import { graphql } from "./gql";
 import { clockTime, fullTime } from "./times";
+import { hasText, t } from "./words";
 
 /** What forms show of a refusal. */
 export const REFUSED = graphql(`
@@ -8,6 +9,11 @@ export const REFUSED = graphql(`
     code
     field
     message
+    rule
+    params {
+      name
+      value
+    }
     ... on RateLimited {
       retryAt
     }
@@ -21,6 +27,9 @@ export const REFUSED = graphql(`
 export interface Refusal {
   code: string;
   message: string;
+  /** The rule of the site that was broken, with its numbers, if the document asks for it. */
+  rule?: string | null;
+  params?: readonly { name: string; value: string }[];
   field?: string[] | null;
   /** Of a mutation that was sent too often, if the document asks for it. */
   retryAt?: string;
@@ -33,19 +42,37 @@ export function explain(error: CombinedError): string {
   if (error.networkError && error.graphQLErrors.length === 0) return explainNetwork(error);
   const [first] = error.graphQLErrors;
   const { code, retryAt } = first?.extensions ?? {};
-  if (code === "RATE_LIMITED") return `Too many requests. ${when(retryAt)}`;
-  if (code === "UNAVAILABLE") return "The server is not available at the moment.";
-  return sentence(first?.message ?? error.message);
+  if (code === "RATE_LIMITED") return t("too-many-requests", { when: when(retryAt) });
+  if (code === "UNAVAILABLE") return t("server-unavailable");
+  return sentence(t("request-failed", { message: first?.message ?? error.message }));
 }
 
 /** Why a mutation was refused, in a sentence. */
 export function explainRefusal(refusal: Refusal): string {
-  if (refusal.code === "UNAUTHENTICATED") return "Your session has ended. Log in again.";
-  if (refusal.code === "RATE_LIMITED") return `This was too often. ${when(refusal.retryAt)}`;
+  if (refusal.code === "UNAUTHENTICATED") return t("session-ended");
+  if (refusal.code === "RATE_LIMITED") return t("too-often", { when: when(refusal.retryAt) });
   const { code, message, until } = refusal;
-  if (code === "BANNED" && until) return sentence(`${message} until ${fullTime(Date.parse(until))}`);
-  return sentence(message);
+  if (code === "BANNED" && until)
+    return sentence(t("refused-banned-until", { message, until: fullTime(Date.parse(until)) }));
+  return sentence(t(textOf(refusal), { message, ...numbersOf(refusal) }));
 }
+
+/** The text for a rule of the site, for an invalid field or for a code. In English it is the message of the server. */
+function textOf({ code, rule, field }: Refusal): string {
+  const detail = code === "RULE" ? rule : code === "INVALID" ? field?.[1] : null;
+  const names = [...(detail ? [`refused-${kebab(code)}-${kebab(detail)}`] : []), `refused-${kebab(code)}`];
+  return names.find(hasText) ?? "refused";
+}
+
+/** "voting-closed" of `VOTING_CLOSED`, "new-password" of `newPassword`. */
+const kebab = (name: string): string =>
+  name
+    .replace(/(?<=[a-z])[A-Z]/g, "-$&")
+    .replaceAll("_", "-")
+    .toLowerCase();
+
+const numbersOf = ({ params = [] }: Refusal): Record<string, number> =>
+  Object.fromEntries(params.map(({ name, value }) => [name, Number(value)]));
 
 /** Why a mutation did not do what it was sent for, in a sentence; null if it did. */
 export function reasonOf(error: CombinedError | undefined, [refusal]: readonly Refusal[] = []): string | null {
@@ -59,17 +86,17 @@ function explainNetwork({ response }: CombinedError): string {
 
 /** Why a request failed, in a sentence, by the response if there was one. */
 export function explainResponse(response?: Response): string {
-  if (response?.status === 401) return "Your session has ended. Log in again.";
+  if (response?.status === 401) return t("session-ended");
   if (response?.status === 429) {
-    return `Too many requests. ${when(Date.now() + 1000 * Number(response.headers.get("Retry-After")))}`;
+    return t("too-many-requests", { when: when(Date.now() + 1000 * Number(response.headers.get("Retry-After"))) });
   }
-  if (response && response.status >= 500) return "The server is not available at the moment.";
-  return navigator.onLine ? "The server cannot be reached." : "You are offline.";
+  if (response && response.status >= 500) return t("server-unavailable");
+  return navigator.onLine ? t("server-unreachable") : t("offline");
 }
 
 function when(instant: unknown): string {
   const date = new Date(typeof instant === "string" || typeof instant === "number" ? instant : NaN);
-  return Number.isNaN(date.getTime()) ? "Try again later." : `Try again at ${clockTime(date)}.`;
+  return Number.isNaN(date.getTime()) ? t("try-later") : t("try-at", { time: clockTime(date) });
 }
 
 function sentence(text: string): string {

@@ -4,6 +4,7 @@ import { reasonOf } from "./errors";
 import { graphql, readFragment } from "./gql";
 import { useIsViewer } from "./session";
 import { sayProblem } from "./status";
+import { t } from "./words";
 
 const FOLLOWED = graphql(`
   fragment Followed on FollowUserPayload {
@@ -103,12 +104,20 @@ export function FollowGroupButton({ group: { name, viewerIsFollowing } }: Follow
   return <FollowToggle name={name} isFollowing={viewerIsFollowing} change={change} />;
 }
 
+const FOLLOWING = {
+  on: "following",
+  off: "follow",
+  onName: "following-name",
+  offName: "follow-name",
+  logIn: "log-in-to-follow",
+};
+
 function FollowToggle(props: { name: string; isFollowing: boolean; change: () => Promise<void> }) {
   const { isFollowing, ...rest } = props;
   const className = isFollowing ? "follow" : "follow primary";
-  return <Toggle isOn={isFollowing} on="Following" off="Follow" className={className} shortcut="f" {...rest} />;
+  return <Toggle isOn={isFollowing} texts={FOLLOWING} className={className} shortcut="f" {...rest} />;
 }
 
 function tell(name: string, isFollowing: boolean, reason: string | null): void {
-  if (reason) sayProblem(`${isFollowing ? "You still follow" : "You do not follow"} ${name}. ${reason}`);
+  if (reason) sayProblem(t(isFollowing ? "still-followed" : "not-followed", { name, reason }));
 }

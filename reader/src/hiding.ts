@@ -3,6 +3,7 @@ import { reasonOf } from "./errors";
 import { graphql, readFragment } from "./gql";
 import { Observable, useObservable } from "./observable";
 import { say, sayProblem } from "./status";
+import { t } from "./words";
 
 const HIDDEN = graphql(`
   fragment HiddenArticle on HideArticlePayload {
@@ -42,9 +43,9 @@ export const useIsHidden = (id: string): boolean => useObservable(hidden).has(id
 export async function setHidden(client: Client, id: string, title: string, isHidden: boolean): Promise<void> {
   const { data, error } = await client.mutation(isHidden ? HIDE : UNHIDE, { id });
   const reason = reasonOf(error, readFragment(HIDDEN, data?.hidden)?.userErrors);
-  if (reason) return sayProblem(`${isHidden ? "Not hidden" : "Still hidden"}: ${title}. ${reason}`);
+  if (reason) return sayProblem(t(isHidden ? "not-hidden" : "still-hidden", { title, reason }));
   const others = [...hidden.get()].filter((each) => each !== id);
   hidden.set(new Set(isHidden ? [...others, id] : others));
   const undo = () => void setHidden(client, id, title, !isHidden);
-  say(isHidden ? `Hidden from your home and feed: ${title}.` : `Not hidden any more: ${title}.`, undo);
+  say(t(isHidden ? "hidden-from-home" : "hidden-no-more", { title }), undo);
 }

@@ -8,8 +8,10 @@ import { App } from "./App";
 import { connect } from "./client";
 import { loadFirstPage } from "./first-page";
 import { arriveAtHtml, keepScrollPositions } from "./history";
+import { useLocationInLanguage } from "./language";
 import { replace } from "./replacement";
 import { currentSession, useSession } from "./session";
+import { loadWords } from "./words";
 
 const firstSession = currentSession();
 const firstClient = connect(firstSession);
@@ -19,7 +21,7 @@ function Reader() {
   const client = useMemo(() => (session === firstSession ? firstClient : connect(session)), [session]);
   return (
     <Provider value={client}>
-      <Router base={BASE_PATH}>
+      <Router base={BASE_PATH} hook={useLocationInLanguage}>
         <App />
       </Router>
     </Provider>
@@ -27,7 +29,9 @@ function Reader() {
 }
 
 async function start(root: HTMLElement) {
+  const words = loadWords();
   await loadFirstPage(firstClient); // into the cache of the client, so that the first rendering has it
+  await words;
   delete document.documentElement.dataset.session; // from now on it is the script that knows
   replace(root, (place) =>
     createRoot(place).render(

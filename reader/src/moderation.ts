@@ -1,5 +1,6 @@
 import type { ModerationKind, Role } from "./gql/graphql";
 import { fullTime } from "./times";
+import { t } from "./words";
 
 /** What a sentence about an action of a moderator is made of. */
 export interface Action {
@@ -15,51 +16,50 @@ export interface Action {
 
 /** What a moderator did, in a sentence for the user whom it concerns. `now` is in unix milliseconds. */
 export function sentenceOf(action: Action, now: number): string {
-  const { kind, reverts } = action;
-  return kind === "REVERT" ? revertOf(action, reverts?.kind) : SENTENCES[kind](action, now);
+  const given = { thing: thingOf(action), ...givenOf(action) };
+  return t(sentenceIdOf(action, now), given);
 }
 
-const SENTENCES: Record<Exclude<ModerationKind, "REVERT">, (action: Action, now: number) => string> = {
-  ANNUL_VOTES: () => "A moderator annulled votes of yours: they do not count any more",
-  APPROVE: (action) => `A moderator approved ${thingOf(action)}`,
-  BAN: (action, now) =>
-    `${isOver(action, now) ? "You were" : "You are"} banned from ${placeOf(action)} ${endOf(action)}`,
-  GRANT_ROLE: (action) =>
-    isRoleKnown(action) ? `You are now ${roleOf(action)}` : "You were given a role on this site",
-  LOCK: (action) => `A moderator locked ${thingOf(action)}`,
-  PURGE: (action) => `A moderator deleted ${thingOf(action)} for good`,
-  REJECT_EDIT: (action) => `A moderator rejected your edit: ${thingOf(action)} stays as it was`,
-  REMOVE: (action) =>
-    isOutOfGroup(action)
-      ? `A moderator took your article out of ${placeOf(action)}`
-      : `A moderator removed ${thingOf(action)}`,
-  REVOKE_ROLE: (action) =>
-    isRoleKnown(action) ? `You are no longer ${roleOf(action)}` : "A role that you had on this site was taken from you",
+const SENTENCES: Record<Exclude<ModerationKind, "REVERT">, string> = {
+  ANNUL_VOTES: "said-annulled",
+  APPROVE: "said-approved",
+  BAN: "said-banned",
+  GRANT_ROLE: "said-granted",
+  LOCK: "said-locked",
+  PURGE: "said-purged",
+  REJECT_EDIT: "said-edit-rejected",
+  REMOVE: "said-removed",
+  REVOKE_ROLE: "said-revoked",
 };
 
-function revertOf(action: Action, kind: ModerationKind | undefined): string {
-  const thing = thingOf(action);
-  switch (kind) {
-    case "ANNUL_VOTES":
-      return "A moderator restored votes of yours: they count again";
-    case "APPROVE":
-      return `A moderator took back the approval of ${thing}`;
-    case "BAN":
-      return `A moderator took back your ban from ${placeOf(action)}`;
-    case "GRANT_ROLE":
-      return SENTENCES.REVOKE_ROLE(action, 0);
-    case "LOCK":
-      return `A moderator unlocked ${thing}`;
-    case "REMOVE":
-      return isOutOfGroup(action)
-        ? `A moderator put your article back into ${placeOf(action)}`
-        : `A moderator restored ${thing}`;
-    case "REVOKE_ROLE":
-      return isRoleKnown(action) ? `You are ${roleOf(action)} again` : "A role on this site was given back to you";
-    default:
-      return `A moderator took back a decision about ${thing}`;
+const REVERTED_SENTENCES: Partial<Record<ModerationKind, string>> = {
+  ANNUL_VOTES: "said-restored-votes",
+  APPROVE: "said-disapproved",
+  BAN: "said-unbanned",
+  GRANT_ROLE: "said-revoked",
+  LOCK: "said-unlocked",
+  REMOVE: "said-restored",
+  REVOKE_ROLE: "said-role-again",
+};
+
+function sentenceIdOf(action: Action, now: number): string {
+  const { kind, reverts } = action;
+  if (kind === "REVERT") {
+    if (reverts?.kind === "REMOVE" && isOutOfGroup(action)) return "said-back-in-group";
+    return withRole(action, (reverts && REVERTED_SENTENCES[reverts.kind]) ?? "said-took-back");
   }
+  if (kind === "BAN" && isOver(action, now)) return "said-was-banned";
+  if (kind === "REMOVE" && isOutOfGroup(action)) return "said-out-of-group";
+  return withRole(action, SENTENCES[kind]);
 }
+
+const OF_ROLES: ReadonlySet<string> = new Set([
+  ...["said-granted", "said-revoked", "said-role-again"],
+  ...["did-grant", "did-revoke", "did-role-again"],
+]);
+
+/** The text of a role that is not known is another one. */
+const withRole = (action: Action, id: string): string => (OF_ROLES.has(id) && !isRoleKnown(action) ? `${id}-some` : id);
 
 /** Whether a ban has ended, or was taken back. */
 function isOver({ expiresAt, revertedBy }: Action, now: number): boolean {
@@ -69,18 +69,22 @@ function isOver({ expiresAt, revertedBy }: Action, now: number): boolean {
 /** An article was taken out of one group. A comment is removed as a whole, also by a moderator of a group. */
 const isOutOfGroup = ({ group, subjectId }: Action): boolean => Boolean(group) && subjectId.startsWith("article:");
 
-const placeOf = ({ group }: Action): string => (group ? `the group ${group.name}` : "this site");
+const placeOf = ({ group }: Action): string => (group ? t("place-group", { group: group.name }) : t("place-site"));
 
 /** A role in a group is that of a moderator. Actions of an earlier version may not tell that of the site. */
 const isRoleKnown = ({ role, group }: Action): boolean => Boolean(role ?? group);
 
-const roleOf = (action: Action): string => (action.role === "ADMIN" ? "an admin" : `a moderator of ${placeOf(action)}`);
+const roleOf = (action: Action): string =>
+  action.role === "ADMIN" ? t("role-admin") : t("role-moderator-of", { place: placeOf(action) });
 
-const endOf = ({ expiresAt }: Action): string => (expiresAt ? `until ${fullTime(Date.parse(expiresAt))}` : "for good");
+const endOf = ({ expiresAt }: Action): string =>
+  expiresAt ? t("end-until", { until: fullTime(Date.parse(expiresAt)) }) : t("end-for-good");
+
+const givenOf = (action: Action) => ({ place: placeOf(action), role: roleOf(action), end: endOf(action) });
 
 function thingOf({ subjectId }: Action): string {
   const type = subjectId.slice(0, subjectId.indexOf(":"));
-  return type === "user" ? "your account" : `your ${type}`;
+  return t(type === "user" ? "thing-account" : type === "comment" ? "thing-comment" : "thing-article");
 }
 
 /**
@@ -88,47 +92,45 @@ function thingOf({ subjectId }: Action): string {
  * "from this site for good".
  */
 export function wordsOf(action: Action): [before: string, after: string] {
-  const { kind, reverts } = action;
-  return kind === "REVERT" ? revertedWordsOf(action, reverts?.kind) : WORDS[kind](action);
+  const [before = "", after = ""] = t(doneIdOf(action), givenOf(action)).split("<subject/>");
+  return [before.trim(), after.trim()];
 }
 
 /** What a moderator did, where its subject is known, such as "banned them from this site for good". */
 export function phraseOf(action: Action): string {
   const [before, after] = wordsOf(action);
-  return `${before} ${action.subjectId.startsWith("user:") ? "them" : "it"} ${after}`.trim();
+  return `${before} ${t(action.subjectId.startsWith("user:") ? "subject-them" : "subject-it")} ${after}`.trim();
 }
 
-const WORDS: Record<Exclude<ModerationKind, "REVERT">, (action: Action) => [string, string]> = {
-  ANNUL_VOTES: () => ["annulled votes of", ""],
-  APPROVE: () => ["approved", ""],
-  BAN: (action) => ["banned", `from ${placeOf(action)} ${endOf(action)}`],
-  GRANT_ROLE: (action) => (isRoleKnown(action) ? ["made", roleOf(action)] : ["gave", "a role on this site"]),
-  LOCK: () => ["locked", ""],
-  PURGE: () => ["deleted", "for good"],
-  REJECT_EDIT: () => ["rejected an edit of", ""],
-  REMOVE: (action) => (isOutOfGroup(action) ? ["took", `out of ${placeOf(action)}`] : ["removed", ""]),
-  REVOKE_ROLE: (action) => ["took from", isRoleKnown(action) ? `the role of ${roleOf(action)}` : "a role on this site"],
+const DONE: Record<Exclude<ModerationKind, "REVERT">, string> = {
+  ANNUL_VOTES: "did-annul",
+  APPROVE: "did-approve",
+  BAN: "did-ban",
+  GRANT_ROLE: "did-grant",
+  LOCK: "did-lock",
+  PURGE: "did-purge",
+  REJECT_EDIT: "did-reject-edit",
+  REMOVE: "did-remove",
+  REVOKE_ROLE: "did-revoke",
 };
 
-function revertedWordsOf(action: Action, kind: ModerationKind | undefined): [string, string] {
-  switch (kind) {
-    case "ANNUL_VOTES":
-      return ["restored votes of", ""];
-    case "APPROVE":
-      return ["took back the approval of", ""];
-    case "BAN":
-      return ["took back the ban of", `from ${placeOf(action)}`];
-    case "GRANT_ROLE":
-      return WORDS.REVOKE_ROLE(action);
-    case "LOCK":
-      return ["unlocked", ""];
-    case "REMOVE":
-      return isOutOfGroup(action) ? ["put", `back into ${placeOf(action)}`] : ["restored", ""];
-    case "REVOKE_ROLE":
-      return isRoleKnown(action) ? ["made", `${roleOf(action)} again`] : ["gave", "a role on this site again"];
-    default:
-      return ["took back a decision about", ""];
+const REVERTED: Partial<Record<ModerationKind, string>> = {
+  ANNUL_VOTES: "did-restore-votes",
+  APPROVE: "did-disapprove",
+  BAN: "did-unban",
+  GRANT_ROLE: "did-revoke",
+  LOCK: "did-unlock",
+  REMOVE: "did-restore",
+  REVOKE_ROLE: "did-role-again",
+};
+
+function doneIdOf(action: Action): string {
+  const { kind, reverts } = action;
+  if (kind === "REVERT") {
+    if (reverts?.kind === "REMOVE" && isOutOfGroup(action)) return "did-back-in-group";
+    return withRole(action, (reverts && REVERTED[reverts.kind]) ?? "did-take-back");
   }
+  return kind === "REMOVE" && isOutOfGroup(action) ? "did-out-of-group" : withRole(action, DONE[kind]);
 }
 
 /** What removed an article or a comment, among actions on it, the newest first; undefined if it is not removed. */

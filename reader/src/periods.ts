@@ -1,16 +1,25 @@
 import { useMemo } from "react";
 import { isKept } from "./addresses";
+import { t } from "./words";
 
 const HOUR = 3_600_000;
 
-const ALL: readonly { period: string; hours: number; name: string; label: string }[] = [
-  { period: "day", hours: 24, name: "Day", label: "Top of the day" },
-  { period: "week", hours: 7 * 24, name: "Week", label: "Top of the week" },
-  { period: "month", hours: 30 * 24, name: "Month", label: "Top of the month" },
+const ALL: readonly { period: string; hours: number }[] = [
+  { period: "day", hours: 24 },
+  { period: "week", hours: 7 * 24 },
+  { period: "month", hours: 30 * 24 },
 ];
 
 /** Periods of which there is a list with the most votes first, if the site keeps this order. */
 export const PERIODS = isKept("VOTES") ? ALL : [];
+
+/** What a link to the list of a period says, its title, the same within a title, and what an empty one says. */
+export const periodTexts = (period: string) => ({
+  name: t(`list-${period}`),
+  label: t(`list-${period}-title`),
+  lower: t(`list-${period}-lower`),
+  empty: t(`list-${period}-empty`),
+});
 
 /** The start of a period, by the hour, so that the cache knows the page again; `given` is that of an earlier page. */
 export function useSince(period: string | null, given: string | null): string | null {

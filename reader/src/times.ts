@@ -1,19 +1,19 @@
 import { useEffect } from "react";
 import { Observable, useObservable } from "./observable";
+import { LANGUAGE, t } from "./words";
 
 const TICK = 15_000; // milliseconds
-// Their lengths in seconds.
-const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
-  ["year", 365 * 86_400],
-  ["month", 30 * 86_400],
-  ["day", 86_400],
-  ["hour", 3_600],
-  ["minute", 60],
+// Their texts, and their lengths in seconds.
+const UNITS: readonly [string, number][] = [
+  ["years-ago", 365 * 86_400],
+  ["months-ago", 30 * 86_400],
+  ["days-ago", 86_400],
+  ["hours-ago", 3_600],
+  ["minutes-ago", 60],
 ];
 
-const relativeFormat = new Intl.RelativeTimeFormat("en", { numeric: "always" });
-const fullFormat = new Intl.DateTimeFormat("en", { dateStyle: "long", timeStyle: "short" });
-const clockFormat = new Intl.DateTimeFormat("en", { hour: "numeric", minute: "2-digit", second: "2-digit" });
+const fullFormat = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "long", timeStyle: "short" });
+const clockFormat = new Intl.DateTimeFormat(LANGUAGE, { hour: "numeric", minute: "2-digit", second: "2-digit" });
 const now = new Observable(Date.now());
 
 let mounted = 0; // components that show the time
@@ -34,7 +34,7 @@ export function useNow(): number {
 export function ago(instant: number, now: number): string {
   const seconds = Math.floor((now - instant) / 1000);
   const unit = UNITS.find(([, length]) => seconds >= length);
-  return unit ? relativeFormat.format(-Math.floor(seconds / unit[1]), unit[0]) : "just now";
+  return unit ? t(unit[0], { count: Math.floor(seconds / unit[1]) }) : t("just-now");
 }
 
 /** Date and time of an instant in unix milliseconds. */

@@ -1,12 +1,13 @@
 import { useClient, type Client, type TypedDocumentNode } from "urql";
 import { useLocation } from "wouter";
-import { counted, withSeparators } from "./counts";
+import { withSeparators } from "./counts";
 import { reasonOf } from "./errors";
 import { graphql } from "./gql";
 import type { VoteMutation, VoteMutationVariables, VoteOnCommentMutation, VoteValue } from "./gql/graphql";
 import { logInPath } from "./log-in";
 import { useSession } from "./session";
 import { say, sayProblem } from "./status";
+import { t } from "./words";
 
 const VOTE = graphql(`
   mutation Vote($id: ID!, $value: VoteValue!) {
@@ -64,7 +65,7 @@ interface VoteButtonsProps {
 }
 
 /** The votes of an article or a comment between a button for an upvote and one for a downvote. */
-export function VoteButtons({ subject, name, closed = "Voting has closed" }: VoteButtonsProps) {
+export function VoteButtons({ subject, name, closed = t("voting-closed") }: VoteButtonsProps) {
   const vote = useVote(subject, closed);
   const own = subject.viewerVote ?? "NONE";
   const button = (value: "UP" | "DOWN", label: string, shortcut: string) => (
@@ -72,7 +73,7 @@ export function VoteButtons({ subject, name, closed = "Voting has closed" }: Vot
       type="button"
       className={value === "UP" ? "up" : "down"}
       aria-pressed={own === value}
-      aria-label={`${label}: ${name}`}
+      aria-label={t("named-action", { action: label, name })}
       aria-keyshortcuts={shortcut}
       title={subject.isVotingOpen ? label : closed}
       aria-disabled={!subject.isVotingOpen}
@@ -85,11 +86,11 @@ export function VoteButtons({ subject, name, closed = "Voting has closed" }: Vot
   );
   return (
     <div className="votes" data-vote={own}>
-      {button("UP", "Vote up", "u")}
-      <span className="count" title={counted(subject.votes, "vote")}>
+      {button("UP", t("vote-up"), "u")}
+      <span className="count" title={t("votes", { count: subject.votes })}>
         {withSeparators(subject.votes)}
       </span>
-      {button("DOWN", "Vote down", "d")}
+      {button("DOWN", t("vote-down"), "d")}
     </div>
   );
 }
@@ -102,11 +103,11 @@ function useVote(subject: Subject, closed: string): (value: VoteValue) => void {
   return (value) => {
     if (session === null) {
       navigate(logInPath());
-      say("Log in to vote.");
+      say(t("log-in-to-vote"));
     } else if (subject.isVotingOpen) {
       inOrder(subject.id, () => send(client, subject, value));
     } else {
-      sayProblem(`${closed}.`);
+      sayProblem(t("sentence", { text: closed }));
     }
   };
 }
@@ -116,7 +117,7 @@ async function send(client: Client, { __typename, id }: Subject, value: VoteValu
   const mutation: VoteDocument = __typename === "Comment" ? VOTE_ON_COMMENT : VOTE;
   const { data, error } = await client.mutation(mutation, { id, value });
   const reason = reasonOf(error, data?.voted?.userErrors);
-  if (reason !== null) sayProblem(`Your vote was not counted. ${reason}`);
+  if (reason !== null) sayProblem(t("vote-not-counted", { reason }));
 }
 
 const last = new Map<string, Promise<void>>();

@@ -4,7 +4,7 @@ import sys
 from base64 import b64decode, b64encode
 from pathlib import Path
 
-from server.branding.files import SIZES, bodies_of
+from server.branding.files import bodies_of, most_bytes
 from server.cli.backup_file import BrokenBackup, CheckedBackup
 from server.settings import Settings
 
@@ -32,7 +32,7 @@ def files_in(backup: CheckedBackup) -> dict[str, bytes]:
         files = {name: b64decode(body, validate=True) for name, body in given.items()}
     except (AttributeError, TypeError, ValueError):
         raise BrokenBackup(f"{backup.name}: the header has {FILES} that is not files in base64") from None
-    if wrong := [name for name, body in files.items() if len(body) > SIZES.get(name, -1)]:
+    if wrong := [name for name, body in files.items() if len(body) > most_bytes(name) or not most_bytes(name)]:
         raise BrokenBackup(f"{backup.name}: the header has a file of the site {wrong[0][:50]!r} that cannot be one")
     return files
 

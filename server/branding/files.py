@@ -14,9 +14,11 @@ from typing import Any
 from server.branding import checks, themes
 from server.branding.checks import Size, WrongFile
 from server.markdown_html import text_of, to_html
+from server.words.checks import own_entries
+from server.words.files import Entries
 
 DEFAULTS = Path(__file__).with_name("static")
-PAGES = {"about": "About", "rules": "Rules", "privacy": "Privacy", "legal": "Legal notice"}  # and what links say
+PAGES = ("about", "rules", "privacy", "legal")
 KB = 1_000
 SIZES = {  # the files of the folder, and their most bytes
     "theme.css": 50 * KB,
@@ -26,8 +28,10 @@ SIZES = {  # the files of the folder, and their most bytes
     "security.txt": 10 * KB,
     **{f"{name}.md": 200 * KB for name in PAGES},
 }
+WORDS = 200 * KB  # bytes of `words.ftl` and of each `LANGUAGE.ftl`
 MEDIA_TYPES = {".css": "text/css", ".svg": "image/svg+xml", ".png": "image/png"}
 WELCOME_LENGTH = 200  # characters
+FTL = re.compile(r"[A-Za-z]{2,5}(-[A-Za-z0-9]+)*\.ftl")
 HEADING = re.compile(r"\s*<h1>(.*?)</h1>\s*", re.DOTALL)
 PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 
@@ -52,7 +56,7 @@ class Asset:
 
 @dataclass(frozen=True)
 class TextPage:
-    """A page from Markdown. Its title is its first heading, or else that of `PAGES`; `html` is the rest."""
+    """A page from Markdown. Its title is its first heading, "" without one; `html` is the rest."""
 
     name: str
     title: str
@@ -68,7 +72,8 @@ class TextPage:
 @dataclass(frozen=True, slots=True)
 class SiteFiles:
     """
-    What the pages of a site have of their own, and the defaults of the rest. `faults` are lines for the operator.
+    What the pages of a site have of their own, and the defaults of the rest. `words` are texts by the names of their
+    files, and `faults` lines for the operator.
     """
 
     logo: Asset
@@ -78,12 +83,13 @@ class SiteFiles:
     has_logo: bool = False
     pages: Mapping[str, TextPage] = field(default_factory=dict)
     security: bytes | None = None
+    words: Mapping[str, Entries] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
 
     @property
-    def links(self) -> Mapping[str, str]:
-        """What the footer says for each page that is there, by its path."""
-        return {name: text for name, text in PAGES.items() if name in self.pages}
+    def links(self) -> list[str]:
+        """The paths of the pages that are there, in the order of the footer."""
+        return [name for name in PAGES if name in self.pages]
 
     @property
     def welcome(self) -> str:
@@ -106,8 +112,8 @@ def read(folder: Path) -> SiteFiles:
     found: dict[str, Any] = {}
     for name, body in bodies.items():
         try:
-            if len(body) > SIZES[name]:
-                raise WrongFile(f"it has more than {SIZES[name]:,} bytes")
+            if len(body) > most_bytes(name):
+                raise WrongFile(f"it has more than {most_bytes(name):,} bytes")
             found[name] = _checked(name, body)
         except WrongFile as fault:
             place = f"{folder / name}:{fault.line}" if fault.line else str(folder / name)
@@ -122,13 +128,19 @@ def read(folder: Path) -> SiteFiles:
         "logo.svg" in found,
         {name: found[f"{name}.md"] for name in PAGES if f"{name}.md" in found},
         found.get("security.txt"),
+        {name: texts for name, texts in found.items() if name.endswith(".ftl")},
         tuple(faults),
     )
 
 
 def bodies_of(folder: Path) -> dict[str, bytes]:
     """What a backup has of a folder: its files as they are, but for those that nothing uses or that are too large."""
-    return {name: body for name, body in _bodies(folder)[0].items() if len(body) <= SIZES[name]}
+    return {name: body for name, body in _bodies(folder)[0].items() if len(body) <= most_bytes(name)}
+
+
+def most_bytes(name: str) -> int:
+    """Of a file of this name; 0 if a site has no such file."""
+    return WORDS if FTL.fullmatch(name) else SIZES.get(name, 0)
 
 
 def _bodies(folder: Path) -> tuple[dict[str, bytes], list[str]]:
@@ -137,12 +149,12 @@ def _bodies(folder: Path) -> tuple[dict[str, bytes], list[str]]:
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:
         if path.name.startswith(".") or path.is_dir():
             continue
-        if path.name not in SIZES:
-            faults.append(f"{path}: nothing uses it; the files of a site are {', '.join(SIZES)}")
+        if not most_bytes(path.name):
+            faults.append(f"{path}: nothing uses it; the files of a site are {', '.join([*SIZES, 'LANGUAGE.ftl'])}")
             continue
         try:
             with path.open("rb") as file:
-                bodies[path.name] = file.read(SIZES[path.name] + 1)
+                bodies[path.name] = file.read(most_bytes(path.name) + 1)
         except OSError as error:
             faults.append(f"{path}: {error.strerror}; {_instead(path.name)}")
     return bodies, faults
@@ -155,6 +167,8 @@ def _checked(name: str, body: bytes) -> Any:
     """
     if name.endswith(".md"):
         return _page(name.removesuffix(".md"), checks.markdown(body))
+    if name.endswith(".ftl"):
+        return own_entries(name, body)
     if name.endswith(".png"):
         return Asset(name, body, checks.png(body))
     check: Callable[[bytes], bytes | None] = {
@@ -171,9 +185,11 @@ def _page(name: str, markdown: str) -> TextPage:
     heading = HEADING.match(html)
     title = text_of(heading[1], WELCOME_LENGTH) if heading else ""
     if heading is None or not title:
-        return TextPage(name, PAGES[name], html)
+        return TextPage(name, "", html)
     return TextPage(name, title, html[heading.end() :])
 
 
 def _instead(name: str) -> str:
+    if name.endswith(".ftl"):
+        return "the texts that come along stand in"
     return "the page is left out" if name.endswith((".md", ".txt")) else "the default stands in"

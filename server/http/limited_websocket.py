@@ -65,6 +65,9 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         """
         if TEXT_PARTS not in message:
             await self._unread.send(len(message.get("text") or ""), partial(super().send, message))
+            if message["type"] == "websocket.accept":
+                self.request.headers.clear()  # some kB, which uvicorn needs no more, and the parser holds
+                self.response.headers.clear()
             return
         parts = message[TEXT_PARTS]
         size = sum(map(len, parts))

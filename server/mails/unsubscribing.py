@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse
 from starlette.routing import BaseRoute, Route
 
 from server.documents import UNAVAILABLE, UNCACHED
+from server.reader.translations import words_of
 from store.errors import StoreUnavailable
 
 TEMPLATES = Environment(
@@ -18,8 +19,6 @@ TEMPLATES = Environment(
 )
 POLICY = "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 HEADERS = {**UNCACHED, "Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
-WRONG = "This link is not valid. Perhaps it was cut off, or the account is gone."
-DONE = "You get no more mails about replies. The settings have them again."
 
 
 def routes() -> list[BaseRoute]:
@@ -32,11 +31,12 @@ async def respond(request: Request) -> HTMLResponse:
     try:
         is_done = await request.app.state.store.mailboxes.end_replies(request.path_params["token"])
     except StoreUnavailable:
-        return _page(request, "This cannot be done now: try again in a minute.", 503, UNAVAILABLE)
-    return _page(request, DONE) if is_done else _page(request, WRONG, 404)
+        return _page(request, "mails-not-now", 503, UNAVAILABLE)
+    return _page(request, "mails-ended") if is_done else _page(request, "mails-wrong-link", 404)
 
 
 def _page(request: Request, said: str, status: int = 200, headers: dict[str, str] = UNCACHED) -> HTMLResponse:
-    """What was said, or without it the button."""
-    html = TEMPLATES.get_template("unsubscribe.html").render(site=request.app.state.site_name, said=said)
+    """The text that was said, or without it the button."""
+    words, site = words_of(request), request.app.state.site_name
+    html = TEMPLATES.get_template("unsubscribe.html").render(t=words, site=site, said=said and words(said))
     return HTMLResponse(html, status, {**HEADERS, **headers})

@@ -7,7 +7,7 @@ import gzip
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
@@ -20,10 +20,13 @@ from server.branding.files import PAGES as SITE_PAGES
 from server.reader.front_page import address_without_front_order
 from server.reader.heads import Head, head_of, head_of_unknown_path
 from server.reader.rendering import render_template
+from server.reader.translations import with_language, words_of
+from server.words.languages import Languages
 
 STATIC = Path(__file__).with_name("static")
 FILES = STATIC / "reader"
-TYPES = {".css": "text/css", ".js": "text/javascript", ".txt": "text/plain"}
+MOST_WORDS = 32  # files with the texts of a language that are kept
+TYPES = {".css": "text/css", ".ftl": "text/plain", ".js": "text/javascript", ".txt": "text/plain"}
 PATHS = [
     *(f"/top/{period}" for period in ("day", "week", "month")),
     "/good",
@@ -58,13 +61,13 @@ PATHS = [
     "/settings",
     *(f"/{name}" for name in SITE_PAGES),
 ]
+LANGUAGE = '<html lang="en">'  # in the built page, replaced by that of the request
 BASE = '<base href="/" />'  # in the built page, replaced by one that leads from the request's path to `/`
 TITLE = """<meta name="application-name" content="Upvote" />
     <title>Upvote</title>"""  # replaced by the head of the page
 SCRIPT = re.compile(r'\s*<(?:script type="module"|link rel="modulepreload")[^>]*>(?:</script>)?')
 ROOT = '<div id="root"></div>'
-NO_SCRIPT_TEXT = "This page needs JavaScript."
-NO_SCRIPT = f"<noscript>{NO_SCRIPT_TEXT}</noscript>"
+NO_SCRIPT = "<noscript>This page needs JavaScript.</noscript>"
 
 POLICY = [
     "default-src 'none'",
@@ -112,10 +115,12 @@ async def page(request: Request, is_known: bool = True) -> Response:
     works under any prefix of a proxy.
     """
     head = await head_of(request) if is_known else head_of_unknown_path(request)
-    html = _template().replace(BASE, f'<base href="{_way_up(request.scope)}" />')
-    html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts(head, request.app.state.site_name))
+    words = words_of(request)
+    html = _template().replace(LANGUAGE, f'<html lang="{words.language}" dir="{words.direction}">')
+    html = html.replace(BASE, f'<base href="{_way_up(request.scope)}" />')
+    html = html.replace(TITLE, head.html).replace(NO_SCRIPT, without_scripts(request, head))
     html = html if head.is_scripted else SCRIPT.sub("", html)
-    html = html.replace(ROOT, f'<div id="root">{head.content}</div>')
+    html = html.replace(ROOT, f'<div id="root">{with_language(request, head.content)}</div>')
     pictures = request.app.state.store.users.offers.avatar_hosts
     headers = {**security(pictures), **REVALIDATED, "Vary": "Accept", **head.headers}
     return HTMLResponse(html, head.status, headers=headers)
@@ -143,7 +148,8 @@ def without_slash(scope: Scope) -> Response | None:
 
 
 def file(request: Request) -> Response:
-    found = _files().get(request.path_params["name"])
+    name = request.path_params["name"]
+    found = _files().get(name) or _words(name, request.app.state.languages)
     if found is None:
         raise HTTPException(404)
     if "gzip" in request.headers.get("Accept-Encoding", ""):
@@ -179,18 +185,30 @@ def _files() -> dict[str, File]:
     return {path.name: _read(path) for path in FILES.iterdir()}
 
 
+@lru_cache(MOST_WORDS)
+def _words(name: str, languages: Languages) -> File | None:
+    """A file with the texts of a language."""
+    body = languages.file(name)
+    return None if body is None else _zipped(body, Path(name).suffix)
+
+
 def _read(path: Path) -> File:
-    body = path.read_bytes()
-    named_by_content = path.suffix != ".txt"
+    return _zipped(path.read_bytes(), path.suffix)
+
+
+def _zipped(body: bytes, suffix: str) -> File:
+    named_by_content = suffix != ".txt"
     headers = {**security(), **(FOR_EVER if named_by_content else REVALIDATED), "Vary": "Accept-Encoding"}
-    return File(body, gzip.compress(body, mtime=0), TYPES[path.suffix], headers)
+    return File(body, gzip.compress(body, mtime=0), TYPES[suffix], headers)
 
 
-def without_scripts(head: Head, site: str) -> str:
+def without_scripts(request: Request, head: Head) -> str:
     if head.content:  # it has a note of its own
         return ""
-    note = "Votes and comments need JavaScript." if head.noscript else NO_SCRIPT_TEXT
-    return render_template("without_scripts.html", site=site, text=head.noscript, note=note)
+    words, site = words_of(request), request.app.state.site_name
+    note = words("votes-need-script" if head.noscript else "needs-script")
+    html = render_template(words, "without_scripts.html", site=site, text=head.noscript, note=note)
+    return with_language(request, html)
 
 
 @cache

@@ -17,17 +17,13 @@ from server.reader.frames import address, render_page
 from server.reader.rendering import page, segment
 from server.reader.texts import RenderedText, render_texts
 from server.reader.threads import Comment, ShownThread, thread_of
+from server.reader.translations import words_of
+from server.words.words import Words
 from store.links import web_address
 
 PAGE_SIZE = 100  # comments
 MAX_COMMENTS, COMMENT_BYTES = 25_000, 200  # bytes of the comments for search engines, and of one beside its text
-ORDERS = {  # of comments: the names of their links; the first is the default
-    "BEST": "Best",
-    "VOTES": "Votes",
-    "NEWEST": "Newest",
-    "OLDEST": "Oldest",
-    "CONTROVERSIAL": "Controversial",
-}
+ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")  # of comments; the first is the default
 ARTICLE = f"""query ArticlePageHtml($id: ID!, $order: CommentOrder!, $after: String) {{
   article(id: $id) {{
     id title link content isLocked isCommentingOpen lock {{ reason }} votes commentCount postedAt editedAt
@@ -62,6 +58,7 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
     Raises:
         HTTPException: those of `documents.query`; 400 for a cursor of something else.
     """
+    words = words_of(request)
     order, after = comment_order(request), request.query_params.get("after") or None
     variables = {"id": f"article:{number}", "order": order, "after": after}
     article = (await documents.query(request, ARTICLE, variables))["article"]
@@ -69,7 +66,7 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
         return None
     edges = article["thread"]["edges"]
     text, *texts = await render_texts([each["content"] or "" for each in (article, *(edge["node"] for edge in edges))])
-    thread = thread_of(article, len(text.html.encode()), texts, datetime.now(UTC))
+    thread = thread_of(words, article, len(text.html.encode()), texts, datetime.now(UTC))
     path, named = page(article["id"]), None if order == "BEST" else order
     html = render_page(
         request,
@@ -78,14 +75,18 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
         text=text,
         rows=Markup("".join(thread.rows)),
         orders=[
-            (address(path, {"order": each if each != "BEST" else None}), name, each == order)
-            for each, name in ORDERS.items()
+            (
+                address(path, {"order": each if each != "BEST" else None}),
+                words(f"comments-{each.lower()}"),
+                each == order,
+            )
+            for each in ORDERS
         ],
         first=address(path, {"order": named}) if after else "",
         next=address(path, {"order": named, "after": thread.next}) if thread.next else "",
         log_in=address("log-in", {"next": f"/{address(path, {'order': named})}"}),
     )
-    plain = text.plain or host_and_poster(article)
+    plain = text.plain or host_and_poster(words, article)
     canonical = path if named else address(path, {"after": after})
     return ArticlePage(
         article["title"], plain, canonical, article["postedAt"], html, posting(request, article, text, thread)
@@ -97,9 +98,9 @@ def comment_order(request: Request) -> str:
     return order if order in ORDERS else "BEST"
 
 
-def host_and_poster(article: Mapping[str, Any]) -> str:
-    link = web_address(article["link"])
-    return f"{link.hostname if link else ''}, posted by {article['poster']['username']}".lstrip(", ")
+def host_and_poster(words: Words, article: Mapping[str, Any]) -> str:
+    link, name = web_address(article["link"]), article["poster"]["username"]
+    return words("host-and-poster", host=link.hostname, name=name) if link else words("posted-by", name=name)
 
 
 def posting(request: Request, article: Mapping[str, Any], text: RenderedText, thread: ShownThread) -> dict[str, Any]:

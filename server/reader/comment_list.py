@@ -8,6 +8,7 @@ from server.reader.frames import address, render_page
 from server.reader.lines import COMMENT_LINE, with_texts
 from server.reader.metadata import PageMetadata
 from server.reader.rendering import segment
+from server.reader.translations import words_of
 
 COMMENTS = f"""query CommentsHtml($group: String, {VARIABLES}) {{
   comments(group: $group, {ARGUMENTS}) {{ {PAGE_INFO} nodes {{ {COMMENT_LINE} }} }}
@@ -23,7 +24,8 @@ async def comments(request: Request) -> PageMetadata:
     """
     group = request.query_params.get("group") or None
     found = (await documents.query(request, COMMENTS, {"group": group, **page_of(request)}))["comments"]
-    title = f"Comments in {group}" if group else "Comments"
+    words = words_of(request)
+    title = words("comments-in", group=group) if group else words("comments-title")
     content = render_page(
         request,
         "comments.html",

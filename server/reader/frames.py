@@ -8,18 +8,20 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 
 from server.reader.rendering import render_template
+from server.reader.translations import words_of
 
-LINKS = {"./": "All", "groups": "Groups", "feed": "Feed", "post": "Post"}  # of the header, by their addresses
+LINKS = {"./": "nav-all", "groups": "nav-groups", "feed": "nav-feed", "post": "nav-post"}  # of the header
 
 
 def render_page(request: Request, template: str, **values: Any) -> str:
     """A template that extends `page.html`: what is shown until the script has its data, and where none runs."""
-    path = request.scope["path"].strip("/") or "./"
+    path, words = request.scope["path"].strip("/") or "./", words_of(request)
     return render_template(
+        words,
         template,
         site=request.app.state.site_name,
         files=request.app.state.files,
-        links=LINKS,
+        links={href: words(name) for href, name in LINKS.items()},
         path=path,
         now=datetime.now(UTC),
         **values,

@@ -15,27 +15,14 @@ from starlette.requests import Request
 from server import documents
 from server.reader.frames import render_page
 from server.reader.lines import ARTICLE_LINE
+from server.reader.translations import words_of
 from server.site_orders import ShownOrders, SiteOrders
 from server.syndication import orders
+from server.words.words import Words
 
 PAGE_SIZE = 30  # articles
 PAGE_NUMBER = re.compile("[1-9][0-9]{0,4}")
-ORDERS = {  # the names of their links, the titles of their pages, and what they are
-    "SCORE": ("Score", "Top articles", "What is new and has votes; each vote counts the same."),
-    "TIME": ("New", "New articles", "The newest first."),
-    "HOT": ("Hot", "Hot articles", "What is new and has votes; the first votes count most."),
-    "GRAVITY": ("Gravity", "Articles by gravity", "Votes for their age; everything sinks with time."),
-    "ACTIVE": ("Active", "Active articles", "What somebody has just commented on."),
-    "BEST": ("Best", "Best articles", "What nearly everybody votes up, of any age."),
-    "VOTES": ("Votes", "Articles with most votes", "The most votes of all time."),
-    "CONTROVERSIAL": ("Controversial", "Controversial articles", "Many votes, as many down as up."),
-}
-LISTS = {  # by their paths
-    "top/day": ("Day", "Top of the day"),
-    "top/week": ("Week", "Top of the week"),
-    "top/month": ("Month", "Top of the month"),
-    "good": ("Good", "Good articles"),
-}
+LISTS = {"top/day": "list-day", "top/week": "list-week", "top/month": "list-month", "good": "list-good"}  # their texts
 
 ARTICLES = f"""query FrontPageArticles($order: ArticleOrder!, $page: Int!) {{
   articles(order: $order, page: $page, first: {PAGE_SIZE}) {{
@@ -53,10 +40,9 @@ class Ranking:
     order: str
     page: int = 1
 
-    @property
-    def title(self) -> str:
-        title = ORDERS[self.order][1]
-        return title if self.page == 1 else f"{title}, page {self.page}"
+    def title(self, words: Words) -> str:
+        title = words(f"order-{self.order.lower()}-title")
+        return title if self.page == 1 else words("title-of-page", title=title, page=str(self.page))
 
     @property
     def query(self) -> str:
@@ -100,14 +86,14 @@ async def front_page(request: Request, ranking: Ranking) -> str:
         HTTPException: those of `documents.query`.
     """
     found = await documents.query(request, ARTICLES, {"order": ranking.order, "page": ranking.page})
-    articles = found["articles"]
+    articles, words = found["articles"], words_of(request)
     return render_page(
         request,
         "front_page.html",
-        title=ranking.title,
-        empty="There are no articles here yet.",
-        **order_tabs(ranking),
-        others=lists(ranking),
+        title=ranking.title(words),
+        empty=words("no-articles"),
+        **order_tabs(words, ranking),
+        others=lists(words, ranking),
         articles=articles["nodes"],
         first=1 + (ranking.page - 1) * PAGE_SIZE,
         previous=ranking.address(ranking.order, ranking.page - 1) if ranking.page > 1 else "",
@@ -118,11 +104,11 @@ async def front_page(request: Request, ranking: Ranking) -> str:
 OrderLink = tuple[str, str, str, bool]  # the address and the name of an order, what it is, and if the page is by it
 
 
-def order_tabs(ranking: Ranking, path: str = "") -> dict[str, list[OrderLink]]:
+def order_tabs(words: Words, ranking: Ranking, path: str = "") -> dict[str, list[OrderLink]]:
     """The links to the orders of a path that its page shows, and to those below "More"."""
 
     def link(order: str) -> OrderLink:
-        name, _, what = ORDERS[order]
+        name, what = (words(f"order-{order.lower()}{part}") for part in ("", "-what"))
         return f"{path}{Ranking(ranking.orders, order).query}" or "./", name, what, order == ranking.order
 
     return {
@@ -131,8 +117,10 @@ def order_tabs(ranking: Ranking, path: str = "") -> dict[str, list[OrderLink]]:
     }
 
 
-def lists(ranking: Ranking) -> Mapping[str, tuple[str, str]]:
-    """The lists of the store: the top of a period needs its votes."""
+def lists(words: Words, ranking: Ranking) -> Mapping[str, tuple[str, str]]:
+    """The name and the title of each list of the store, by its path: the top of a period needs its votes."""
     return {
-        path: names for path, names in LISTS.items() if "VOTES" in ranking.orders.names or not path.startswith("top/")
+        path: (words(name), words(f"{name}-title"))
+        for path, name in LISTS.items()
+        if "VOTES" in ranking.orders.names or not path.startswith("top/")
     }

@@ -11,12 +11,14 @@ from starlette.requests import Request
 from server import documents
 from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, page_of
 from server.reader.frames import address, render_page
-from server.reader.front_page import LISTS, PAGE_SIZE, Ranking, order_tabs, ranking_of
+from server.reader.front_page import PAGE_SIZE, Ranking, order_tabs, ranking_of
 from server.reader.lines import ARTICLE_LINE
 from server.reader.metadata import NOT_FOUND, PageMetadata
 from server.reader.rendering import segment
 from server.reader.texts import render_texts
 from server.reader.top_lists import HOURS, has_period, since_of
+from server.reader.translations import words_of
+from server.words.words import Words
 
 MOST_GROUPS = 100  # of a page of the list
 GROUP = f"""query GroupHtml($name: String!, $order: ArticleOrder!, $since: DateTime, $page: Int!) {{
@@ -54,7 +56,7 @@ async def group(request: Request, name: str) -> PageMetadata:
     found = (await documents.query(request, GROUP, variables))["group"]
     if found is None or not (found["all"]["totalCount"] or found["isListed"] or found["title"] or found["about"]):
         return NOT_FOUND
-    path = f"group/{segment(found['name'])}"
+    path, words = f"group/{segment(found['name'])}", words_of(request)
     title = found["title"] or found["name"]
     [about] = await render_texts([found["about"] or ""])
     content = render_page(
@@ -65,20 +67,21 @@ async def group(request: Request, name: str) -> PageMetadata:
         about=about,
         at=path,
         period=period,
-        **order_tabs(Ranking(ranking.orders, "" if period else ranking.order), path),
-        periods=periods(path, ranking, period),
+        **order_tabs(words, Ranking(ranking.orders, "" if period else ranking.order), path),
+        periods=periods(words, path, ranking, period),
+        empty=words(f"list-{period}-empty") if period else words("no-articles"),
         first=1 + (ranking.page - 1) * PAGE_SIZE,
         **pages(path, ranking, period, since, found["articles"]["pageInfo"]),
     )
-    description = about.plain or f"Articles in {title}"
+    description = about.plain or words("articles-in", title=title)
     canonical = f"{path}{'' if period else ranking.query}"
     return PageMetadata(title, description, canonical, f"{path}/", "" if period else ranking.order, content=content)
 
 
-def periods(path: str, ranking: Ranking, current: str | None) -> list[tuple[str, str, str, bool]]:
+def periods(words: Words, path: str, ranking: Ranking, current: str | None) -> list[tuple[str, str, str, bool]]:
     """The address, the name and the title of each period of which there is a list, and whether it is shown."""
     return [
-        (address(path, {"top": each}), *LISTS[f"top/{each}"], each == current)
+        (address(path, {"top": each}), words(f"list-{each}"), words(f"list-{each}-title"), each == current)
         for each in HOURS
         if has_period(ranking.orders.names, each)
     ]
@@ -109,6 +112,5 @@ async def groups(request: Request) -> PageMetadata:
     """
     found = (await documents.query(request, GROUPS, page_of(request, MOST_GROUPS)))["groups"]
     links = neighbours("groups", found["pageInfo"])
-    return PageMetadata(
-        "Groups", path="groups", content=render_page(request, "groups.html", groups=found["nodes"], **links)
-    )
+    content = render_page(request, "groups.html", groups=found["nodes"], **links)
+    return PageMetadata(words_of(request)("groups-title"), path="groups", content=content)

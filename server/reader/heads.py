@@ -27,15 +27,19 @@ from server.reader.removed_texts import removed_text
 from server.reader.rendering import render_template
 from server.reader.searches import search
 from server.reader.top_lists import good, top
+from server.reader.translations import alternates, canonical, words_of
 from server.reader.users import user
+from server.words.words import Words
 from store.records import article_number, comment_number
 
 QUERY_TIMEOUT = 2  # seconds that a page waits for its query
 DESCRIPTION_LENGTH = 200  # characters
 TEXT_LENGTH = 10_000  # characters of a text in `<noscript>`
-LIST_TITLES = {path: title for path, (_, title) in LISTS.items()} | {"groups": "Groups", "comments": "Comments"}
-
-LOG_TITLE = "Log of moderation"  # not for search engines: what was removed, and who was banned, stays with the site
+LIST_TITLES = {path: f"{name}-title" for path, name in LISTS.items()} | {
+    "groups": "groups-title",
+    "comments": "comments-title",
+}
+LOG_TITLE = "log-of-moderation"  # not for search engines: what was removed, and who was banned, stays with the site
 
 COMMENT = """query CommentHead($id: ID!) {
   comment(id: $id) { state content postedAt poster { username } article { id title } }
@@ -106,7 +110,7 @@ async def page_metadata(request: Request) -> PageMetadata:
         case ["search"]:
             return await search(request)
         case ["log"]:
-            return PageMetadata(LOG_TITLE, noscript=await moderation_log(request))
+            return PageMetadata(words_of(request)(LOG_TITLE), noscript=await moderation_log(request))
         case [name] if name in SITE_PAGES:
             return site_page(request, name)
     return UNKNOWN
@@ -117,22 +121,23 @@ def site_page(request: Request, name: str) -> PageMetadata:
     text = request.app.state.files.pages.get(name)
     if text is None:
         return NOT_FOUND
-    content = render_template(
-        "site_page.html", text=text, site=request.app.state.site_name, files=request.app.state.files
-    )
+    words, state = words_of(request), request.app.state
+    title = text.title or words(f"page-{name}")
+    content = render_template(words, "site_page.html", text=text, title=title, site=state.site_name, files=state.files)
     description = text_of(text.html, DESCRIPTION_LENGTH)
-    return PageMetadata(text.title, description, name, content=content, is_scripted=False)
+    return PageMetadata(title, description, name, content=content, is_scripted=False)
 
 
 def metadata_without_query(request: Request) -> PageMetadata:
     """What is known about a page without a query."""
+    words = words_of(request)
     match request.scope["path"]:
         case "/":
-            return ranking_metadata(ranking_of(request))
+            return ranking_metadata(words, ranking_of(request))
         case "/log":
-            return PageMetadata(LOG_TITLE)
+            return PageMetadata(words(LOG_TITLE))
         case path if title := LIST_TITLES.get(path.strip("/")):
-            return PageMetadata(title, path=path.strip("/"))
+            return PageMetadata(words(title), path=path.strip("/"))
     return UNKNOWN
 
 
@@ -140,14 +145,14 @@ async def front_page_metadata(request: Request) -> PageMetadata:
     ranking = ranking_of(request)
     if ranking is None:
         return NOT_FOUND
-    metadata, content = ranking_metadata(ranking), await front_page(request, ranking)
+    metadata, content = ranking_metadata(words_of(request), ranking), await front_page(request, ranking)
     return replace(metadata, description=request.app.state.files.welcome, content=content)
 
 
-def ranking_metadata(ranking: Ranking | None) -> PageMetadata:
+def ranking_metadata(words: Words, ranking: Ranking | None) -> PageMetadata:
     if ranking is None:
         return NOT_FOUND
-    return PageMetadata(ranking.title, path=ranking.query, order=ranking.order)
+    return PageMetadata(ranking.title(words), path=ranking.query, order=ranking.order)
 
 
 async def article(request: Request, number: str) -> PageMetadata:
@@ -176,20 +181,20 @@ async def comment(request: Request, number: str, comment_digits: str) -> PageMet
         return NOT_FOUND
     if fields["state"] == "REMOVED":  # its answers are still there
         return await gone(request, f"comment:{comment_digits}")
-    html = await rendered(fields)
+    html, words = await rendered(fields), words_of(request)
     return PageMetadata(
-        f"Comment on {fields['article']['title']}",
+        words("comment-on-title", title=fields["article"]["title"]),
         text_of(html, DESCRIPTION_LENGTH),
         f"article/{number}/comment/{comment_digits}",
         published_at=fields["postedAt"],
-        noscript=render_template("comment.html", comment=fields, number=number, html=html),
+        noscript=render_template(words, "comment.html", comment=fields, number=number, html=html),
     )
 
 
 async def gone(request: Request, *subject_ids: str) -> PageMetadata:
     """Of what moderators have removed, search engines are told that it is gone, and everybody why."""
     noscript = await removed_text(request, *subject_ids)
-    return PageMetadata("Removed", noscript=noscript, status=410) if noscript else NOT_FOUND
+    return PageMetadata(words_of(request)("removed"), noscript=noscript, status=410) if noscript else NOT_FOUND
 
 
 async def rendered(text: Mapping[str, Any]) -> str:
@@ -198,12 +203,18 @@ async def rendered(text: Mapping[str, Any]) -> str:
 
 
 def head(request: Request, page: PageMetadata) -> Head:
-    site = request.app.state.site_name
+    site, words = request.app.state.site_name, words_of(request)
+    title = words("not-found") if page is NOT_FOUND else page.title
     html = render_template(
+        words,
         "head.html",
         page=page,
         site=site,
-        title=f"{page.title} · {site}" if page.title else site,
+        title=f"{title} · {site}" if title else site,
+        words=words,
+        path=None if page.path is None else canonical(request, page.path),
+        alternates=[] if page.path is None else alternates(request, page.path),
+        languages=request.app.state.languages,
         orders=shown_orders(request),
         front_doors=" ".join(request.app.state.front_doors),
         login_url=request.app.state.login_url,

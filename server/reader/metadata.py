@@ -28,5 +28,5 @@ class PageMetadata:
     posting: Mapping[str, Any] | None = None
 
 
-NOT_FOUND = PageMetadata("Not found", status=404)
+NOT_FOUND = PageMetadata(status=404)  # `head` gives it its title
 UNKNOWN = PageMetadata()

@@ -10,6 +10,8 @@ from starlette.requests import Request
 
 from server import documents
 from server.reader.rendering import render_template
+from server.reader.translations import words_of
+from server.words.words import Words
 
 PAGE_SIZE = 25  # actions
 LOG = f"""query LogPage($group: String, $subject: ID, $after: String) {{
@@ -22,28 +24,27 @@ LOG = f"""query LogPage($group: String, $subject: ID, $after: String) {{
     }}
   }}
 }}"""
-WORDS = {  # what stands before and after the name of what an action is about
-    "ANNUL_VOTES": ("annulled votes of", ""),
-    "APPROVE": ("approved", ""),
-    "BAN": ("banned", "from {place} {end}"),
-    "GRANT_ROLE": ("made", "{role}"),
-    "LOCK": ("locked", ""),
-    "PURGE": ("deleted", "for good"),
-    "REJECT_EDIT": ("rejected an edit of", ""),
-    "REMOVE": ("removed", ""),
-    "REVOKE_ROLE": ("took from", "the role of {role}"),
+DONE = {  # the texts of what was done
+    "ANNUL_VOTES": "did-annul",
+    "APPROVE": "did-approve",
+    "BAN": "did-ban",
+    "GRANT_ROLE": "did-grant",
+    "LOCK": "did-lock",
+    "PURGE": "did-purge",
+    "REJECT_EDIT": "did-reject-edit",
+    "REMOVE": "did-remove",
+    "REVOKE_ROLE": "did-revoke",
 }
-REVERTS = {
-    "ANNUL_VOTES": ("restored votes of", ""),
-    "APPROVE": ("took back the approval of", ""),
-    "BAN": ("took back the ban of", "from {place}"),
-    "GRANT_ROLE": WORDS["REVOKE_ROLE"],
-    "LOCK": ("unlocked", ""),
-    "REMOVE": ("restored", ""),
-    "REVOKE_ROLE": ("made", "{role} again"),
+REVERTED = {
+    "ANNUL_VOTES": "did-restore-votes",
+    "APPROVE": "did-disapprove",
+    "BAN": "did-unban",
+    "GRANT_ROLE": "did-revoke",
+    "LOCK": "did-unlock",
+    "REMOVE": "did-restore",
+    "REVOKE_ROLE": "did-role-again",
 }
-OUT_OF_GROUP, BACK_INTO_GROUP = ("took", "out of {place}"), ("put", "back into {place}")
-OTHER_REVERT = ("took back a decision about", "")
+SUBJECT = "<subject/>"  # where the texts have the name of what an action is about
 
 
 async def moderation_log(request: Request) -> str:
@@ -57,25 +58,31 @@ async def moderation_log(request: Request) -> str:
     log = (await documents.query(request, LOG, given))["moderationLog"]
     info = log["pageInfo"]
     kept = {name: value for name, value in given.items() if value}
+    words = words_of(request)
     return render_template(
+        words,
         "log.html",
         is_whole=not (given["group"] or given["subject"]),
-        actions=[(action, *words_of(action)) for action in log["nodes"]],
+        actions=[(action, *said_of(words, action)) for action in log["nodes"]],
         next=f"log?{urlencode(kept | {'after': info['endCursor']})}" if info["hasNextPage"] else "",
     )
 
 
-def words_of(action: Mapping[str, Any]) -> tuple[str, str]:
+def said_of(words: Words, action: Mapping[str, Any]) -> tuple[str, str]:
     """What a moderator did: the words before and after the name of what it is about."""
-    kind, group, reverts = action["kind"], action["group"], action["reverts"]
-    is_out_of_group = group is not None and action["subjectId"].startswith("article:")
+    group, until = action["group"], action["expiresAt"]
+    place = words("place-group", group=group["name"]) if group else words("place-site")
+    end = words("end-until", until=f"{until[:16].replace('T', ' ')} UTC") if until else words("end-for-good")
+    role = words("role-admin") if action["role"] == "ADMIN" else words("role-moderator-of", place=place)
+    before, _, after = words(_name_of(action), place=place, end=end, role=role).partition(SUBJECT)
+    return before.strip(), after.strip()
+
+
+def _name_of(action: Mapping[str, Any]) -> str:
+    kind, reverts = action["kind"], action["reverts"]
+    is_out_of_group = action["group"] is not None and action["subjectId"].startswith("article:")
     if kind == "REVERT":
         reverted = reverts["kind"] if reverts else ""
         is_put_back = reverted == "REMOVE" and is_out_of_group
-        before, after = BACK_INTO_GROUP if is_put_back else REVERTS.get(reverted, OTHER_REVERT)
-    else:
-        before, after = OUT_OF_GROUP if kind == "REMOVE" and is_out_of_group else WORDS[kind]
-    place = f"the group {group['name']}" if group else "this site"
-    end = f"until {action['expiresAt'][:16].replace('T', ' ')} UTC" if action["expiresAt"] else "for good"
-    role = "an admin" if action["role"] == "ADMIN" else f"a moderator of {place}"
-    return before, after.format(place=place, end=end, role=role)
+        return "did-back-in-group" if is_put_back else REVERTED.get(reverted, "did-take-back")
+    return "did-out-of-group" if kind == "REMOVE" and is_out_of_group else DONE[kind]

@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from server import documents
 from server.reader.rendering import render_template
+from server.reader.translations import words_of
 
 REMOVAL = """query RemovalHead($id: ID!) {
   moderationLog(subjectId: $id, first: 10) { nodes { kind reason subjectId group { name } revertedBy { id } } }
@@ -27,7 +28,8 @@ async def removed_text(request: Request, *subject_ids: str) -> str:
     for subject_id in subject_ids:
         log = (await documents.query(request, REMOVAL, {"id": subject_id}))["moderationLog"]
         if removal := removal_in(log["nodes"]):
-            return render_template("removed.html", removal=removal, type=subject_id.partition(":")[0])
+            type = subject_id.partition(":")[0]
+            return render_template(words_of(request), "removed.html", removal=removal, type=type)
     return ""
 
 

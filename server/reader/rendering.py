@@ -5,40 +5,63 @@ The lines of a template are joined without their indentation, as those of JSX ar
 space between elements, and neither do these. `{{ " " }}` is a space.
 """
 
+import re
 from collections.abc import Callable
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import orjson
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+from server.words.words import Words
 from store.links import web_address
 
 TEMPLATES = Path(__file__).with_name("templates")
-UNITS = {"year": 365 * 86_400, "month": 30 * 86_400, "day": 86_400, "hour": 3_600, "minute": 60}  # seconds
+UNITS = {"years": 365 * 86_400, "months": 30 * 86_400, "days": 86_400, "hours": 3_600, "minutes": 60}  # seconds
+CONSTANT = re.compile(r"""\{\{ t\("([a-z0-9-]+)"\) \}\}""")  # a text without variables
+STRONG = Markup("<strong>"), Markup("</strong>")
+MOST_LANGUAGES = 32  # whose compiled templates are kept
 
 
-def render_template(name: str, **values: Any) -> str:
+def render_template(words: Words, name: str, /, **values: Any) -> str:
     """
-    The HTML of a template, which is compiled when it is first used.
+    The HTML of a template in a language, which is compiled when it is first used.
 
     Escaping takes most of the time: about a microsecond a value.
 
     Raises:
         UndefinedError: the template uses a value that is missing.
     """
-    return ENVIRONMENT.get_template(name).render(values)
+    return environment(words).get_template(name).render(values)
 
 
-@cache
-def macro(template: str, name: str) -> Callable[..., Markup]:
+@lru_cache(MOST_LANGUAGES)
+def macro(words: Words, template: str, name: str) -> Callable[..., Markup]:
     """A macro of a template. It escapes its arguments, and what it returns is HTML."""
-    found: Callable[..., Markup] = getattr(ENVIRONMENT.get_template(template).module, name)
+    found: Callable[..., Markup] = getattr(environment(words).get_template(template).module, name)
     return found
+
+
+@lru_cache(MOST_LANGUAGES)
+def environment(words: Words) -> Environment:
+    """
+    The templates in a language. Texts without variables are part of them, so they cost nothing. `t` gives all others as
+    text, and `html` with elements.
+    """
+    loader = FunctionLoader(partial(source_of, words))
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, auto_reload=False)
+    made.globals |= {"t": words, "html": words.html, "anchor": anchor, "strong": STRONG}
+    made.filters |= {
+        "age": partial(age, words),
+        "counted": partial(counted, words),
+        "separated": partial(separated, words),
+    }
+    made.filters |= {each.__name__: each for each in (json_in_html, page, segment, web_address, without_www)}
+    return made
 
 
 def json_in_html(value: Any) -> Markup:
@@ -47,30 +70,41 @@ def json_in_html(value: Any) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
-def joined_lines(name: str) -> str:
+def source_of(words: Words, name: str) -> str:
     lines = (TEMPLATES / name).read_text(encoding="utf-8").splitlines()
-    return "".join(line.strip() for line in lines)
+    return CONSTANT.sub(lambda found: constant(words(found[1])), "".join(line.strip() for line in lines))
 
 
-def age(posted_at: str, now: datetime) -> str:
-    return ago(datetime.fromisoformat(posted_at), now)
+def constant(text: str) -> str:
+    """A text as part of a template: none of it is an instruction."""
+    return str(escape(text)).replace("{", "&#123;")
 
 
-def ago(instant: datetime, now: datetime) -> str:
+def anchor(href: str) -> tuple[Markup, Markup]:
+    """The start and the end of a link."""
+    return Markup('<a href="{}">').format(href), Markup("</a>")
+
+
+def age(words: Words, posted_at: str, now: datetime) -> str:
+    return ago(words, datetime.fromisoformat(posted_at), now)
+
+
+def ago(words: Words, instant: datetime, now: datetime) -> str:
     """The age in words, such as "3 hours ago", and "just now" within the first minute."""
     seconds = int((now - instant).total_seconds())
     for unit, length in UNITS.items():
         if seconds >= length:
-            return f"{counted(seconds // length, unit)} ago"
-    return "just now"
+            return words(f"{unit}-ago", count=seconds // length)
+    return words("just-now")
 
 
-def counted(count: int, one: str) -> str:
-    return f"{count} {one}" if count == 1 else f"{count:,} {one}s"
+def counted(words: Words, count: int, name: str) -> str:
+    """A text with a count, such as that of the name `votes`."""
+    return words(name, count=count)
 
 
-def separated(count: int) -> str:
-    return f"{count:,}"
+def separated(words: Words, count: int) -> str:
+    return words("number", count=count)
 
 
 def page(article: str) -> str:
@@ -86,11 +120,3 @@ def segment(name: str) -> str:
 
 def without_www(host: str) -> str:
     return host.removeprefix("www.")
-
-
-ENVIRONMENT = Environment(
-    loader=FunctionLoader(joined_lines), autoescape=True, undefined=StrictUndefined, auto_reload=False
-)
-ENVIRONMENT.filters |= {
-    each.__name__: each for each in (age, counted, json_in_html, page, segment, separated, web_address, without_www)
-}

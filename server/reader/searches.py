@@ -12,9 +12,11 @@ from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, p
 from server.reader.frames import address, render_page
 from server.reader.lines import ARTICLE_LINE, COMMENT_LINE, marked, unmarked
 from server.reader.metadata import UNKNOWN, PageMetadata
+from server.reader.translations import words_of
+from server.words.words import Words
 
-KINDS = {"": "Everything", "ARTICLE": "Articles", "COMMENT": "Comments", "USER": "Users"}
-ORDERS = {"RELEVANCE": "Best match", "NEWEST": "Newest", "VOTES": "Most votes"}
+KINDS = {"": "find-everything", "ARTICLE": "find-articles", "COMMENT": "find-comments", "USER": "find-users"}  # texts
+ORDERS = {"RELEVANCE": "best-match", "NEWEST": "matches-newest", "VOTES": "most-votes"}
 USUAL_ORDER = "RELEVANCE"  # no address names it
 TEXTS = ["ARTICLE", "COMMENT"]  # users stand apart from them
 NOBODY: Mapping[str, Any] = {"totalCount": 0, "edges": []}
@@ -46,13 +48,14 @@ async def search(request: Request) -> PageMetadata:
     Raises:
         HTTPException: those of `documents.query`; 400 for a cursor of something else.
     """
-    words = request.query_params.get("q", "").strip()
-    if not words:
-        return PageMetadata("Search", content=render_page(request, "search.html", title="Search", words=""))
-    asked = asked_of(request, words)
+    query, words = request.query_params.get("q", "").strip(), words_of(request)
+    if not query:
+        title = words("search")
+        return PageMetadata(title, content=render_page(request, "search.html", title=title, words=""))
+    asked = asked_of(request, query)
     shown = page_of(request)
     variables = {
-        "query": words,
+        "query": query,
         "kinds": [asked["kind"]] if asked["kind"] else TEXTS,
         "order": asked["order"] or USUAL_ORDER,
         "hasPeople": not asked["kind"] and not (shown.get("after") or shown.get("before")),
@@ -64,15 +67,15 @@ async def search(request: Request) -> PageMetadata:
         if error.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
             raise
         return UNKNOWN  # without a database: the script says so, and asks again
-    title = f"Search: {words}"
+    title = words("search-title", words=query)
     return PageMetadata(title, content=found_page(request, title, asked, data["search"], data.get("people") or NOBODY))
 
 
-def asked_of(request: Request, words: str) -> dict[str, str]:
+def asked_of(request: Request, query: str) -> dict[str, str]:
     """What the address asks for; "" for everything and for the usual order."""
     kind, order = (request.query_params.get(name, "") for name in ("kind", "order"))
     return {
-        "q": words,
+        "q": query,
         "kind": kind if kind in KINDS else "",
         "order": order if order in ORDERS and order != USUAL_ORDER else "",
     }
@@ -81,15 +84,15 @@ def asked_of(request: Request, words: str) -> dict[str, str]:
 def found_page(
     request: Request, title: str, asked: Mapping[str, str], found: Mapping[str, Any], people: Mapping[str, Any]
 ) -> str:
-    suggestion = found["suggestion"]
+    suggestion, texts = found["suggestion"], words_of(request)
     return render_page(
         request,
         "search.html",
         title=title,
         words=asked["q"],
-        kinds=links(asked, "kind", KINDS, asked["kind"]),
-        orders=links(asked, "order", ORDERS, asked["order"] or USUAL_ORDER),
-        count=count_of(found["totalCount"], has_people=people["totalCount"] > 0),
+        kinds=links(texts, asked, "kind", KINDS, asked["kind"]),
+        orders=links(texts, asked, "order", ORDERS, asked["order"] or USUAL_ORDER),
+        count=count_of(texts, found["totalCount"], has_people=people["totalCount"] > 0),
         suggestion=suggestion and (address("search", {**asked, "q": suggestion}), suggestion),
         people=matches(people["edges"]),
         all_people=address("search", {**asked, "kind": "USER"}),
@@ -100,21 +103,19 @@ def found_page(
 
 
 def links(
-    asked: Mapping[str, str], parameter: str, names: Mapping[str, str], current: str
+    words: Words, asked: Mapping[str, str], parameter: str, names: Mapping[str, str], current: str
 ) -> list[tuple[str, str, bool]]:
     """The address and the name of each value of a parameter, and whether it is the current one."""
     return [
-        (address("search", {**asked, parameter: "" if each == USUAL_ORDER else each}), name, each == current)
+        (address("search", {**asked, parameter: "" if each == USUAL_ORDER else each}), words(name), each == current)
         for each, name in names.items()
     ]
 
 
-def count_of(total: int, *, has_people: bool = False) -> str:
+def count_of(words: Words, total: int, *, has_people: bool = False) -> str:
     if total == 0:
-        return f"{'No article and no comment' if has_people else 'Nothing'} has all of these words."
-    if total >= MOST_MATCHES:
-        return f"More than {MOST_MATCHES:,} matches."
-    return "1 match." if total == 1 else f"{total:,} matches."
+        return words("found-no-text" if has_people else "found-nothing")
+    return words("found-many", count=MOST_MATCHES) if total >= MOST_MATCHES else words("found", count=total)
 
 
 def matches(edges: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], Any, bool]]:

@@ -16,6 +16,7 @@ from caches import POOL
 from server.markdown_html import CHARACTER_BYTES
 from server.reader.rendering import age, macro
 from server.reader.texts import MAX_TEXTS, RenderedText
+from server.words.words import Words
 
 DEEPEST = 12  # levels that are indented, as `--deepest` of `reader/src/components/thread.css`
 KEY_BYTES = 2_000  # of the key of a row
@@ -33,7 +34,9 @@ class ShownThread:
     next: str = ""
 
 
-def thread_of(article: Mapping[str, Any], size: int, texts: Sequence[RenderedText], now: datetime) -> ShownThread:
+def thread_of(
+    words: Words, article: Mapping[str, Any], size: int, texts: Sequence[RenderedText], now: datetime
+) -> ShownThread:
     """The rows of an article whose text has `size` bytes; each of `texts` belongs to the edge at the same place."""
     connection = article["thread"]
     edges, thread = connection["edges"], ShownThread()
@@ -43,7 +46,7 @@ def thread_of(article: Mapping[str, Any], size: int, texts: Sequence[RenderedTex
     for edge, text, is_kept in zip(edges, texts, kept, strict=True):
         comment = edge["node"]
         if is_kept:
-            row, row_size = drawn(article, edge, text, parent_in(above, comment["depth"]), now)
+            row, row_size = drawn(words, article, edge, text, parent_in(above, comment["depth"]), now)
             size += row_size
             if size > MAX_TEXTS and thread.rows:
                 thread.next = cursor
@@ -57,27 +60,32 @@ def thread_of(article: Mapping[str, Any], size: int, texts: Sequence[RenderedTex
 
 
 def drawn(
-    article: Mapping[str, Any], edge: Mapping[str, Any], text: RenderedText, parent: Comment | None, now: datetime
+    words: Words,
+    article: Mapping[str, Any],
+    edge: Mapping[str, Any],
+    text: RenderedText,
+    parent: Comment | None,
+    now: datetime,
 ) -> tuple[str, int]:
     """
     The row of a comment, and one for its answers that are too deep, as HTML and its number of bytes. It is kept as long
     as it says the same.
     """
     comment, hidden = edge["node"], edge["hiddenReplyCount"]
-    edited = comment["editedAt"] and age(comment["editedAt"], now)
+    edited = comment["editedAt"] and age(words, comment["editedAt"], now)
     key = (
-        *(article["id"], article["poster"]["username"], article["isCommentingOpen"], hidden, text.digest),
+        *(words, article["id"], article["poster"]["username"], article["isCommentingOpen"], hidden, text.digest),
         *(comment["id"], comment["depth"], comment["state"], comment["votes"], comment["content"] is None),
-        *(username_of(comment), (comment["removal"] or {}).get("reason"), age(comment["postedAt"], now), edited),
+        *(username_of(comment), (comment["removal"] or {}).get("reason"), age(words, comment["postedAt"], now), edited),
         *((parent["id"], username_of(parent), parent["state"]) if parent else ()),
     )
     known: tuple[str, int] | None = ROWS.get(key)
     if known is not None:
         return known
     level = min(comment["depth"], DEEPEST)
-    html: Markup = macro("thread.html", "comment")(article, comment, text, level, parent, now)
+    html: Markup = macro(words, "thread.html", "comment")(article, comment, text, level, parent, now)
     if hidden:
-        html += macro("thread.html", "hidden")(article, comment, hidden, min(level + 1, DEEPEST))
+        html += macro(words, "thread.html", "hidden")(article, comment, hidden, min(level + 1, DEEPEST))
     row = str(html), len(html.encode())
     ROWS.put(key, row, KEY_BYTES + CHARACTER_BYTES * len(html))
     return row

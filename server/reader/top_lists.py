@@ -13,6 +13,7 @@ from server.reader.frames import address, render_page
 from server.reader.front_page import LISTS, PAGE_SIZE, Ranking, lists, order_tabs, shown_orders
 from server.reader.lines import ARTICLE_LINE
 from server.reader.metadata import NOT_FOUND, PageMetadata
+from server.reader.translations import words_of
 
 HOURS = {"day": 24, "week": 7 * 24, "month": 30 * 24}  # of periods
 TOP = f"""query TopHtml($since: DateTime!, $after: String) {{
@@ -41,19 +42,19 @@ async def top(request: Request, period: str) -> PageMetadata:
     path, given = f"top/{period}", request.query_params
     since, after, place = since_of(period, given.get("since")), given.get("after"), _place(given.get("from"))
     articles = (await documents.query(request, TOP, {"since": since, "after": after}))["articles"]
-    info = articles["pageInfo"]
+    info, title = articles["pageInfo"], words_of(request)(f"{LISTS[path]}-title")
     following = {"since": since, "after": info["endCursor"], "from": place + PAGE_SIZE}
     content = _list_page(
         request,
         "site_list.html",
-        title=LISTS[path][1],
-        empty=f"Nothing was posted in this {period}.",
+        title=title,
+        empty=words_of(request)(f"{LISTS[path]}-empty"),
         articles=articles["nodes"],
         first=place,
         previous="" if after is None else path,
         next=address(path, following) if info["hasNextPage"] else "",
     )
-    return PageMetadata(LISTS[path][1], path=path, content=content)
+    return PageMetadata(title, path=path, content=content)
 
 
 async def good(request: Request) -> PageMetadata:
@@ -67,15 +68,15 @@ async def good(request: Request) -> PageMetadata:
     if day is not None and not _is_day(day):
         return NOT_FOUND
     articles = (await documents.query(request, GOOD, {"date": day, "after": after}))["frontPage"]
-    info = articles["pageInfo"]
-    title = f"Good articles of {day}" if day else LISTS["good"][1]
+    info, words = articles["pageInfo"], words_of(request)
+    title = words("list-good-of-day", day=day) if day else words("list-good-title")
     content = _list_page(
         request,
         "good.html",
         title=title,
         day=day or "",
         today=datetime.now(UTC).date().isoformat(),
-        empty="No article has enough votes yet.",
+        empty=words("list-good-empty"),
         first=0,
         articles=articles["nodes"],
         previous="" if after is None else address("good", {"date": day}),
@@ -100,7 +101,8 @@ def since_of(period: str, given: str | None) -> str:
 
 def _list_page(request: Request, template: str, **values: object) -> str:
     ranking = Ranking(shown_orders(request), "")  # the page is by none of the orders
-    return render_page(request, template, others=lists(ranking), **order_tabs(ranking), **values)
+    words = words_of(request)
+    return render_page(request, template, others=lists(words, ranking), **order_tabs(words, ranking), **values)
 
 
 def _place(text: str | None) -> int:

@@ -14,18 +14,20 @@ from server.reader.cursors import ARGUMENTS, PAGE_INFO, VARIABLES, neighbours, p
 from server.reader.frames import render_page
 from server.reader.lines import ARTICLE_LINE, COMMENT_LINE, with_texts
 from server.reader.metadata import NOT_FOUND, PageMetadata
-from server.reader.rendering import counted, segment
+from server.reader.rendering import segment
 from server.reader.texts import render_texts
+from server.reader.translations import words_of
+from server.words.words import Words
 
 PERSON = "username karma"
 LINES = {"": ("articles", ARTICLE_LINE), "comments": ("comments", COMMENT_LINE)} | {
     part: (part, PERSON) for part in ("followers", "following")
 }
 EMPTY = {
-    "": "No articles yet.",
-    "comments": "No comments yet.",
-    "followers": "No followers yet.",
-    "following": "Follows nobody yet.",
+    "": "no-articles-yet",
+    "comments": "no-comments-yet",
+    "followers": "no-followers-yet",
+    "following": "follows-nobody",
 }
 QUERIES = {
     part: f"""query User{field.capitalize()}Html($username: String!, {VARIABLES}) {{
@@ -49,7 +51,7 @@ async def user(request: Request, name: str, part: str = "") -> PageMetadata:
     found = (await documents.query(request, QUERIES[part], {"username": name, **page_of(request)}))["user"]
     if found is None:
         return NOT_FOUND
-    username, items = found["username"], found["items"]
+    username, items, words = found["username"], found["items"], words_of(request)
     path = f"user/{segment(username)}"
     shown = "/".join([path, part]) if part else path
     [about] = await render_texts([found["about"] or ""])
@@ -61,20 +63,21 @@ async def user(request: Request, name: str, part: str = "") -> PageMetadata:
         part=part,
         about=about,
         picture=picture_of(request, username, found["avatarUrl"]),
-        parts=tabs(found, path, part),
+        parts=tabs(words, found, path, part),
         items=await with_texts(items["nodes"]) if part == "comments" else items["nodes"],
-        empty=EMPTY[part],
+        empty=words(EMPTY[part]),
         **neighbours(shown, items["pageInfo"]),
     )
-    return PageMetadata(username, f"Articles and comments of {username}", shown, f"{path}/", content=content)
+    description = words("articles-and-comments-of", name=username)
+    return PageMetadata(username, description, shown, f"{path}/", content=content)
 
 
-def tabs(user: Mapping[str, Any], path: str, part: str) -> list[tuple[str, str, bool]]:
+def tabs(words: Words, user: Mapping[str, Any], path: str, part: str) -> list[tuple[str, str, bool]]:
     """The address and the name of each page of a user, and whether it is the one that is shown."""
     names = {
-        "": "Articles",
-        "comments": "Comments",
-        "followers": counted(user["followed"]["totalCount"], "follower"),
-        "following": f"{user['follows']['totalCount']} following",
+        "": words("user-articles"),
+        "comments": words("user-comments"),
+        "followers": words("followers", count=user["followed"]["totalCount"]),
+        "following": words("following-count", count=user["follows"]["totalCount"]),
     }
     return [(f"{path}/{each}" if each else path, name, each == part) for each, name in names.items()]

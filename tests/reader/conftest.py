@@ -37,6 +37,7 @@ SESSION = "upvote-session"  # the key of localStorage under which the reader kee
 GRAPHQL = "**/graphql"  # requests of the script for data
 PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 800}
+ARABIC = "nav-groups = المجموعات\ngroups-title = المجموعات\nfollow = متابعة\nfollow-name = متابعة { $name }\n"
 Axe = Callable[[Page], Awaitable[list[str]]]
 
 expect.set_options(timeout=PATIENCE * 1000)
@@ -72,6 +73,8 @@ class Faults:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("site")
     (folder / "rules.toml").write_text('[words]\nhold = ["held by a rule"]\nrefuse = ["refused by a rule"]')
+    (folder / "site").mkdir()
+    (folder / "site" / "ar.ftl").write_text(ARABIC)
     with serving_sample(folder, rules=folder / "rules.toml") as site:
         yield site
 

@@ -128,53 +128,53 @@ def numbers(articles: "list[Article]") -> list[int]:
 async def test_subscribers_of_an_article_share_its_reads_and_its_record(store, live, alice, bob):
     article = await post(store, alice)
     with ExitStack() as stack:
-        subscribers = [stack.enter_context(live.article(article.number)) for _ in range(3)]
+        subscribers = [stack.enter_context(live.changed_articles([article.number])) for _ in range(3)]
         client.current_usage.set(usage := RedisUsage())
         live.events.dispatch(Event(EventKind.VOTED, article.number))
         found = await asyncio.gather(*(each.take() for each in subscribers))
 
-        assert found == [article] * 3
-        assert len(set(map(id, found))) == 1
+        assert found == [(article.number, article)] * 3
+        assert len({id(each) for _, each in found}) == 1
         assert (usage.round_trips, usage.commands) == (1, 1)
     assert not live._articles and not live.events._listeners
 
 
 async def test_slow_subscriber_of_an_article_gets_the_latest_only(store, live, alice, bob):
     article = await post(store, alice)
-    with live.article(article.number) as slow, live.article(article.number) as quick:
+    with live.changed_articles([article.number]) as slow, live.changed_articles([article.number]) as quick:
         for vote in (Vote.UP, Vote.DOWN):
             await store.articles.vote(article.number, bob, vote)
             live.events.dispatch(Event(EventKind.VOTED, article.number))
-            last = await quick.take()
+            number, last = await quick.take()
 
-        assert (await slow.take()) == last
+        assert (await slow.take()) == (number, last)
         assert last is not None and last.votes == 0
 
 
 async def test_event_during_the_read_of_an_article_leads_to_one_more(store, live, alice, bob):
     article = await post(store, alice)
-    with live.article(article.number) as latest:
+    with live.changed_articles([article.number]) as latest:
         live.events.dispatch(Event(EventKind.VOTED, article.number))
         await asyncio.sleep(0)
         for _ in range(3):
             live.events.dispatch(Event(EventKind.VOTED, article.number))
         await latest.take()
         await store.articles.vote(article.number, bob, Vote.UP)
-        found = await latest.take()
+        _, found = await latest.take()
 
         assert found is not None and found.votes in (1, 2)
         live.events.dispatch(Event(EventKind.VOTED, article.number))
-        found = await latest.take()
+        _, found = await latest.take()
         assert found is not None and found.votes == 2
 
 
 async def test_deleted_article_is_none_to_its_subscribers(store, live, alice):
     article = await post(store, alice)
-    with live.article(article.number) as latest:
+    with live.changed_articles([article.number]) as latest:
         await store.articles.delete(article.number, alice)
         live.events.dispatch(Event(EventKind.DELETED, article.number))
 
-        assert await latest.take() is None
+        assert await latest.take() == (article.number, None)
 
 
 async def test_error_of_a_shared_read_is_that_of_each_subscriber(store, live, alice, monkeypatch):
@@ -183,7 +183,7 @@ async def test_error_of_a_shared_read_is_that_of_each_subscriber(store, live, al
 
     article = await post(store, alice)
     monkeypatch.setattr(live, "read_after", fail)
-    with live.article(article.number) as one, live.article(article.number) as other:
+    with live.changed_articles([article.number]) as one, live.changed_articles([article.number]) as other:
         live.events.dispatch(Event(EventKind.VOTED, article.number))
         for each in (one, other):
             with pytest.raises(ValueError, match="no article"):
@@ -192,10 +192,24 @@ async def test_error_of_a_shared_read_is_that_of_each_subscriber(store, live, al
 
 async def test_cancelled_subscriber_of_an_article_leaves_the_others(store, live, alice):
     article = await post(store, alice)
-    with live.article(article.number) as one, live.article(article.number) as other:
+    with live.changed_articles([article.number]) as one, live.changed_articles([article.number]) as other:
         waiting = asyncio.create_task(one.take())
         await asyncio.sleep(0)
         waiting.cancel()
         live.events.dispatch(Event(EventKind.VOTED, article.number))
 
-        assert await other.take() == article
+        assert await other.take() == (article.number, article)
+
+
+async def test_forgotten_article_is_not_sent_and_others_are(store, live, alice, bob):
+    articles = [await post(store, name) for name in (alice, bob)]
+    first, second = [each.number for each in articles]
+    with live.changed_articles([first, second]) as changed, live.changed_articles([first]) as other:
+        live.events.dispatch(Event(EventKind.VOTED, first))
+        await asyncio.sleep(0)
+        changed.forget(first)
+        assert await other.take() == (first, articles[0])
+        live.events.dispatch(Event(EventKind.MISSED))
+
+        assert await changed.take() == (second, articles[1])
+    assert not live._articles

@@ -56,8 +56,10 @@ def test_orders_and_sizes_are_those_of_the_reader():
     size = re.search(r"PAGE_SIZE = (\d+)", (SOURCES / "useThread.ts").read_text())
     deepest = re.search(r"--deepest: (\d+)", (SOURCES / "components" / "thread.css").read_text())
 
-    assert dict(re.findall(r'order: "(\w+)", name: "([^"]*)"', thread)) == ORDERS
-    assert ORDERS.keys() == {order.name for order in CommentOrder}
+    [source] = re.findall(r"const ORDERS: [^=]*= \[([^\]]*)\]", thread)
+
+    assert tuple(re.findall(r'"(\w+)"', source)) == ORDERS
+    assert set(ORDERS) == {order.name for order in CommentOrder}
     assert (int(size[1]), int(deepest[1])) == (PAGE_SIZE, DEEPEST)
 
 

@@ -16,6 +16,7 @@ from server.reader.groups import MOST_GROUPS
 from server.reader.lines import marked, unmarked
 from server.reader.searches import KINDS, MOST_MATCHES, ORDERS, count_of
 from server.reader.top_lists import HOURS, since_of
+from server.words.languages import languages
 from store import bans
 from store.articles import Draft
 from store.maintenance.import_stories import Story, import_batch
@@ -51,7 +52,7 @@ def test_numbers_and_names_are_those_of_the_reader():
 
     assert int(re.search(r"CURSOR_PAGE = (\d+)", cursors)[1]) == CURSOR_PAGE
     assert int(re.search(r"MOST = (\d+)", groups)[1]) == MOST_GROUPS
-    assert re.findall(r'period: "(\w+)", hours: ([\d* ]+)', periods) == [
+    assert re.findall(r'period: "(\w+)", hours: ([\d*]+(?: \* \d+)?)', periods) == [
         (period, "24" if hours == 24 else f"{hours // 24} * 24") for period, hours in HOURS.items()
     ]
     assert dict(re.findall(r'kind: "(\w+)", name: "([^"]*)"', search)) == {k: v for k, v in KINDS.items() if k}
@@ -277,7 +278,7 @@ async def test_search_without_words_says_what_it_takes(http):
     ],
 )
 def test_number_of_matches_in_words(total, text):
-    assert count_of(total) == text
+    assert count_of(languages({}, "en").named(None), total) == text
 
 
 def test_matches_are_marked_and_the_rest_is_escaped():

@@ -5,12 +5,15 @@ import re
 import pytest
 from jinja2 import UndefinedError
 
-from server.reader.rendering import ENVIRONMENT, TEMPLATES, render_template
+from server.reader.rendering import TEMPLATES, constant, environment, render_template
+from server.words.languages import languages
 from tests.server.pages import HOSTILE
+
+ENGLISH = languages({}, "en").named(None)
 
 
 def test_templates_escape_texts_and_keep_html():
-    html = render_template("without_scripts.html", site=HOSTILE, text="<p>a text</p>", note="<b>")
+    html = render_template(ENGLISH, "without_scripts.html", site=HOSTILE, text="<p>a text</p>", note="<b>")
 
     assert "<main><p>a text</p><p>&lt;b&gt;</p></main>" in html
     assert html.count("</noscript>") == 1
@@ -20,7 +23,7 @@ def test_templates_escape_texts_and_keep_html():
 
 def test_missing_value_is_an_error():
     with pytest.raises(UndefinedError, match="'note' is undefined"):
-        render_template("without_scripts.html", site="", text="")
+        render_template(ENGLISH, "without_scripts.html", site="", text="")
 
 
 def test_only_the_html_of_texts_is_not_escaped():
@@ -29,4 +32,10 @@ def test_only_the_html_of_texts_is_not_escaped():
 
     assert unescaped == {("parts.html", "html"), ("site_page.html", "html"), ("without_scripts.html", "text")}
     assert [name for name, text in sources.items() if re.search(r"autoescape|\|safe", text)] == []
-    assert ENVIRONMENT.autoescape is True
+    assert environment(ENGLISH).autoescape is True
+
+
+def test_text_is_no_instruction_of_a_template():
+    made = environment(ENGLISH).from_string(constant("{{ 7 * 7 }} {% raw %} {# <b>"))
+
+    assert made.render() == "&#123;&#123; 7 * 7 }} &#123;% raw %} &#123;# &lt;b&gt;"

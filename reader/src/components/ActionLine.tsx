@@ -7,6 +7,8 @@ import { GroupLink } from "./GroupLink";
 import { Reason } from "./Reason";
 import { Time } from "./Time";
 import { UserLink } from "./UserLink";
+import { t } from "../words";
+import { Words } from "./Words";
 
 export const ACTION_LINE = graphql(`
   fragment ActionLine on ModerationAction {
@@ -76,14 +78,14 @@ export function ActionLine({ action: masked }: { action: FragmentType<typeof ACT
       <Reason text={reason} />
       {note && (
         <p className="excerpt note" dir="auto">
-          <strong>For moderators:</strong> {note}
+          <Words id="for-moderators" strong={(text) => <strong>{text}</strong>} note={note} />
         </p>
       )}
       <p className="details">
         <Time at={at} />
         {group && <GroupLink name={group.name} />}
         <Link href={logPath({ subject: action.subjectId })} aria-keyshortcuts="o">
-          All about it
+          {t("all-about-it")}
         </Link>
         {revertedBy && <RevertedBy {...revertedBy} />}
       </p>
@@ -94,7 +96,7 @@ export function ActionLine({ action: masked }: { action: FragmentType<typeof ACT
 function RevertedBy({ at, reason, moderator }: NonNullable<ActionLineFragment["revertedBy"]>) {
   return (
     <span className="on">
-      Reverted by <ModeratorLink username={moderator.username} /> <Time at={at} />
+      <Words id="reverted-by" user={<ModeratorLink username={moderator.username} />} time={<Time at={at} />} />
       {reason && (
         <>
           : <bdi>{reason}</bdi>
@@ -108,7 +110,7 @@ const OPERATOR = "operator"; // commands of the server's shell act under this na
 
 /** Who did it: a link to the user, unless it was done by a command of the shell. */
 export function ModeratorLink({ username }: { username: string }) {
-  return username === OPERATOR ? <span>{username}</span> : <UserLink username={username} />;
+  return username === OPERATOR ? <span>{t("operator")}</span> : <UserLink username={username} />;
 }
 
 /** What is gone or not for everybody is named by its id. */
@@ -123,13 +125,16 @@ function SubjectLink({ action: { subjectId, about } }: { action: Pick<ActionLine
   }
   if (about?.__typename === "Comment") {
     return (
-      <>
-        a{" "}
-        <Link href={commentPath(about.article.id, about.id)} aria-keyshortcuts="c">
-          comment on <bdi>{about.article.title}</bdi>
-        </Link>
-      </>
+      <Words
+        id="a-comment-on"
+        link={(text) => (
+          <Link href={commentPath(about.article.id, about.id)} aria-keyshortcuts="c">
+            {text}
+          </Link>
+        )}
+        title={<bdi>{about.article.title}</bdi>}
+      />
     );
   }
-  return type === "user" ? <UserLink username={name} /> : <>{`${type} ${name}`}</>;
+  return type === "user" ? <UserLink username={name} /> : t("thing-of-type", { type, name });
 }

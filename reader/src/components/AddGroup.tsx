@@ -5,6 +5,7 @@ import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment } from "../gql";
 import { say } from "../status";
 import { Field, Form } from "./Form";
+import { t } from "../words";
 
 const ADD_GROUP = graphql(`
   mutation AddGroup($input: EditGroupInput!) {
@@ -33,7 +34,7 @@ export function AddGroup({ onDone }: { onDone: () => void }) {
   return (
     <>
       <button ref={button} type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        Add a group
+        {t("add-group")}
       </button>
       {isOpen && <GroupForm close={close} onDone={onDone} />}
     </>
@@ -54,20 +55,20 @@ function GroupForm({ close, onDone }: { close: () => void; onDone: () => void })
     setRefusals(refused);
     if (error || !data?.editGroup?.group || refused.length > 0) return;
     close();
-    say(`The group ${data.editGroup.group.name} is there.`);
+    say(t("group-is-there", { name: data.editGroup.group.name }));
     onDone();
   }
 
   return (
-    <Form label="Add a group" submit="Add the group" action={send} onCancel={close} {...{ refusals, fault }}>
+    <Form label={t("add-group")} submit={t("add-the-group")} action={send} onCancel={close} {...{ refusals, fault }}>
       <Field
         name="group"
-        label="Name"
-        hint="1 to 50 of a-z, 0-9, _ and -, such as programming."
+        label={t("group-name")}
+        hint={t("group-name-hint")}
         autoComplete="off"
         autoCapitalize="none"
       />
-      <Field name="title" label="Title" hint="What readers see instead of the name." autoComplete="off" />
+      <Field name="title" label={t("group-title")} hint={t("group-shown-title-hint")} autoComplete="off" />
     </Form>
   );
 }

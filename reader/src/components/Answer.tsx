@@ -5,6 +5,7 @@ import { commentPath } from "../addresses";
 import { hasDraft } from "../drafts";
 import { useSession } from "../session";
 import { commentDraft, CommentForm } from "./CommentForm";
+import { t } from "../words";
 
 interface AnswerProps {
   articleId: string;
@@ -22,7 +23,6 @@ export function Answer({ articleId, comment: { id, author }, onPosted }: AnswerP
   const [isOpen, setOpen] = useState(() => hasDraft(draft));
   const [posted, setPosted] = useState<string | null>(null);
   useEffect(() => link.current?.focus(), [posted]);
-  const name = author ?? "this comment";
 
   function leave() {
     setOpen(false);
@@ -42,16 +42,16 @@ export function Answer({ articleId, comment: { id, author }, onPosted }: AnswerP
           ref={button}
           type="button"
           className="action"
-          aria-label={`Reply: comment by ${name}`}
+          aria-label={t("named-action", { action: t("reply"), name: t("comment-by", { name: author ?? t("nobody") }) })}
           aria-keyshortcuts="r"
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
-          Reply
+          {t("reply")}
         </button>
         {posted && (
           <Link ref={link} href={commentPath(articleId, posted)}>
-            Your reply
+            {t("your-reply")}
           </Link>
         )}
       </div>
@@ -59,7 +59,7 @@ export function Answer({ articleId, comment: { id, author }, onPosted }: AnswerP
         <CommentForm
           {...{ draft, articleId }}
           parentId={id}
-          label={`Reply to ${name}`}
+          label={author ? t("reply-to", { name: author }) : t("reply-to-comment")}
           onPosted={done}
           onCancel={leave}
         />

@@ -9,6 +9,8 @@ import { Field, Form } from "./Form";
 import { focusHeading } from "./Page";
 import { Time } from "./Time";
 import { UserLink } from "./UserLink";
+import { t } from "../words";
+import { Words } from "./Words";
 
 /** What pages ask for that show an action to whom it is about: then the appeal takes no request of its own. */
 export const APPEALED = graphql(`
@@ -63,13 +65,16 @@ export function Appeal({ actionId }: { actionId: string }) {
 function Sent({ appeal: { text, at, answer, answeredAt, answeredBy } }: SentProps) {
   return (
     <p className="hint appeal">
-      You appealed <Time at={at} />: <q dir="auto">{text}</q>{" "}
+      <Words id="appealed" time={<Time at={at} />} text={<q dir="auto">{text}</q>} />{" "}
       {answer && answeredAt && answeredBy ? (
-        <>
-          <UserLink username={answeredBy.username} /> answered <Time at={answeredAt} />: <q dir="auto">{answer}</q>
-        </>
+        <Words
+          id="appeal-answered"
+          user={<UserLink username={answeredBy.username} />}
+          time={<Time at={answeredAt} />}
+          text={<q dir="auto">{answer}</q>}
+        />
       ) : (
-        !answeredAt && "Moderators will read it."
+        !answeredAt && t("appeal-will-be-read")
       )}
     </p>
   );
@@ -93,7 +98,7 @@ function AppealButton({ actionId }: { actionId: string }) {
   return (
     <div className="appeal">
       <button ref={button} type="button" aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
-        Appeal
+        {t("appeal")}
       </button>
       <div id={id}>{isOpen && <AppealForm {...{ actionId, close }} />}</div>
     </div>
@@ -118,16 +123,16 @@ function AppealForm({ actionId, close }: AppealFormProps) {
     setRefusals(refused.map((each) => (each.field?.[1] === "text" ? each : { ...each, field: null })));
     if (error || refused.length > 0) return;
     focusHeading(); // the form is gone, and had the focus
-    say("Moderators will read your appeal.");
+    say(t("appeal-sent"));
   }
 
   return (
     <div className="write">
-      <Form submit="Send the appeal" action={send} onCancel={close} {...{ refusals, fault }}>
+      <Form submit={t("send-appeal")} action={send} onCancel={close} {...{ refusals, fault }}>
         <Field
           name="text"
-          label="Your appeal"
-          hint="Say why it is wrong. You can appeal once; only moderators read it."
+          label={t("your-appeal")}
+          hint={t("appeal-hint")}
           rows={4}
           most={5_000}
           value={text}

@@ -5,6 +5,7 @@ import { Field, Form } from "./Form";
 import { GroupNames } from "./GroupNames";
 import { LinkNotes } from "./LinkNotes";
 import { Preview } from "./Preview";
+import { t } from "../words";
 
 /** What is typed into the form of an article. */
 export interface ArticleText {
@@ -32,26 +33,20 @@ export function ArticleForm({ draft: { value, change }, refusals, ...form }: Art
     onChange: ({ target }: { target: { value: string } }) => change({ ...value, [name]: target.value }),
   });
   return (
-    <Form {...form} label="Article" refusals={refusals.map(ofField)}>
-      <Field {...field("title")} label="Title" most={300} autoComplete="off" />
-      <Field
-        {...field("link")}
-        label="Link"
-        type="url"
-        inputMode="url"
-        hint="An http or https address, a text, or both."
-      />
+    <Form {...form} label={t("form-article")} refusals={refusals.map(ofField)}>
+      <Field {...field("title")} label={t("field-title")} most={300} autoComplete="off" />
+      <Field {...field("link")} label={t("field-link")} type="url" inputMode="url" hint={t("field-link-hint")} />
       <LinkNotes
         link={value.link}
         hasTitle={value.title.trim() !== ""}
         onTitle={(title) => change({ ...value, title })}
       />
-      <Field {...field("content")} label="Text" rows={8} hint={MARKDOWN_HINT} />
+      <Field {...field("content")} label={t("field-text")} rows={8} hint={t("markdown-hint")} />
       <Preview text={value.content} />
       <Field
         {...field("groups")}
-        label="Groups"
-        hint="At most 10 names with blanks between them, such as programming show."
+        label={t("field-groups")}
+        hint={t("field-groups-hint")}
         autoCapitalize="none"
         autoComplete="off"
       />
@@ -59,8 +54,6 @@ export function ArticleForm({ draft: { value, change }, refusals, ...form }: Art
     </Form>
   );
 }
-
-export const MARKDOWN_HINT = "Markdown: *emphasis*, `code`, > quotation, [a link](https://…), @name.";
 
 export function groupsOf(text: string): string[] {
   return [

@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { articlePath } from "../addresses";
-import { counted, withSeparators } from "../counts";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { ArticleLineFragment } from "../gql/graphql";
 import { useKeptNode } from "../kept";
@@ -11,6 +10,7 @@ import { GroupLink } from "./GroupLink";
 import { LineMenu, type MenuSubject } from "./LineMenu";
 import { Time } from "./Time";
 import { UserLink } from "./UserLink";
+import { t } from "../words";
 
 export const ARTICLE_LINE = graphql(`
   fragment ArticleLine on Article {
@@ -51,7 +51,7 @@ export function ArticleLine({ article: masked, rank, within, title, excerpt }: A
   const kept = useKeptNode("Article", listed.id);
   const article = readFragment(ARTICLE_LINE, kept) ?? listed;
   const isDeleted = kept === null;
-  const name = isDeleted ? `Deleted: ${article.title}` : article.title;
+  const name = isDeleted ? t("deleted-title", { title: article.title }) : article.title;
   return (
     <article className="line story" data-item="" data-rank={rank} tabIndex={-1} aria-label={name}>
       {!isDeleted && <VoteButtons subject={article} name={article.title} />}
@@ -63,7 +63,7 @@ export function ArticleLine({ article: masked, rank, within, title, excerpt }: A
           {excerpt}
         </p>
       )}
-      {isDeleted ? <p className="details">Deleted</p> : <Details article={article} within={within} />}
+      {isDeleted ? <p className="details">{t("deleted")}</p> : <Details article={article} within={within} />}
     </article>
   );
 }
@@ -76,8 +76,8 @@ function Details({ article, within }: { article: ArticleLineFragment; within: st
       <UserLink username={article.poster.username} />
       <Time at={article.postedAt} />
       <Link href={articlePath(article.id)} aria-keyshortcuts="c">
-        {article.commentCount === 0 ? "discuss" : counted(article.commentCount, "comment")}
-        {newCount > 0 && <span className="new-comments">, {withSeparators(newCount)} new</span>}
+        {article.commentCount === 0 ? t("discuss") : t("comments", { count: article.commentCount })}
+        {newCount > 0 && <span className="new-comments">{t("comments-new", { count: newCount })}</span>}
       </Link>
       {groups.length > 0 && (
         <span className="groups-of">

@@ -19,6 +19,8 @@ import { Markdown } from "./Markdown";
 import { Time } from "./Time";
 import { UserLink } from "./UserLink";
 import { Why } from "./Why";
+import { t } from "../words";
+import { Words } from "./Words";
 
 export const ARTICLE_VIEW = graphql(`
   fragment ArticleView on Article {
@@ -98,13 +100,13 @@ export function ArticleView({ article: masked }: { article: FragmentType<typeof 
         <VoteButtons
           subject={article}
           name={article.title}
-          closed={article.isLocked ? "The article is locked" : undefined}
+          closed={article.isLocked ? t("voting-locked") : undefined}
         />
         <div className="details">
           <UserLink username={article.poster.username} /> <Time at={article.postedAt} />
           {article.editedAt && (
             <span>
-              edited <Time at={article.editedAt} />
+              <Words id="edited-at" time={<Time at={article.editedAt} />} />
             </span>
           )}
           {article.groups.map(({ id, name }) => (
@@ -128,16 +130,16 @@ interface NoticeProps {
 }
 
 function Hidden({ article: { id, state, removal }, isOwn }: NoticeProps) {
-  if (state === "DELETED") return <p className="notice">This article was deleted.</p>;
+  if (state === "DELETED") return <p className="notice">{t("article-deleted")}</p>;
   const isRemoved = state === "REMOVED";
   return (
     <div className="notice">
       <p>
         <Why
-          said={isRemoved ? "A moderator has removed this article" : "This article waits for a moderator"}
+          said={isRemoved ? t("article-removed") : t("article-waits")}
           reason={removal?.reason}
           subject={id}
-          rest={isOwn ? "Only you and moderators see it." : "Only its poster and moderators see it."}
+          rest={isOwn ? t("only-you-see") : t("only-poster-sees")}
         />
       </p>
       {isOwn && removal && <Appeal key={removal.id} actionId={removal.id} />}
@@ -149,12 +151,7 @@ function Locked({ article: { id, lock }, isOwn }: NoticeProps) {
   return (
     <div className="notice">
       <p>
-        <Why
-          said="This article is locked"
-          reason={lock?.reason}
-          subject={id}
-          rest="It takes no votes and no comments."
-        />
+        <Why said={t("article-locked")} reason={lock?.reason} subject={id} rest={t("article-locked-rest")} />
       </p>
       {isOwn && lock && <Appeal key={lock.id} actionId={lock.id} />}
     </div>
@@ -168,17 +165,17 @@ function OwnActions({ article }: { article: ArticleViewFragment }) {
     <>
       {article.state !== "REMOVED" && (
         <Link href={`${articlePath(article.id)}/edit`} state={{ isFromArticle: true }} aria-keyshortcuts="e">
-          Edit
+          {t("edit")}
         </Link>
       )}
       <button type="button" className="plain" onClick={() => setAsking(true)}>
-        Delete
+        {t("delete")}
       </button>
       {isAsking && (
         <Confirm
-          question="Delete this article?"
-          consequence="It is deleted with all its comments, and cannot be restored."
-          action="Delete"
+          question={t("delete-article-question")}
+          consequence={t("delete-article-consequence")}
+          action={t("delete")}
           onConfirm={() => remove().then(() => setAsking(false))}
           onCancel={() => setAsking(false)}
         />
@@ -193,8 +190,8 @@ function useDelete(articleId: string): () => Promise<void> {
   return async () => {
     const { data, error } = await client.mutation(DELETE_ARTICLE, { input: { articleId } });
     const reason = reasonOf(error, data?.deleteArticle?.userErrors);
-    if (reason !== null) return sayProblem(`The article was not deleted. ${reason}`);
+    if (reason !== null) return sayProblem(t("article-not-deleted", { reason }));
     navigate("/", { replace: true });
-    say("Your article is deleted.");
+    say(t("own-article-deleted"));
   };
 }

@@ -2,6 +2,7 @@ import { useArticleChanges } from "../changes";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { ArticleLine } from "./ArticleLine";
 import { LiveList } from "./LiveList";
+import { t } from "../words";
 
 export const ARTICLES = graphql(`
   fragment Articles on ArticleConnection {
@@ -38,12 +39,12 @@ export function Articles({ articles, renew, ...rest }: ArticlesProps) {
 }
 
 /** Articles in an order that may change. */
-export function ArticleList({ nodes, firstRank, within, empty = "There are no articles here yet." }: ListProps) {
+export function ArticleList({ nodes, firstRank, within, empty = t("no-articles") }: ListProps) {
   return (
     <LiveList
       items={nodes}
       idOf={({ id }) => id}
-      one="article"
+      news="new-articles"
       className="articles"
       empty={<p className="empty">{empty}</p>}
     >

@@ -7,6 +7,8 @@ import { banIn } from "../moderation";
 import { fullTime, useNow } from "../times";
 import { Appeal } from "./Appeal";
 import { Why } from "./Why";
+import { t } from "../words";
+import { Words } from "./Words";
 
 const BANS = graphql(`
   query Bans($userId: ID!) {
@@ -34,15 +36,14 @@ const BANS = graphql(`
 export default function BanLine({ ban: { userId, until } }: { ban: Ban }) {
   const [{ data }] = useQuery({ query: BANS, variables: { userId } });
   const ban = banIn(data?.moderationLog?.nodes ?? [], useNow());
-  const end = until ? `until ${fullTime(Date.parse(until))}` : "for good";
+  const said = until ? t("you-are-banned-until", { until: fullTime(Date.parse(until)) }) : t("banned-for-good");
   return (
-    <aside className="ban notice" aria-label="Your ban">
+    <aside className="ban notice" aria-label={t("your-ban")}>
       <p>
-        <Why said={`You are banned from this site ${end}`} reason={ban?.reason} subject={userId} />
+        <Why said={said} reason={ban?.reason} subject={userId} />
       </p>
       <p>
-        You can read everything, your <Link href="/inbox">inbox</Link> too, and appeal, once. You cannot post, comment,
-        vote, follow or flag.
+        <Words id="ban-text" link={(text) => <Link href="/inbox">{text}</Link>} />
       </p>
       {ban && <Appeal key={ban.id} actionId={ban.id} />}
     </aside>

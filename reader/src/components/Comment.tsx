@@ -19,6 +19,8 @@ import { Markdown } from "./Markdown";
 import { Time } from "./Time";
 import { UserLink } from "./UserLink";
 import { Why } from "./Why";
+import { t } from "../words";
+import { Words } from "./Words";
 
 export const COMMENT_ROW = graphql(`
   fragment CommentRow on Comment {
@@ -140,19 +142,19 @@ function Heading({ comment, parent, isCollapsed, folded, isNew }: HeadingProps) 
         className="fold"
         aria-expanded={!isCollapsed}
         aria-keyshortcuts="x"
-        aria-label={`Show ${nameOf(comment)} with replies`}
-        title={isCollapsed ? "Show (x)" : "Hide (x)"}
+        aria-label={t("fold-name", { name: nameOf(comment) })}
+        title={isCollapsed ? t("unfold-key") : t("fold-key")}
         onClick={() => fold(comment.id)}
       />
       <h3>{own ? <UserLink username={own} /> : <span className="absent">{absentOf(comment)}</span>}</h3>
-      {own === poster && <span className="badge">poster</span>}
-      {isNew && <span className="badge">new</span>}
-      <Link href={commentPath(articleId, comment.id)} aria-keyshortcuts="o" title="Only this comment and its replies">
+      {own === poster && <span className="badge">{t("poster")}</span>}
+      {isNew && <span className="badge">{t("badge-new")}</span>}
+      <Link href={commentPath(articleId, comment.id)} aria-keyshortcuts="o" title={t("only-this-comment")}>
         <Time at={comment.postedAt} />
       </Link>
       {comment.editedAt && <Edited at={comment.editedAt} />}
       {parent && <ParentLink parent={parent} />}
-      {isCollapsed && folded > 0 && <span className="folded">{folded === 1 ? "1 reply" : `${folded} replies`}</span>}
+      {isCollapsed && folded > 0 && <span className="folded">{t("replies", { count: folded })}</span>}
     </div>
   );
 }
@@ -178,7 +180,7 @@ function ParentLink({ parent }: { parent: Content }) {
 
   return (
     <Link href={commentPath(articleId, parent.id)} className="parent" aria-keyshortcuts="p" onClick={go}>
-      <span className="hidden">in reply to </span>↑ <bdi>{parent.poster?.username ?? absentOf(parent)}</bdi>
+      <span className="hidden">{t("in-reply-to")} </span>↑ <bdi>{parent.poster?.username ?? absentOf(parent)}</bdi>
     </Link>
   );
 }
@@ -186,24 +188,24 @@ function ParentLink({ parent }: { parent: Content }) {
 function Edited({ at }: { at: string }) {
   return (
     <span className="edited">
-      edited <Time at={at} />
+      <Words id="edited-at" time={<Time at={at} />} />
     </span>
   );
 }
 
 const ABSENT: Record<ContentState, string> = {
-  DELETED: "This comment was deleted",
-  REMOVED: "This comment was removed by a moderator",
-  PENDING: "This comment waits for a moderator",
-  VISIBLE: "This comment has no text",
+  DELETED: "comment-deleted",
+  REMOVED: "comment-removed",
+  PENDING: "comment-waits",
+  VISIBLE: "comment-without-text",
 };
 
 /** The place of a comment that the viewer may not read. */
 function Absent({ comment: { id, state, removal } }: { comment: Content }) {
-  if (state !== "REMOVED") return <p className="absent">{ABSENT[state]}.</p>;
+  if (state !== "REMOVED") return <p className="absent">{t("sentence", { text: t(ABSENT[state]) })}</p>;
   return (
     <p className="absent">
-      <Why said={ABSENT[state]} reason={removal?.reason} subject={id} />
+      <Why said={t(ABSENT[state])} reason={removal?.reason} subject={id} />
     </p>
   );
 }
@@ -216,10 +218,10 @@ function Hidden({ comment: { id, state, removal, poster } }: { comment: Content 
     <div className="notice">
       <p>
         <Why
-          said={ABSENT[state]}
+          said={t(ABSENT[state])}
           reason={removal?.reason}
           subject={id}
-          rest={isOwn ? "Only you and moderators read it." : "Only its poster and moderators read it."}
+          rest={isOwn ? t("only-you-read") : t("only-poster-reads")}
         />
       </p>
       {isOwn && removal && <Appeal key={removal.id} actionId={removal.id} />}
@@ -230,15 +232,15 @@ function Hidden({ comment: { id, state, removal, poster } }: { comment: Content 
 /** What somebody says whom the viewer blocks: folded until it is asked for. Replies stay, as they are of others. */
 function Blocked({ comment }: { comment: Content }) {
   const [isShown, setShown] = useState(false);
-  const text = isShown ? "Hide the text" : "Show the text";
+  const text = isShown ? t("hide-text") : t("show-text");
   return (
     <>
       <p className="absent">
-        You block <bdi>{comment.poster?.username}</bdi>.{" "}
+        <Words id="you-block" name={<bdi>{comment.poster?.username}</bdi>} />{" "}
         <button
           type="button"
           className="action"
-          aria-label={`${text}: ${nameOf(comment)}`}
+          aria-label={t("named-action", { action: text, name: nameOf(comment) })}
           onClick={() => setShown(!isShown)}
         >
           {text}
@@ -258,7 +260,7 @@ function Body({ comment }: { comment: Content }) {
   const { isLocked, groups } = useSurroundings();
   if (comment.content == null) return <Absent comment={comment} />;
 
-  function leave(button: "Reply" | "Edit") {
+  function leave(button: "reply" | "edit") {
     setDoing(null);
     actions.current?.querySelector<HTMLElement>(`[data-action=${button}]`)?.focus();
   }
@@ -269,7 +271,7 @@ function Body({ comment }: { comment: Content }) {
         <EditCommentForm
           draft={commentDraft(writer, "edit", comment.id)}
           comment={{ id: comment.id, content: comment.content }}
-          onDone={() => leave("Edit")}
+          onDone={() => leave("edit")}
         />
       ) : (
         <Markdown text={comment.content} />
@@ -277,7 +279,7 @@ function Body({ comment }: { comment: Content }) {
       {comment.state !== "VISIBLE" && <Hidden comment={comment} />}
       <HeldEdit edit={comment.heldEdit} isOwn={writer !== null && writer === comment.poster?.username} />
       <div className="actions" ref={actions}>
-        <VoteButtons subject={comment} name={nameOf(comment)} closed={isLocked ? "The article is locked" : undefined} />
+        <VoteButtons subject={comment} name={nameOf(comment)} closed={isLocked ? t("voting-locked") : undefined} />
         <Actions {...{ comment, doing, setDoing }} />
         <LineMenu
           subject={{
@@ -286,7 +288,7 @@ function Body({ comment }: { comment: Content }) {
           }}
         />
       </div>
-      {doing === "reply" && writer !== null && <Reply {...{ comment, writer }} onDone={() => leave("Reply")} />}
+      {doing === "reply" && writer !== null && <Reply {...{ comment, writer }} onDone={() => leave("reply")} />}
       {doing === "delete" && <Delete comment={comment} onCancel={() => setDoing(null)} />}
     </>
   );
@@ -312,30 +314,35 @@ function Actions({ comment, doing, setDoing }: ActionsProps) {
   function reply() {
     if (session) return setDoing(doing === "reply" ? null : "reply");
     navigate(logInPath());
-    say("Log in to reply.");
+    say(t("log-in-to-reply"));
   }
 
-  const action = (name: string, shortcut: string | undefined, isOpen: boolean, onClick: () => void) => (
+  const action = (
+    name: "reply" | "edit" | "delete",
+    shortcut: string | undefined,
+    isOpen: boolean,
+    onClick: () => void,
+  ) => (
     <button
       type="button"
       className="action"
       data-action={name}
-      aria-label={`${name}: ${nameOf(comment)}`}
+      aria-label={t("named-action", { action: t(name), name: nameOf(comment) })}
       aria-keyshortcuts={shortcut}
       aria-expanded={isOpen}
       onClick={onClick}
     >
-      {name}
+      {t(name)}
     </button>
   );
   const isOwn = session !== null && session.username === comment.poster?.username;
   return (
     <>
-      {isCommentingOpen && comment.state === "VISIBLE" && action("Reply", "r", doing === "reply", reply)}
+      {isCommentingOpen && comment.state === "VISIBLE" && action("reply", "r", doing === "reply", reply)}
       {isOwn &&
         comment.state !== "REMOVED" &&
-        action("Edit", "e", doing === "edit", () => setDoing(doing === "edit" ? null : "edit"))}
-      {isOwn && action("Delete", undefined, doing === "delete", () => setDoing("delete"))}
+        action("edit", "e", doing === "edit", () => setDoing(doing === "edit" ? null : "edit"))}
+      {isOwn && action("delete", undefined, doing === "delete", () => setDoing("delete"))}
     </>
   );
 }
@@ -347,7 +354,7 @@ function Reply({ comment, writer, onDone }: { comment: Content; writer: string; 
       draft={commentDraft(writer, "answer", comment.id)}
       articleId={articleId}
       parentId={comment.id}
-      label={`Reply to ${comment.poster?.username ?? "this comment"}`}
+      label={comment.poster ? t("reply-to", { name: comment.poster.username }) : t("reply-to-comment")}
       onPosted={(id) => {
         onDone();
         onPosted(id);
@@ -366,18 +373,18 @@ function Delete({ comment, onCancel }: { comment: Content; onCancel: () => void 
     const { data, error } = await client.mutation(DELETE_COMMENT, { input: { commentId: comment.id } });
     const reason = reasonOf(error, data?.deleteComment?.userErrors);
     if (reason === null) {
-      say("Your comment is deleted.");
+      say(t("comment-is-deleted"));
       return focusNearest();
     }
     onCancel();
-    sayProblem(`Your comment was not deleted. ${reason}`);
+    sayProblem(t("comment-not-deleted", { reason }));
   }
 
   return (
     <Confirm
-      question="Delete your comment?"
-      consequence="Its text and your name are removed. Replies to it stay."
-      action="Delete"
+      question={t("delete-comment-question")}
+      consequence={t("delete-comment-consequence")}
+      action={t("delete")}
       onConfirm={remove}
       onCancel={onCancel}
     />
@@ -386,10 +393,11 @@ function Delete({ comment, onCancel }: { comment: Content; onCancel: () => void 
 
 /** What a screen reader calls a comment. */
 function nameOf(comment: Content): string {
-  return comment.poster ? `comment by ${comment.poster.username}` : `${absentOf(comment)} comment`;
+  if (comment.poster) return t("comment-by", { name: comment.poster.username });
+  return t(comment.state === "REMOVED" ? "comment-removed-name" : "comment-deleted-name");
 }
 
-const absentOf = ({ state }: Content): string => (state === "REMOVED" ? "removed" : "deleted");
+const absentOf = ({ state }: Content): string => t(state === "REMOVED" ? "absent-removed" : "absent-deleted");
 
 function useSurroundings(): Surroundings {
   const surroundings = useContext(SurroundingsContext);

@@ -4,10 +4,9 @@ import { useDraft, type Draft } from "../drafts";
 import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment } from "../gql";
 import { say } from "../status";
-import { MARKDOWN_HINT } from "./ArticleForm";
-import { EDIT_WAITS } from "./HeldEdit";
 import { Field, Form } from "./Form";
 import { Preview } from "./Preview";
+import { t } from "../words";
 
 const POST_COMMENT = graphql(`
   mutation PostComment($input: CommentInput!) {
@@ -82,13 +81,17 @@ export function CommentForm({ draft: name, articleId, parentId, label, onPosted,
     draft.clear();
     if (data.comment.heldBy) {
       onCancel?.();
-      say("Your comment waits for a moderator. Until then only you and moderators see it.");
+      say(t("comment-held"));
     } else if (data.comment.comment) onPosted(data.comment.comment.id);
-    else say("This comment was posted before, and has been deleted since.");
+    else say(t("comment-posted-before"));
   }
 
   return (
-    <TextForm {...{ label, draft, refusals, fault, onCancel }} submit={parentId ? "Reply" : "Comment"} action={post} />
+    <TextForm
+      {...{ label, draft, refusals, fault, onCancel }}
+      submit={t(parentId ? "reply" : "comment-verb")}
+      action={post}
+    />
   );
 }
 
@@ -113,12 +116,18 @@ export function EditCommentForm({ draft: name, comment, onDone }: EditFormProps)
     setRefusals(data?.editComment?.userErrors ?? []);
     if (error || data?.editComment?.userErrors.length !== 0) return;
     draft.clear();
-    say(data.editComment.heldBy ? EDIT_WAITS : "Your comment is changed.");
+    say(data.editComment.heldBy ? t("edit-waits") : t("comment-changed"));
     onDone();
   }
 
   return (
-    <TextForm {...{ draft, refusals, fault }} onCancel={onDone} label="Edit your comment" submit="Save" action={save} />
+    <TextForm
+      {...{ draft, refusals, fault }}
+      onCancel={onDone}
+      label={t("edit-comment")}
+      submit={t("save")}
+      action={save}
+    />
   );
 }
 
@@ -159,7 +168,7 @@ function TextForm({ label, submit, draft, refusals, fault, action, onCancel }: T
         <Field
           name="content"
           label={label}
-          hint={MARKDOWN_HINT}
+          hint={t("markdown-hint")}
           rows={isOpen ? 5 : 1}
           value={draft.value}
           onChange={(event) => draft.change(event.target.value)}

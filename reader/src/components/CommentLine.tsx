@@ -8,6 +8,8 @@ import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
 import { Time } from "./Time";
 import { UserLink } from "./UserLink";
+import { t } from "../words";
+import { Words } from "./Words";
 
 export const COMMENT_LINE = graphql(`
   fragment CommentLine on Comment {
@@ -47,23 +49,28 @@ export function CommentLine({ comment: masked, said, excerpt, answered, actions 
   const kept = useKeptNode("Comment", listed.id);
   const comment = readFragment(COMMENT_LINE, kept) ?? listed;
   const author = comment.author?.username;
+  const name = author ?? t("nobody");
   const page = commentPath(comment.article.id, comment.id);
   return (
-    <article className="line" data-item="" tabIndex={-1} aria-label={`Comment by ${author ?? "nobody"}`}>
+    <article className="line" data-item="" tabIndex={-1} aria-label={t("comment-by-title", { name })}>
       <div className="details">
-        <VoteButtons subject={comment} name={`comment by ${author ?? "nobody"}`} />
+        <VoteButtons subject={comment} name={t("comment-by", { name })} />
         {author && <UserLink username={author} />} {said && <span>{said}</span>} <Time at={comment.postedAt} />{" "}
         <span className="on">
-          on{" "}
-          <Link href={page} aria-keyshortcuts="c">
-            <bdi>{comment.article.title}</bdi>
-          </Link>
+          <Words
+            id="comment-on"
+            article={
+              <Link href={page} aria-keyshortcuts="c">
+                <bdi>{comment.article.title}</bdi>
+              </Link>
+            }
+          />
         </span>
-        <LineMenu subject={{ id: comment.id, name: `comment by ${author ?? "nobody"}`, poster: author ?? null }} />
+        <LineMenu subject={{ id: comment.id, name: t("comment-by", { name }), poster: author ?? null }} />
       </div>
       {answered}
       {kept === null ? (
-        <p className="excerpt">Deleted</p>
+        <p className="excerpt">{t("deleted")}</p>
       ) : excerpt ? (
         <p className="excerpt" dir="auto">
           {excerpt}
@@ -77,5 +84,5 @@ export function CommentLine({ comment: masked, said, excerpt, answered, actions 
 }
 
 function Text({ content }: { content?: string | null | undefined }) {
-  return content ? <Markdown text={content} /> : <p className="empty">Deleted</p>;
+  return content ? <Markdown text={content} /> : <p className="empty">{t("deleted")}</p>;
 }

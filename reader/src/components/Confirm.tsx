@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Dialog } from "./Dialog";
+import { t } from "../words";
 
 interface ConfirmProps {
   question: string;
@@ -27,7 +28,7 @@ export function Confirm({ question, consequence, action, onConfirm, onCancel }: 
     <Dialog title={question} description={consequence} onCancel={onCancel}>
       <div className="buttons">
         <button type="button" onClick={onCancel}>
-          Cancel
+          {t("cancel")}
         </button>
         <button type="button" className="danger" aria-disabled={isSending} onClick={() => void confirm()}>
           {action}

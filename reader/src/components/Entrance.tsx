@@ -9,6 +9,7 @@ import { beginSession } from "../session";
 import { say } from "../status";
 import { Field, Form } from "./Form";
 import { Page } from "./Page";
+import { t } from "../words";
 
 export const NEW_SESSION = graphql(`
   fragment NewSession on SessionPayload {
@@ -51,14 +52,21 @@ export function Entrance(props: EntranceProps) {
       <Form submit={title} action={send} refusals={refusals} fault={fault}>
         <Field
           name="username"
-          label="Name"
+          label={t("name")}
           hint={nameHint}
           autoComplete="username"
           autoCapitalize="none"
           spellCheck={false}
           required
         />
-        <Field name="password" label="Password" hint={passwordHint} type="password" autoComplete={password} required />
+        <Field
+          name="password"
+          label={t("password")}
+          hint={passwordHint}
+          type="password"
+          autoComplete={password}
+          required
+        />
       </Form>
       {other && (
         <p className="else">
@@ -67,7 +75,7 @@ export function Entrance(props: EntranceProps) {
       )}
       {password === "current-password" && (
         <p className="else">
-          <Link href="/forgot">Forgot the password?</Link>
+          <Link href="/forgot">{t("forgot-password")}</Link>
         </p>
       )}
     </Page>
@@ -96,7 +104,7 @@ function useOpening(mutation: EntranceProps["mutation"], given: EntranceProps["g
     if (!user) return;
     beginSession(user.username);
     navigate(nextPath(search), { replace: true });
-    say(`You are logged in as ${user.username}.`);
+    say(t("logged-in-as", { name: user.username }));
   }
 
   return { refusals, fault, send };

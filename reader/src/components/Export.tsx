@@ -4,6 +4,7 @@ import { headersOf } from "../client";
 import { explainResponse } from "../errors";
 import type { Session } from "../session";
 import { say, sayProblem } from "../status";
+import { t } from "../words";
 
 /** A button that downloads all that is kept about the viewer. */
 export function Export({ session }: { session: Session }) {
@@ -12,7 +13,7 @@ export function Export({ session }: { session: Session }) {
   async function download() {
     if (isFetching) return;
     setFetching(true);
-    say("Your data is being collected…");
+    say(t("data-collected"));
     try {
       await save(session);
     } finally {
@@ -22,11 +23,11 @@ export function Export({ session }: { session: Session }) {
 
   return (
     <section aria-labelledby="export">
-      <h2 id="export">Your data</h2>
-      <p>All that this site keeps about you, as a ZIP of JSON lines. You can get it once an hour.</p>
+      <h2 id="export">{t("your-data")}</h2>
+      <p>{t("your-data-text")}</p>
       <p>
         <button type="button" aria-disabled={isFetching} onClick={() => void download()}>
-          Download my data
+          {t("download-data")}
         </button>
       </p>
     </section>
@@ -48,5 +49,5 @@ async function save(session: Session): Promise<void> {
   link.download = `upvote-${session.username}.zip`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // the browser may still read it
-  say("Your data is downloaded.");
+  say(t("data-downloaded"));
 }

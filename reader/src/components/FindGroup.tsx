@@ -1,6 +1,7 @@
 import { Link, useLocation } from "wouter";
 import { withQuery } from "../addresses";
 import { Field, Form } from "./Form";
+import { t } from "../words";
 
 interface FindGroupProps {
   /** The page of groups, which shows the one that `group` of its address names. */
@@ -15,10 +16,10 @@ export function FindGroup({ path, current }: FindGroupProps) {
   const find = async (form: FormData) => navigate(withQuery(path, { group: String(form.get("group")).trim() }));
   return (
     <>
-      <Form label="Find a group" submit="Find" action={find}>
+      <Form label={t("find-group")} submit={t("find")} action={find}>
         <Field
           name="group"
-          label="Name of the group"
+          label={t("name-of-group")}
           defaultValue={current ?? ""}
           autoComplete="off"
           autoCapitalize="none"
@@ -27,7 +28,7 @@ export function FindGroup({ path, current }: FindGroupProps) {
       </Form>
       {current !== null && (
         <p>
-          <Link href={path}>All groups</Link>
+          <Link href={path}>{t("all-groups")}</Link>
         </p>
       )}
     </>

@@ -8,6 +8,8 @@ import { say } from "../status";
 import { Dialog } from "./Dialog";
 import { Field, Form } from "./Form";
 import { Time } from "./Time";
+import { t } from "../words";
+import { Words } from "./Words";
 
 const OWN_FLAG = graphql(`
   query OwnFlag($id: ID!) {
@@ -50,12 +52,14 @@ const UNFLAG = graphql(`
 `);
 
 const REASONS: readonly { reason: FlagReason; text: string }[] = [
-  { reason: "SPAM", text: "It advertises, or a program has posted it" },
-  { reason: "ABUSE", text: "It attacks somebody" },
-  { reason: "OFF_TOPIC", text: "It does not belong here" },
-  { reason: "ILLEGAL", text: "It breaks the law" },
-  { reason: "OTHER", text: "For another reason" },
+  { reason: "SPAM", text: "flag-spam" },
+  { reason: "ABUSE", text: "flag-abuse" },
+  { reason: "OFF_TOPIC", text: "flag-off-topic" },
+  { reason: "ILLEGAL", text: "flag-illegal" },
+  { reason: "OTHER", text: "flag-other" },
 ];
+
+const textOf = (reason: FlagReason): string => REASONS.find((each) => each.reason === reason)?.text ?? "flag-other";
 
 interface FlagProps {
   subject: { id: string; name: string };
@@ -81,15 +85,15 @@ function Flagging({ subject: { id: subjectId, name }, close }: FlagProps) {
   const flag = (note: string) => client.mutation(FLAG, { input: { subjectId, reason, note: note || null } });
 
   return (
-    <Dialog title="Flag it?" description={`Moderators will look at it: ${name}`} onCancel={close}>
+    <Dialog title={t("flag-question")} description={t("flag-text", { name })} onCancel={close}>
       <Form
-        submit="Flag"
-        action={(form) => send(flag(String(form.get("note")).trim()), FLAGGED_NOW, FLAGGED_BEFORE)}
+        submit={t("flag")}
+        action={(form) => send(flag(String(form.get("note")).trim()), t("flagged-now"), t("flagged-before"))}
         onCancel={close}
         {...refused}
       >
         <fieldset className="reasons">
-          <legend>Why?</legend>
+          <legend>{t("flag-why")}</legend>
           {REASONS.map((each) => (
             <label key={each.reason}>
               <input
@@ -99,11 +103,11 @@ function Flagging({ subject: { id: subjectId, name }, close }: FlagProps) {
                 checked={each.reason === reason}
                 onChange={() => setReason(each.reason)}
               />
-              {each.text}
+              {t(each.text)}
             </label>
           ))}
         </fieldset>
-        <Field name="note" label="Note" hint="What moderators should know. Nobody else reads it." rows={3} />
+        <Field name="note" label={t("note")} hint={t("flag-note-hint")} rows={3} />
       </Form>
     </Dialog>
   );
@@ -119,15 +123,15 @@ function Unflagging({ subject: { id: subjectId, name }, close, flag: { reason, a
   const unflag = () => client.mutation(UNFLAG, { input: { subjectId } });
 
   return (
-    <Dialog title="Withdraw your flag?" description={name} onCancel={close}>
+    <Dialog title={t("unflag-question")} description={name} onCancel={close}>
       <Form
-        submit="Withdraw the flag"
-        action={() => send(unflag(), "Your flag is withdrawn.", "You had not flagged it.")}
+        submit={t("unflag")}
+        action={() => send(unflag(), t("unflagged"), t("not-flagged-before"))}
         onCancel={close}
         {...refused}
       >
         <p>
-          You flagged it <Time at={at} />: {REASONS.find((each) => each.reason === reason)?.text}.
+          <Words id="you-flagged" time={<Time at={at} />} reason={t(textOf(reason))} />
         </p>
       </Form>
     </Dialog>
@@ -156,9 +160,6 @@ function useSend(close: () => void) {
 
   return { send, refusals, fault };
 }
-
-const FLAGGED_NOW = "Thank you: moderators will look at it.";
-const FLAGGED_BEFORE = "Nothing has changed: you had flagged it so, or a moderator has approved it since.";
 
 /** Refusals of other fields are about the whole form. */
 function ofField(refusal: Refusal): Refusal {

@@ -9,6 +9,7 @@ import {
   type ReactNode,
 } from "react";
 import { explainRefusal, type Refusal } from "../errors";
+import { t } from "../words";
 
 const Refusals = createContext<readonly Refusal[]>([]);
 
@@ -74,7 +75,7 @@ export function Form({ submit, action, refusals = [], fault = null, label, onCan
           </button>
           {onCancel && (
             <button type="button" onClick={onCancel}>
-              Cancel
+              {t("cancel")}
             </button>
           )}
         </div>
@@ -102,7 +103,7 @@ export function Field({ name, label, hint, rows, most = Infinity, ...input }: Fi
   const length = [...String(input.value ?? "").trim()].length; // in code points, as the server counts
   const isTooLong = length > most;
   const refusals = useContext(Refusals).filter(({ field }) => field?.[1] === name);
-  const reasons = isTooLong ? [`At most ${most} characters.`] : refusals.map(explainRefusal);
+  const reasons = isTooLong ? [t("most-characters", { most })] : refusals.map(explainRefusal);
   const isCounted = length > NEAR * most;
   const parts = [hint && "hint", isCounted && "count", reasons.length > 0 && "refusal"].filter(Boolean);
   const attributes = {
@@ -125,7 +126,7 @@ export function Field({ name, label, hint, rows, most = Infinity, ...input }: Fi
       )}
       {isCounted && (
         <p className="hint" id={`${id}-count`}>
-          {length} of {most} characters
+          {t("characters-of", { count: length, most })}
         </p>
       )}
       <p className="refusal" id={`${id}-refusal`} aria-live="polite">

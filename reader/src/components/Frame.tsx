@@ -11,6 +11,7 @@ import { failures, file } from "../files";
 import { NOTIFICATION, useMarks, useUnseenCount } from "../frame";
 import { graphql } from "../gql";
 import { listenToKeys } from "../keyboard";
+import { withLanguage } from "../language";
 import { useLive } from "../live";
 import { logInPath } from "../log-in";
 import { useObservable } from "../observable";
@@ -18,7 +19,9 @@ import { moderatesAnything, useRoles } from "../roles";
 import { endSession, useSession, type Session } from "../session";
 import { say, sayProblem } from "../status";
 import { chooseTheme, useTheme } from "../theme";
+import { LanguageOffer } from "./LanguageOffer";
 import { Status } from "./Status";
+import { t } from "../words";
 
 const Help = lazy(file(() => import("./Help")).load);
 const Waiting = lazy(file(() => import("../desk/Waiting")).load);
@@ -51,7 +54,7 @@ export function Frame({ children }: { children: ReactNode }) {
   return (
     <>
       <button type="button" className="skip" onClick={() => main.current?.focus()}>
-        Skip to the content
+        {t("skip")}
       </button>
       <Header />
       <OwnBan />
@@ -60,18 +63,19 @@ export function Frame({ children }: { children: ReactNode }) {
       </main>
       <footer>
         <button type="button" onClick={() => showHelp(true)}>
-          Keyboard
+          {t("keyboard")}
         </button>
-        <Link href="/comments">Comments</Link>
-        <Link href={logPath()}>Moderation log</Link>
+        <Link href="/comments">{t("footer-comments")}</Link>
+        <Link href={logPath()}>{t("moderation-log")}</Link>
         {SITE_PAGES.map((path) => (
-          <a key={path} href={path}>
-            {PAGE_NAMES[path] ?? path}
+          <a key={path} href={withLanguage(path)}>
+            {t(`page-${path}`)}
           </a>
         ))}
-        <a href="rss.xml">RSS</a>
-        <a href="explorer">GraphQL</a>
+        <a href="rss.xml">{t("rss")}</a>
+        <a href="explorer">{t("graphql")}</a>
       </footer>
+      <LanguageOffer />
       <Status />
       {isHelpShown && (
         <Suspense fallback={<HelpPending close={() => showHelp(false)} />}>
@@ -98,7 +102,7 @@ function HelpPending({ close }: { close: () => void }) {
   const hasFailed = useObservable(failures) > 0;
   useEffect(() => {
     if (!hasFailed) return;
-    sayProblem("The keys cannot be shown: the server cannot be reached.");
+    sayProblem(t("keys-not-shown"));
     close();
   }, [hasFailed]);
   return null;
@@ -119,7 +123,7 @@ function Header() {
         )}
         <span>{SITE_NAME}</span>
       </Link>
-      <nav aria-label="Site">
+      <nav aria-label={t("site")}>
         {LINKS.map(({ path, name }) => (
           <PageLink key={path} path={path} name={name} />
         ))}
@@ -138,7 +142,7 @@ function PageLink({ path, name }: { path: string; name: string }) {
   const [current] = useLocation();
   return (
     <Link href={path} aria-current={current === path ? "page" : undefined}>
-      {name}
+      {t(name)}
     </Link>
   );
 }
@@ -148,7 +152,7 @@ function DeskLink() {
   const [current] = useLocation();
   return (
     <Link href="/moderation" className="desk" aria-current={current === "/moderation" ? "page" : undefined}>
-      Moderation
+      {t("nav-moderation")}
       <Suspense>
         <Waiting />
       </Suspense>
@@ -160,8 +164,8 @@ function Visitor() {
   useLocation(); // the links lead back to the page that is shown
   return (
     <>
-      <Link href={logInPath("/log-in")}>Log in</Link>
-      {CAN_REGISTER && <Link href={logInPath("/register")}>Register</Link>}
+      <Link href={logInPath("/log-in")}>{t("log-in")}</Link>
+      {CAN_REGISTER && <Link href={logInPath("/register")}>{t("register")}</Link>}
     </>
   );
 }
@@ -182,20 +186,23 @@ function Account({ session, area }: AccountProps) {
   async function leave() {
     // Only the server can remove the cookie. It is told if the page is closed, too.
     const { error } = await logOut({}, { fetchOptions: { headers: headersOf(session), keepalive: true } });
-    if (error) return sayProblem(`You are still logged in. ${explain(error)}`);
+    if (error) return sayProblem(t("still-logged-in", { reason: explain(error) }));
     flushSync(endSession);
     if (document.activeElement === document.body) area.current?.querySelector("a")?.focus(); // the button is gone
-    say("You are logged out.");
+    say(t("logged-out"));
   }
 
   return (
     <>
-      <Link href="/inbox">Inbox{unseen > 0 && <UnseenCount count={unseen} />}</Link>
+      <Link href="/inbox">
+        {t("inbox")}
+        {unseen > 0 && <UnseenCount count={unseen} />}
+      </Link>
       <Link href={userPath(session.username)}>
         <bdi>{session.username}</bdi>
       </Link>
       <button type="button" className="plain" onClick={() => void leave()}>
-        Log out
+        {t("log-out")}
       </button>
     </>
   );
@@ -209,7 +216,7 @@ function UnseenCount({ count }: { count: number }) {
     <span className="unseen">
       {" "}
       {count > MOST_SHOWN ? `${MOST_SHOWN}+` : count}
-      <span className="word"> new</span>
+      <span className="word"> {t("unseen-word")}</span>
     </span>
   );
 }
@@ -230,8 +237,8 @@ function SearchBox() {
         <input
           type="search"
           name="q"
-          aria-label="Search"
-          placeholder="Search"
+          aria-label={t("search")}
+          placeholder={t("search")}
           defaultValue={shown}
           maxLength={500}
           dir="auto"
@@ -245,7 +252,7 @@ function SearchBox() {
 function ThemeButton() {
   const other = useTheme() === "dark" ? "light" : "dark";
   return (
-    <button type="button" className="theme" aria-label={`Use the ${other} theme`} onClick={() => chooseTheme(other)}>
+    <button type="button" className="theme" aria-label={t(`theme-${other}`)} onClick={() => chooseTheme(other)}>
       <svg viewBox="0 0 16 16" aria-hidden="true">
         <circle cx="8" cy="8" r="6.2" />
         <path d="M8 1.800a6.200 6.200 0 0 0 0 12.400z" />
@@ -255,16 +262,8 @@ function ThemeButton() {
 }
 
 const LINKS = [
-  { path: "/", name: "All" },
-  { path: "/groups", name: "Groups" },
-  { path: "/feed", name: "Feed" },
-  { path: "/post", name: "Post" },
+  { path: "/", name: "nav-all" },
+  { path: "/groups", name: "nav-groups" },
+  { path: "/feed", name: "nav-feed" },
+  { path: "/post", name: "nav-post" },
 ];
-
-/** What the footer says for the pages of the operator, as `PAGES` of `server/branding/files.py` has it. */
-const PAGE_NAMES: Record<string, string> = {
-  about: "About",
-  rules: "Rules",
-  privacy: "Privacy",
-  legal: "Legal notice",
-};

@@ -4,6 +4,8 @@ import { graphql, readFragment, type FragmentType } from "../gql";
 import { removalIn } from "../moderation";
 import { Page } from "./Page";
 import { Why } from "./Why";
+import { t } from "../words";
+import { Words } from "./Words";
 
 export const GONE = graphql(`
   fragment Gone on ModerationActionConnection {
@@ -36,12 +38,16 @@ export function Gone({ logs, otherwise }: GoneProps) {
   if (!removal) return otherwise;
   const [type = ""] = removal.subjectId.split(":");
   return (
-    <Page title="Removed">
+    <Page title={t("removed")}>
       <p className="notice">
-        <Why said={`A moderator has removed this ${type}`} reason={removal.reason} subject={removal.subjectId} />
+        <Why
+          said={t(type === "article" ? "article-removed" : "comment-removed-by-moderator")}
+          reason={removal.reason}
+          subject={removal.subjectId}
+        />
       </p>
       <p>
-        Go to the <Link href="/">front page</Link>.
+        <Words id="go-to-front-page" link={(text) => <Link href="/">{text}</Link>} />
       </p>
     </Page>
   );

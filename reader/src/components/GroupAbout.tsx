@@ -5,9 +5,9 @@ import { explain, type Refusal } from "../errors";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { useWriter } from "../session";
 import { say } from "../status";
-import { MARKDOWN_HINT } from "./ArticleForm";
 import { Field, Form } from "./Form";
 import { Markdown } from "./Markdown";
+import { t } from "../words";
 
 const ABOUT = graphql(`
   fragment GroupAbout on Group {
@@ -50,11 +50,11 @@ export function GroupAbout({ group: fragment }: { group: FragmentType<typeof ABO
   }
 
   return (
-    <section className="about" aria-label={`About the group ${group.name}`}>
+    <section className="about" aria-label={t("about-group", { name: group.name })}>
       {group.about && !isEditing && <Markdown text={group.about} />}
       {mayEdit && (
         <button ref={button} type="button" aria-expanded={isEditing} onClick={() => setEditing(!isEditing)}>
-          Edit the group
+          {t("edit-group")}
         </button>
       )}
       {mayEdit && isEditing && <GroupForm key={group.name} group={group} writer={writer} onDone={close} />}
@@ -95,7 +95,7 @@ function GroupForm({ group: { name, title, about }, writer, onDone }: GroupFormP
     setRefusals(data?.editGroup?.userErrors ?? []);
     if (error || data?.editGroup?.userErrors.length !== 0) return;
     leave();
-    say("The group is changed.");
+    say(t("group-changed"));
   }
 
   function leave() {
@@ -104,15 +104,22 @@ function GroupForm({ group: { name, title, about }, writer, onDone }: GroupFormP
   }
 
   return (
-    <Form {...{ fault }} refusals={refusals.map(ofField)} label="Group" submit="Save" action={save} onCancel={leave}>
+    <Form
+      {...{ fault }}
+      refusals={refusals.map(ofField)}
+      label={t("group")}
+      submit={t("save")}
+      action={save}
+      onCancel={leave}
+    >
       <Field
         {...field("title")}
-        label="Title"
+        label={t("group-title")}
         most={100}
-        hint={`Without one, readers see ${name}.`}
+        hint={t("group-title-hint", { name })}
         autoComplete="off"
       />
-      <Field {...field("about")} label="What belongs here" rows={6} most={5_000} hint={MARKDOWN_HINT} />
+      <Field {...field("about")} label={t("group-belongs")} rows={6} most={5_000} hint={t("markdown-hint")} />
     </Form>
   );
 }

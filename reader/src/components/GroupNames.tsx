@@ -1,5 +1,6 @@
 import { useQuery } from "urql";
 import { graphql } from "../gql";
+import { t } from "../words";
 
 const GROUP_NAMES = graphql(`
   query GroupNames {
@@ -29,7 +30,7 @@ export function GroupNames({ text, onChoose }: GroupNamesProps) {
     ({ name }) => begun !== "" && name.startsWith(begun) && name !== begun && !given.has(name),
   );
   return (
-    <div className="notes" role="group" aria-label="Completions">
+    <div className="notes" role="group" aria-label={t("completions")}>
       {found.slice(0, MOST).map(({ id, name }) => (
         <button key={id} type="button" onClick={() => onChoose(`${others}${name} `)}>
           <bdi>{name}</bdi>

@@ -1,6 +1,8 @@
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { Markdown } from "./Markdown";
 import { Time } from "./Time";
+import { t } from "../words";
+import { Words } from "./Words";
 
 export const HELD_EDIT = graphql(`
   fragment HeldEditText on HeldEdit {
@@ -22,10 +24,13 @@ export function HeldEdit({ edit: masked, isOwn = false }: HeldEditProps) {
   const edit = readFragment(HELD_EDIT, masked);
   if (!edit) return null;
   return (
-    <section className="notice" aria-label="The edit that waits">
+    <section className="notice" aria-label={t("held-edit")}>
       <p>
-        {isOwn ? "Your edit" : "An edit"} waits for a moderator <Time at={edit.at} />: {heldWords(edit.heldBy)}.
-        {isOwn && " Until then others read the old text."}
+        <Words
+          id={isOwn ? "own-edit-waits" : "an-edit-waits"}
+          time={<Time at={edit.at} />}
+          why={heldWords(edit.heldBy)}
+        />
       </p>
       {edit.title && (
         <p dir="auto">
@@ -42,16 +47,14 @@ export function HeldEdit({ edit: masked, isOwn = false }: HeldEditProps) {
   );
 }
 
-export const EDIT_WAITS = "Your edit waits for a moderator. Until then others read the old text.";
-
 const RULES: Record<string, string> = {
-  words: "it has a word that is looked at first",
-  domains: "it names a domain that is looked at first",
-  first_texts: "the first texts of an account are looked at",
-  links: "links of new accounts are looked at",
-  repeated_text: "it repeats a text",
-  check: "the check of texts asks for a look",
+  words: "held-words",
+  domains: "held-domains",
+  first_texts: "held-first-texts",
+  links: "held-links",
+  repeated_text: "held-repeated-text",
+  check: "held-check",
 };
 
 /** Why a text is held, by the rule of the site. */
-export const heldWords = (rule: string): string => RULES[rule] ?? `the rule ${rule} holds it`;
+export const heldWords = (rule: string): string => t(RULES[rule] ?? "held-rule", { rule });

@@ -4,6 +4,7 @@ import { setHidden } from "../hiding";
 import { logInPath } from "../log-in";
 import { useSession } from "../session";
 import { say } from "../status";
+import { t } from "../words";
 
 interface HideItemProps {
   id: string;
@@ -23,12 +24,12 @@ export function HideItem({ id, title, isHidden, close }: HideItemProps) {
     close();
     if (session !== null) return void setHidden(client, id, title, !isHidden);
     navigate(logInPath());
-    say("Log in to hide articles.");
+    say(t("log-in-to-hide"));
   }
 
   return (
     <button type="button" onClick={choose}>
-      {isHidden ? "Do not hide any more" : "Hide"}
+      {t(isHidden ? "unhide-item" : "hide-item")}
     </button>
   );
 }

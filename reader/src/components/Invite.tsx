@@ -5,6 +5,7 @@ import { reasonOf, REFUSED } from "../errors";
 import { graphql, readFragment } from "../gql";
 import { say, sayProblem } from "../status";
 import { fullTime } from "../times";
+import { t } from "../words";
 
 const CREATE_INVITATION = graphql(`
   mutation CreateInvitation {
@@ -36,17 +37,17 @@ export function Invite() {
     const { invitation, expiresAt } = data?.createInvitation ?? {};
     if (!invitation || !expiresAt) return;
     setMade({ link: invitationLink(invitation), expiresAt });
-    say("An invitation is made.");
+    say(t("invitation-made"));
   }
 
   return (
     <section className="place" aria-labelledby="invite">
-      <h2 id="invite">Invite somebody</h2>
-      <p className="hint">Who gets the link may register, once, within a week.</p>
+      <h2 id="invite">{t("invite")}</h2>
+      <p className="hint">{t("invite-text")}</p>
       {made && <InvitationLink key={made.link} {...made} />}
       <p>
         <button type="button" aria-disabled={fetching} onClick={() => void make()}>
-          {made ? "Make another link" : "Make a link"}
+          {made ? t("make-another-link") : t("make-link")}
         </button>
       </p>
     </section>
@@ -60,15 +61,15 @@ function InvitationLink({ link, expiresAt }: Invitation) {
   async function copy() {
     try {
       await navigator.clipboard.writeText(link);
-      say("The link is copied.");
+      say(t("link-copied"));
     } catch {
-      sayProblem("The link cannot be copied here: select it.");
+      sayProblem(t("link-not-copied"));
     }
   }
 
   return (
     <div className="field">
-      <label htmlFor={id}>Link of the invitation</label>
+      <label htmlFor={id}>{t("invitation-link")}</label>
       <input
         id={id}
         value={link}
@@ -78,9 +79,9 @@ function InvitationLink({ link, expiresAt }: Invitation) {
         onFocus={(event) => event.currentTarget.select()}
       />
       <p className="hint" id={`${id}-hint`}>
-        It is shown only now, and good until {fullTime(Date.parse(expiresAt))}.{" "}
+        {t("invitation-hint", { until: fullTime(Date.parse(expiresAt)) })}{" "}
         <button type="button" onClick={() => void copy()}>
-          Copy the link
+          {t("copy-link")}
         </button>
       </p>
     </div>

@@ -9,6 +9,7 @@ import { say } from "../status";
 import { Confirm } from "./Confirm";
 import { Choice, Form } from "./Form";
 import { ofProof, proofIn, ProofField, type Proof } from "./Proof";
+import { t } from "../words";
 
 const DELETE_USER = graphql(`
   mutation DeleteUser($input: DeleteUserInput!) {
@@ -22,8 +23,8 @@ const DELETE_USER = graphql(`
 `);
 
 const TEXTS: readonly { value: DeletedTexts; text: string }[] = [
-  { value: "KEEP", text: "They stay, without my name" },
-  { value: "REMOVE", text: "They are deleted, too" },
+  { value: "KEEP", text: "texts-stay" },
+  { value: "REMOVE", text: "texts-go" },
 ];
 
 /** The way out: deletes the account of the viewer, after a question. */
@@ -38,20 +39,21 @@ export function Leaving({ proof }: { proof: Proof }) {
 
   return (
     <section aria-labelledby="leaving">
-      <h2 id="leaving">Delete the account</h2>
-      <p>
-        Your name, profile, address and follows go for good, and nobody else ever gets the name. Your votes stay
-        counted, without your name.
-      </p>
-      <Form label="Delete the account" submit="Delete the account" action={ask} refusals={refusals} fault={fault}>
-        <Choice name="texts" label="My articles and comments" options={TEXTS} />
-        <ProofField proof={proof} label="Password, to delete the account" />
+      <h2 id="leaving">{t("delete-account")}</h2>
+      <p>{t("delete-account-text")}</p>
+      <Form label={t("delete-account")} submit={t("delete-account")} action={ask} refusals={refusals} fault={fault}>
+        <Choice
+          name="texts"
+          label={t("my-texts")}
+          options={TEXTS.map(({ value, text }) => ({ value, text: t(text) }))}
+        />
+        <ProofField proof={proof} label={t("delete-account-password")} />
       </Form>
       {asked && (
         <Confirm
-          question="Delete your account?"
-          consequence={`This cannot be undone. Your articles and comments ${asked.texts === "REMOVE" ? "are deleted, too" : "stay, without your name"}.`}
-          action="Delete my account"
+          question={t("delete-account-question")}
+          consequence={t(asked.texts === "REMOVE" ? "delete-account-texts-go" : "delete-account-texts-stay")}
+          action={t("delete-my-account")}
           onConfirm={async () => {
             await leave(asked);
             setAsked(null);
@@ -77,7 +79,7 @@ function useLeaving(proof: Proof) {
     if (!data?.deleteUser?.deletedUserId) return;
     endSession();
     navigate("/", { replace: true });
-    say("Your account is deleted.");
+    say(t("account-deleted"));
   }
 
   return { leave, refusals, fault };

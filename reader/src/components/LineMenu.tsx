@@ -1,6 +1,7 @@
 import "./menu.css";
 import { lazy, Suspense, useRef, useState, type FocusEvent, type KeyboardEvent } from "react";
 import { file } from "../files";
+import { t } from "../words";
 
 const items = file(() => import("./MenuItems"));
 const MenuItems = lazy(items.load);
@@ -44,10 +45,10 @@ export function LineMenu({ subject }: { subject: MenuSubject }) {
         ref={button}
         type="button"
         className="more"
-        aria-label={`More: ${subject.name}`}
+        aria-label={t("more-about", { name: subject.name })}
         aria-expanded={isOpen}
         aria-keyshortcuts="m"
-        title="More"
+        title={t("more")}
         onPointerEnter={() => void items.load()}
         onFocus={() => void items.load()}
         onClick={() => setOpen(!isOpen)}

@@ -2,9 +2,10 @@ import { useEffect, useState } from "react";
 import { useQuery } from "urql";
 import { Link } from "wouter";
 import { articlePath } from "../addresses";
-import { counted } from "../counts";
 import { graphql } from "../gql";
 import { Time } from "./Time";
+import { t } from "../words";
+import { Words } from "./Words";
 
 const POSTED_BEFORE = graphql(`
   query PostedBefore($link: URL!) {
@@ -46,17 +47,23 @@ export function LinkNotes({ link, hasTitle, onTitle }: LinkNotesProps) {
     <div className="notes" role="status">
       {posted && (
         <p>
-          Posted <Time at={posted.postedAt} />, {counted(posted.commentCount, "comment")}:{" "}
-          <Link href={articlePath(posted.id)}>
-            <bdi>{posted.title}</bdi>
-          </Link>
+          <Words
+            id="posted-before"
+            time={<Time at={posted.postedAt} />}
+            comments={t("comments", { count: posted.commentCount })}
+            link={
+              <Link href={articlePath(posted.id)}>
+                <bdi>{posted.title}</bdi>
+              </Link>
+            }
+          />
         </p>
       )}
       {suggested && (
         <p>
-          The page calls itself <bdi>{suggested}</bdi>.{" "}
+          <Words id="page-calls-itself" title={<bdi>{suggested}</bdi>} />{" "}
           <button type="button" onClick={() => onTitle(suggested)}>
-            Take this title
+            {t("take-title")}
           </button>
         </p>
       )}

@@ -1,20 +1,21 @@
 import { Link } from "wouter";
 import type { ArticleOrder } from "../gql/graphql";
-import { PERIODS } from "../periods";
+import { PERIODS, periodTexts } from "../periods";
 import { Orders } from "./Orders";
+import { t } from "../words";
 
-const OTHERS = [
-  ...PERIODS.map(({ period, name, label }) => ({ path: `/top/${period}`, name, label })),
-  { path: "/good", name: "Good", label: "Good articles" },
+const others = () => [
+  ...PERIODS.map(({ period }) => ({ path: `/top/${period}`, ...periodTexts(period) })),
+  { path: "/good", name: t("list-good"), label: t("list-good-title") },
 ];
 
 /** Links to the lists of the whole site: its orders, the top of the day, week and month, and good articles. */
 export function Lists({ order = null, path }: { order?: ArticleOrder | null; path?: string }) {
   return (
-    <nav className="lists" aria-label="Lists">
+    <nav className="lists" aria-label={t("lists")}>
       <Orders path="/" current={order} />
       <ul className="tabs">
-        {OTHERS.map((other) => (
+        {others().map((other) => (
           <li key={other.path}>
             <Link
               href={other.path}

@@ -1,16 +1,16 @@
 import { useRef, type HTMLAttributes, type ReactNode } from "react";
 import type { Arrivals } from "../arrivals";
-import { counted } from "../counts";
 import { KeptContext, useKept } from "../kept";
 import { finishMoves, unpin, useMarkedMoves, usePinnedRows } from "../rows";
 import { useStill } from "../still";
 import { Announcement } from "./Announcement";
+import { t } from "../words";
 
 interface LiveListProps<Item> {
   items: readonly Item[];
   idOf: (item: Item) => string;
-  /** What there is one of, such as "article". */
-  one: string;
+  /** The text that says how many new ones there are, such as `new-articles`. */
+  news: string;
   /** `articles`, `items`, `groups` or `people`. */
   className: string;
   /** Attributes of each row. */
@@ -25,7 +25,7 @@ interface LiveListProps<Item> {
 
 /** A list whose rows stay in their places while one points at it. What is new waits behind a button until then. */
 export function LiveList<Item>(props: LiveListProps<Item>) {
-  const { items, idOf, one, className, row, children, empty, arrivals } = props;
+  const { items, idOf, news, className, row, children, empty, arrivals } = props;
   const list = useRef<HTMLOListElement>(null);
   const still = useStill(items, idOf, list, {
     onHold: () => finishMoves(list.current),
@@ -45,7 +45,7 @@ export function LiveList<Item>(props: LiveListProps<Item>) {
   return (
     <>
       <Announcement
-        text={count > 0 ? counted(count, `new ${one}`) : still.isReordered ? "New order" : null}
+        text={count > 0 ? t(news, { count }) : still.isReordered ? t("new-order") : null}
         show={() => void show()}
       />
       {still.items.length === 0 ? (

@@ -6,6 +6,7 @@ import type { EditAccountInput, MailFrequency, MailFragment } from "../gql/graph
 import { say } from "../status";
 import { Choice, Field, Form } from "./Form";
 import { ofProof, proofIn, ProofField, type Proof } from "./Proof";
+import { t } from "../words";
 
 const MAIL = graphql(`
   fragment Mail on Account {
@@ -31,10 +32,10 @@ const EDIT_ACCOUNT = graphql(`
 `);
 
 const FREQUENCIES: readonly { value: MailFrequency; text: string }[] = [
-  { value: "NEVER", text: "Never" },
-  { value: "AT_ONCE", text: "At once" },
-  { value: "DAILY", text: "Once a day" },
-  { value: "WEEKLY", text: "On Mondays" },
+  { value: "NEVER", text: "mail-never" },
+  { value: "AT_ONCE", text: "mail-at-once" },
+  { value: "DAILY", text: "mail-daily" },
+  { value: "WEEKLY", text: "mail-weekly" },
 ];
 
 interface MailProps {
@@ -51,7 +52,7 @@ export function Mail({ account, proof, renew }: MailProps) {
   if (!mail.isMailOffered) return null;
   return (
     <section aria-labelledby="mail">
-      <h2 id="mail">Mail</h2>
+      <h2 id="mail">{t("mail")}</h2>
       <Address mail={mail} proof={proof} renew={renew} />
       <Replies mail={mail} renew={renew} />
     </section>
@@ -70,42 +71,40 @@ function Address({ mail, proof, renew }: PartProps & { proof: Proof }) {
 
   async function change(form: FormData) {
     const address = String(form.get("email")).trim() || null;
-    const done = address ? `A mail to ${address} has a link to confirm it.` : "Your address is removed.";
+    const done = address ? t("address-mailed", { address }) : t("address-removed");
     if (await send({ email: address, ...proofIn(form, proof) }, done)) setEdits((count) => count + 1);
   }
 
   return (
     <>
-      {email && <p>Mails go to {email}.</p>}
-      {!email && !pendingEmail && proof.hasPassword && (
-        <p>With an address you can choose a new password when you have forgotten yours.</p>
-      )}
+      {email && <p>{t("mails-go-to", { address: email })}</p>}
+      {!email && !pendingEmail && proof.hasPassword && <p>{t("address-use")}</p>}
       {pendingEmail && (
         <p>
-          {pendingEmail} is not confirmed yet: open the link in the mail to it.{" "}
-          <button type="button" onClick={() => void send({ email: pendingEmail }, "The mail is sent again.")}>
-            Send it again
+          {t("address-pending", { address: pendingEmail })}{" "}
+          <button type="button" onClick={() => void send({ email: pendingEmail }, t("sent-again"))}>
+            {t("send-again")}
           </button>
         </p>
       )}
-      {isEmailRefused && <p className="refusal">The mail server has refused this address, so it gets no mails.</p>}
+      {isEmailRefused && <p className="refusal">{t("address-refused")}</p>}
       <Form
         key={edits}
-        label="Change the address"
-        submit="Change the address"
+        label={t("change-address")}
+        submit={t("change-address")}
         action={change}
         refusals={refusals}
         fault={fault}
       >
         <Field
           name="email"
-          label="Address"
-          hint="Only you see it. Leave it empty to remove it."
+          label={t("address")}
+          hint={t("address-hint")}
           type="email"
           autoComplete="email"
           defaultValue={pendingEmail ?? email ?? ""}
         />
-        <ProofField proof={proof} label="Password, to change the address" />
+        <ProofField proof={proof} label={t("address-password")} />
       </Form>
     </>
   );
@@ -116,15 +115,15 @@ function Replies({ mail: { mailReplies }, renew }: PartProps) {
 
   async function choose(form: FormData) {
     const chosen = FREQUENCIES.find(({ value }) => value === form.get("mailReplies"));
-    if (chosen) await send({ mailReplies: chosen.value }, "Saved.");
+    if (chosen) await send({ mailReplies: chosen.value }, t("saved-setting"));
   }
 
   return (
-    <Form label="Replies by mail" submit="Save" action={choose} refusals={refusals} fault={fault}>
+    <Form label={t("replies-by-mail")} submit={t("save")} action={choose} refusals={refusals} fault={fault}>
       <Choice
         name="mailReplies"
-        label="Mail me what arrives in my inbox"
-        options={FREQUENCIES}
+        label={t("mail-inbox")}
+        options={FREQUENCIES.map(({ value, text }) => ({ value, text: t(text) }))}
         defaultValue={mailReplies}
       />
     </Form>

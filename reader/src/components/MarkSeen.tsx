@@ -3,6 +3,7 @@ import type { CombinedError } from "urql";
 import { reasonOf, type Refusal } from "../errors";
 import { sayProblem } from "../status";
 import { focusHeading } from "./Page";
+import { t } from "../words";
 
 interface MarkSeenProps {
   /** The number of what is not seen. */
@@ -20,7 +21,7 @@ export function MarkSeen({ count, mark }: MarkSeenProps) {
     const { error, refusals } = await mark();
     setSending(false);
     const reason = reasonOf(error, refusals);
-    if (reason) sayProblem(`The mark was not moved. ${reason}`);
+    if (reason) sayProblem(t("mark-not-moved", { reason }));
     else if (document.activeElement === document.body) focusHeading(); // the button is gone, and had the focus
   }
 
@@ -28,9 +29,9 @@ export function MarkSeen({ count, mark }: MarkSeenProps) {
     <p className="mark-seen">
       {count > 0 && (
         <>
-          <span>{count} not seen</span>
+          <span>{t("not-seen", { count })}</span>
           <button type="button" disabled={isSending} onClick={() => void press()}>
-            Mark all as seen
+            {t("mark-all-seen")}
           </button>
         </>
       )}
@@ -45,5 +46,5 @@ export function isUnseen(at: string, seenThrough?: string | null): boolean {
 
 /** A dot beside what is not seen, which screen readers read as "New". */
 export function New() {
-  return <span className="new" role="img" aria-label="New" />;
+  return <span className="new" role="img" aria-label={t("new-dot")} />;
 }

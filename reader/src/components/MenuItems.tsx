@@ -11,6 +11,7 @@ import { say } from "../status";
 import { HideItem } from "./HideItem";
 import type { MenuSubject } from "./LineMenu";
 import { SaveItem } from "./SaveItem";
+import { t } from "../words";
 
 const KEPT_BY_VIEWER = graphql(`
   query KeptByViewer($id: ID!) {
@@ -54,7 +55,7 @@ export default function MenuItems({ subject: { id, name, poster, groups, isHidde
     close();
     if (session !== null) return flag();
     navigate(logInPath());
-    say("Log in to flag.");
+    say(t("log-in-to-flag"));
   }
 
   return (
@@ -62,7 +63,7 @@ export default function MenuItems({ subject: { id, name, poster, groups, isHidde
       {mayFlag && (
         <li>
           <button type="button" onClick={chooseFlag}>
-            Flag…
+            {t("flag-item")}
           </button>
         </li>
       )}
@@ -77,11 +78,11 @@ export default function MenuItems({ subject: { id, name, poster, groups, isHidde
         </li>
       )}
       <li>
-        <Link href={logPath({ subject: id })}>What moderators did</Link>
+        <Link href={logPath({ subject: id })}>{t("what-moderators-did")}</Link>
       </li>
       {mayModerate && (
         <li>
-          <Link href={subjectPath(id)}>Moderate</Link>
+          <Link href={subjectPath(id)}>{t("moderate")}</Link>
         </li>
       )}
     </ul>

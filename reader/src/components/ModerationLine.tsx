@@ -7,6 +7,7 @@ import { useNow } from "../times";
 import { Appeal } from "./Appeal";
 import { Reason } from "./Reason";
 import { Time } from "./Time";
+import { Words } from "./Words";
 
 const MODERATION_LINE = graphql(`
   fragment ModerationLine on ModerationAction {
@@ -56,10 +57,7 @@ export function ModerationLine({ action: masked }: { action: FragmentType<typeof
         <span>{said}</span> <Time at={action.at} />{" "}
         {text && (
           <span className="on">
-            {text.preposition}
-            <Link href={text.path} aria-keyshortcuts="c">
-              <bdi>{text.title}</bdi>
-            </Link>
+            {text.isComment ? <Words id="on-title" link={<TextLink {...text} />} /> : <TextLink {...text} />}
           </span>
         )}
       </div>
@@ -69,10 +67,18 @@ export function ModerationLine({ action: masked }: { action: FragmentType<typeof
   );
 }
 
-/** The text that an action is about, and how a link to it begins: a comment is "on" its article. */
+function TextLink({ path, title }: { path: string; title: string }) {
+  return (
+    <Link href={path} aria-keyshortcuts="c">
+      <bdi>{title}</bdi>
+    </Link>
+  );
+}
+
+/** The text that an action is about: a comment is "on" its article. */
 function textOf(about: ModerationLineFragment["about"]) {
-  if (about?.__typename === "Article") return { path: articlePath(about.id), title: about.title, preposition: "" };
+  if (about?.__typename === "Article") return { path: articlePath(about.id), title: about.title, isComment: false };
   if (about?.__typename !== "Comment") return null;
   const { id, title } = about.article;
-  return { path: commentPath(id, about.id), title, preposition: "on " };
+  return { path: commentPath(id, about.id), title, isComment: true };
 }

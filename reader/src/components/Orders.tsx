@@ -2,55 +2,25 @@ import { useEffect, useRef, type KeyboardEvent } from "react";
 import { Link } from "wouter";
 import { ORDERS as NAMES, SHOWN_ORDERS, withQuery } from "../addresses";
 import type { ArticleOrder } from "../gql/graphql";
+import { t } from "../words";
 
-interface Order {
-  order: ArticleOrder;
-  name: string;
-  /** What its pages are called. */
-  title: string;
-  /** What it is, in a sentence. */
-  what: string;
-}
-
-/** All there are, as `ORDERS` of server/reader/front_page.py has them. */
-const ALL: readonly Order[] = [
-  {
-    order: "SCORE",
-    name: "Score",
-    title: "Top articles",
-    what: "What is new and has votes; each vote counts the same.",
-  },
-  { order: "TIME", name: "New", title: "New articles", what: "The newest first." },
-  {
-    order: "HOT",
-    name: "Hot",
-    title: "Hot articles",
-    what: "What is new and has votes; the first votes count most.",
-  },
-  {
-    order: "GRAVITY",
-    name: "Gravity",
-    title: "Articles by gravity",
-    what: "Votes for their age; everything sinks with time.",
-  },
-  { order: "ACTIVE", name: "Active", title: "Active articles", what: "What somebody has just commented on." },
-  { order: "BEST", name: "Best", title: "Best articles", what: "What nearly everybody votes up, of any age." },
-  { order: "VOTES", name: "Votes", title: "Articles with most votes", what: "The most votes of all time." },
-  {
-    order: "CONTROVERSIAL",
-    name: "Controversial",
-    title: "Controversial articles",
-    what: "Many votes, as many down as up.",
-  },
+/** All there are, as `Order` of store/ranking/formulas.py has them. */
+const ALL: readonly ArticleOrder[] = [
+  ...(["SCORE", "TIME", "HOT", "GRAVITY"] as const),
+  ...(["ACTIVE", "BEST", "VOTES", "CONTROVERSIAL"] as const),
 ];
 
-const ORDERS = NAMES?.flatMap((name) => ALL.find(({ order }) => order === name) ?? []) ?? ALL;
-const DEFAULT = ORDERS[0]?.order ?? "HOT";
+const ORDERS = NAMES?.flatMap((name) => ALL.find((order) => order === name) ?? []) ?? ALL;
+const DEFAULT = ORDERS[0] ?? "HOT";
+
+/** What a link to an order says, and what the order is, in a sentence. */
+const nameOf = (order: ArticleOrder): string => t(`order-${order.toLowerCase()}`);
+const whatOf = (order: ArticleOrder): string => t(`order-${order.toLowerCase()}-what`);
 
 /** What a page of a ranking is called. */
 export function rankingTitle(order: ArticleOrder, page: number): string {
-  const title = ORDERS.find((each) => each.order === order)?.title ?? "Articles";
-  return page === 1 ? title : `${title}, page ${page}`;
+  const title = t(`order-${order.toLowerCase()}-title`);
+  return page === 1 ? title : t("title-of-page", { title, page: String(page) });
 }
 
 /** The order and the page that an address names; null if it names others than there are. */
@@ -58,8 +28,8 @@ export function rankingOf(search: string): { order: ArticleOrder; page: number }
   const parameters = new URLSearchParams(search);
   const name = parameters.get("order") ?? DEFAULT;
   const page = Number(parameters.get("page") ?? 1);
-  const found = ORDERS.find(({ order }) => order === name);
-  return found && Number.isInteger(page) && page > 0 ? { order: found.order, page } : null;
+  const order = ORDERS.find((each) => each === name);
+  return order && Number.isInteger(page) && page > 0 ? { order, page } : null;
 }
 
 /** The address of a page of a ranking. */
@@ -76,10 +46,14 @@ interface OrdersProps {
 export function Orders({ path, current }: OrdersProps) {
   return (
     <ul className="tabs">
-      {ORDERS.slice(0, SHOWN_ORDERS).map(({ order, name, what }) => (
+      {ORDERS.slice(0, SHOWN_ORDERS).map((order) => (
         <li key={order}>
-          <Link href={rankingPath(path, order)} title={what} aria-current={order === current ? "page" : undefined}>
-            {name}
+          <Link
+            href={rankingPath(path, order)}
+            title={whatOf(order)}
+            aria-current={order === current ? "page" : undefined}
+          >
+            {nameOf(order)}
           </Link>
         </li>
       ))}
@@ -96,7 +70,7 @@ export function Orders({ path, current }: OrdersProps) {
 function MoreOrders({ path, current }: OrdersProps) {
   const details = useRef<HTMLDetailsElement>(null);
   const rest = ORDERS.slice(SHOWN_ORDERS);
-  const shown = rest.find(({ order }) => order === current);
+  const shown = rest.find((order) => order === current);
   useEffect(() => closeOutside(details.current), []);
 
   function onKeyDown(event: KeyboardEvent) {
@@ -107,12 +81,12 @@ function MoreOrders({ path, current }: OrdersProps) {
 
   return (
     <details ref={details} className="more-orders" onKeyDown={onKeyDown}>
-      <summary className={shown && "current"}>{shown?.name ?? "More"}</summary>
+      <summary className={shown && "current"}>{shown ? nameOf(shown) : t("more")}</summary>
       <ul className="menu">
-        {rest.map(({ order, name, what }) => (
+        {rest.map((order) => (
           <li key={order}>
             <Link href={rankingPath(path, order)} aria-current={order === current ? "page" : undefined}>
-              <b>{name}</b> <span>{what}</span>
+              <b>{nameOf(order)}</b> <span>{whatOf(order)}</span>
             </Link>
           </li>
         ))}

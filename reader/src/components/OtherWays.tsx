@@ -1,6 +1,7 @@
 import { useSearch } from "wouter";
 import { FRONT_DOORS, frontDoor, LOGIN_URL, withQuery } from "../addresses";
 import { nextPath, rememberNext } from "../log-in";
+import { t } from "../words";
 
 /** Links to log in elsewhere: at issuers, from which the server takes browsers back, and on the site's own page. */
 export function OtherWays() {
@@ -13,13 +14,13 @@ export function OtherWays() {
       {LOGIN_URL && (
         <li>
           <a href={LOGIN_URL} onClick={() => rememberNext(next)}>
-            Log in at {new URL(LOGIN_URL).hostname}
+            {t("log-in-at", { host: new URL(LOGIN_URL).hostname })}
           </a>
         </li>
       )}
       {FRONT_DOORS.map((issuer) => (
         <li key={issuer}>
-          <a href={frontDoor(issuer, end)}>Log in with {issuer}</a>
+          <a href={frontDoor(issuer, end)}>{t("log-in-with", { issuer })}</a>
         </li>
       ))}
     </ul>

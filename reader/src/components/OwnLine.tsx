@@ -2,6 +2,8 @@ import { useLayoutEffect, useRef, type ComponentProps } from "react";
 import { useClient } from "urql";
 import { setHidden, useIsHidden } from "../hiding";
 import { ArticleLine } from "./ArticleLine";
+import { t } from "../words";
+import { Words } from "./Words";
 
 interface OwnLineProps {
   article: { id: string; title: string } & ComponentProps<typeof ArticleLine>["article"];
@@ -27,12 +29,18 @@ function HiddenLine({ article: { id, title } }: OwnLineProps) {
   }
 
   return (
-    <article ref={line} className="line hidden-line" data-item="" tabIndex={-1} aria-label={`Hidden: ${title}`}>
+    <article
+      ref={line}
+      className="line hidden-line"
+      data-item=""
+      tabIndex={-1}
+      aria-label={t("hidden-name", { title })}
+    >
       <p dir="auto">
-        Hidden: <bdi>{title}</bdi>
+        <Words id="hidden-line" title={<bdi>{title}</bdi>} />
       </p>
-      <button type="button" aria-label={`Undo: hide ${title}`} onClick={() => void undo()}>
-        Undo
+      <button type="button" aria-label={t("undo-hide", { title })} onClick={() => void undo()}>
+        {t("undo")}
       </button>
     </article>
   );

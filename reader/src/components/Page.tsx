@@ -4,6 +4,7 @@ import { SITE_NAME } from "../addresses";
 import { explain } from "../errors";
 import { useArrival } from "../history";
 import { message, sayProblem } from "../status";
+import { t } from "../words";
 
 interface PageProps {
   /** The heading, and with the site's name the title of the window. */
@@ -78,7 +79,7 @@ export function Loading() {
   }, []);
   return (
     <p className="loading" aria-live="polite">
-      {isSlow && "Loading…"}
+      {isSlow && t("loading")}
     </p>
   );
 }
@@ -98,7 +99,7 @@ export function Fault({ error, retry }: FaultProps) {
     <div className="fault" role="alert">
       <p>{explain(error)}</p>
       <button type="button" onClick={retry}>
-        Try again
+        {t("try-again")}
       </button>
     </div>
   );

@@ -1,4 +1,5 @@
 import { Link } from "wouter";
+import { t } from "../words";
 
 interface PagerProps {
   /** The addresses of the pages before and after this one; null where there is none. */
@@ -10,15 +11,15 @@ interface PagerProps {
 export function Pager({ previous, next }: PagerProps) {
   if (previous === null && next === null) return null;
   return (
-    <nav className="pager" aria-label="Pages">
+    <nav className="pager" aria-label={t("pages")}>
       {previous !== null && (
         <Link href={previous} rel="prev" aria-keyshortcuts="p">
-          ← Previous
+          {t("previous")}
         </Link>
       )}
       {next !== null && (
         <Link href={next} rel="next" aria-keyshortcuts="n">
-          Next →
+          {t("next")}
         </Link>
       )}
     </nav>

@@ -5,6 +5,7 @@ import { useObservable } from "../observable";
 import { sayProblem } from "../status";
 import { storage } from "../storage";
 import { Loading } from "./Page";
+import { t } from "../words";
 
 const RELOADED = "upvote-reloaded";
 const RELOAD_PAUSE = 60_000;
@@ -26,9 +27,9 @@ export function Pending() {
 export function NotLoaded() {
   return (
     <div className="fault" role="alert">
-      <p>This page could not be loaded.</p>
+      <p>{t("not-loaded")}</p>
       <button type="button" onClick={() => void reload()}>
-        Try again
+        {t("try-again")}
       </button>
     </div>
   );
@@ -36,7 +37,7 @@ export function NotLoaded() {
 
 async function reload(): Promise<void> {
   if (await isReachable()) location.reload();
-  else sayProblem("The server cannot be reached.");
+  else sayProblem(t("server-unreachable"));
 }
 
 async function reloadByItself(): Promise<void> {

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Markdown } from "./Markdown";
+import { t } from "../words";
 
 /** A text as it will be shown, while it is written. It is rendered only where it is open. */
 export function Preview({ text }: { text: string }) {
@@ -7,7 +8,7 @@ export function Preview({ text }: { text: string }) {
   if (text.trim() === "") return null;
   return (
     <details className="preview" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Preview</summary>
+      <summary>{t("preview")}</summary>
       {isOpen && <Markdown text={text} />}
     </details>
   );

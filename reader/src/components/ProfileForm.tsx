@@ -4,8 +4,8 @@ import { AVATAR_HOSTS } from "../addresses";
 import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { say } from "../status";
-import { MARKDOWN_HINT } from "./ArticleForm";
 import { Field, Form } from "./Form";
+import { t } from "../words";
 
 const PROFILE_FORM = graphql(`
   fragment ProfileForm on User {
@@ -58,26 +58,26 @@ export function ProfileForm({ user: fragment }: { user: FragmentType<typeof PROF
     const { data, error } = await edit({ input });
     setFault(error ? explain(error) : null);
     setRefusals(readFragment(REFUSED, data?.editProfile?.userErrors) ?? []);
-    if (data?.editProfile?.user) say("Your profile is changed.");
+    if (data?.editProfile?.user) say(t("profile-changed"));
   }
 
   return (
     <section aria-labelledby="profile">
-      <h2 id="profile">Profile</h2>
-      <Form submit="Save the profile" action={save} refusals={refusals} fault={fault}>
+      <h2 id="profile">{t("profile")}</h2>
+      <Form submit={t("save-profile")} action={save} refusals={refusals} fault={fault}>
         <Field
           {...field("displayName")}
-          label="Name as people read it"
-          hint={`Without one, they read ${user.username}.`}
+          label={t("display-name")}
+          hint={t("display-name-hint", { name: user.username })}
           most={50}
           autoComplete="name"
         />
-        <Field {...field("about")} label="About you" rows={5} most={1_000} hint={MARKDOWN_HINT} />
+        <Field {...field("about")} label={t("about-you")} rows={5} most={1_000} hint={t("markdown-hint")} />
         {AVATAR_HOSTS.length > 0 && (
           <Field
             {...field("avatarUrl")}
-            label="Address of a picture"
-            hint={`Shown from ${AVATAR_HOSTS.join(", ")}; else one is drawn from your name.`}
+            label={t("picture-address")}
+            hint={t("picture-hint", { hosts: AVATAR_HOSTS.join(", ") })}
             inputMode="url"
             autoComplete="photo"
           />

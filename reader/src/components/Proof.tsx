@@ -3,6 +3,7 @@ import { reasonOf, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment } from "../gql";
 import { say, sayProblem } from "../status";
 import { Field } from "./Form";
+import { t } from "../words";
 
 const REQUEST_CONFIRMATION = graphql(`
   mutation RequestConfirmation {
@@ -27,10 +28,10 @@ export interface Proof {
 export function ProofField({ proof, label }: { proof: Proof; label: string }) {
   if (proof.hasPassword)
     return <Field name="currentPassword" label={label} type="password" autoComplete="current-password" />;
-  if (proof.token) return <p className="hint">The link in your mail has confirmed that it is you.</p>;
+  if (proof.token) return <p className="hint">{t("proof-confirmed")}</p>;
   return (
     <p className="hint">
-      You have no password here: this needs a log-in in the last five minutes. {proof.hasAddress && <LinkByMail />}
+      {t("proof-no-password")} {proof.hasAddress && <LinkByMail />}
     </p>
   );
 }
@@ -43,12 +44,12 @@ function LinkByMail() {
     const { data, error } = await request({});
     const reason = reasonOf(error, readFragment(REFUSED, data?.requestConfirmation?.userErrors) ?? []);
     if (reason) sayProblem(reason);
-    else say("A mail is on its way: open the link in it in this browser.");
+    else say(t("proof-mail-sent"));
   }
 
   return (
     <button type="button" aria-disabled={fetching} onClick={() => void send()}>
-      Send me a link by mail instead
+      {t("proof-send")}
     </button>
   );
 }
@@ -65,7 +66,12 @@ export function ofProof({ hasPassword }: Proof): (refusal: Refusal) => Refusal {
     if (refusal.code === "BAD_TOKEN") return { ...refusal, field: null };
     if (refusal.code !== "BAD_CREDENTIALS") return refusal;
     if (hasPassword)
-      return { ...refusal, field: ["input", "currentPassword"], message: "this is not your current password" };
-    return { ...refusal, field: null, message: "your log-in is too long ago for this: log out, and log in again" };
+      return {
+        ...refusal,
+        field: ["input", "currentPassword"],
+        code: "WRONG_PASSWORD",
+        message: t("refused-wrong-password"),
+      };
+    return { ...refusal, field: null, code: "OLD_LOG_IN", message: t("refused-old-log-in") };
   };
 }

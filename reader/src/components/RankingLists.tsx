@@ -1,8 +1,9 @@
 import { withQuery } from "../addresses";
 import type { ArticleOrder } from "../gql/graphql";
-import { PERIODS } from "../periods";
+import { PERIODS, periodTexts } from "../periods";
 import { Orders } from "./Orders";
 import { Tabs } from "./Tabs";
+import { t } from "../words";
 
 interface RankingListsProps {
   path: string;
@@ -14,16 +15,16 @@ interface RankingListsProps {
 /** Links to the orders of a group or of home, and to what has most votes in a period. */
 export function RankingLists({ path, order, period }: RankingListsProps) {
   const periods = PERIODS.map((each) => ({
-    ...each,
+    ...periodTexts(each.period),
     path: withQuery(path, { top: each.period }),
     isCurrent: each.period === period,
   }));
   return (
     <div className="lists">
-      <nav aria-label="Orders">
+      <nav aria-label={t("orders")}>
         <Orders path={path} current={period ? null : order} />
       </nav>
-      <Tabs label="Top" tabs={periods} />
+      <Tabs label={t("top")} tabs={periods} />
     </div>
   );
 }

@@ -7,6 +7,7 @@ import type { Role } from "../gql/graphql";
 import { say } from "../status";
 import { Dialog } from "./Dialog";
 import { Field, Form } from "./Form";
+import { t } from "../words";
 
 const ROLE_SET = graphql(`
   fragment RoleSet on ModerationPayload {
@@ -33,9 +34,7 @@ const REVOKE_ROLE = graphql(`
   }
 `);
 
-export const roleText = (role: Role): string => (role === "ADMIN" ? "an admin" : "a moderator");
-
-const REASON_HINT = "Everybody can read it in the log.";
+export const roleText = (role: Role): string => (role === "ADMIN" ? t("role-admin") : t("role-moderator"));
 
 interface Answer {
   data?: { done?: FragmentType<typeof ROLE_SET> | null } | undefined;
@@ -75,28 +74,22 @@ export function GrantRole({ onDone }: { onDone: () => void }) {
     const changed = take(await client.mutation(GRANT_ROLE, { input }));
     if (changed === null) return;
     setRound(round + 1);
-    say(changed ? `${username} has the role.` : `${username} has the role already.`);
+    say(changed ? t("has-role", { name: username }) : t("has-role-already", { name: username }));
     onDone();
   }
 
   return (
-    <Form key={round} label="Give a role" submit="Give the role" action={send} {...shown}>
-      <Field name="userId" label="Name of the user" autoComplete="off" autoCapitalize="none" spellCheck={false} />
+    <Form key={round} label={t("give-role")} submit={t("give-the-role")} action={send} {...shown}>
+      <Field name="userId" label={t("name-of-user")} autoComplete="off" autoCapitalize="none" spellCheck={false} />
       <div className="field">
-        <label htmlFor="role">Role</label>
+        <label htmlFor="role">{t("role")}</label>
         <select id="role" name="role" defaultValue="MODERATOR">
-          <option value="MODERATOR">Moderator</option>
-          <option value="ADMIN">Admin</option>
+          <option value="MODERATOR">{t("role-option-moderator")}</option>
+          <option value="ADMIN">{t("role-option-admin")}</option>
         </select>
       </div>
-      <Field
-        name="group"
-        label="Group"
-        hint="Empty for the whole site. Admins are of the whole site."
-        autoComplete="off"
-        autoCapitalize="none"
-      />
-      <Field name="reason" label="Reason" hint={REASON_HINT} autoComplete="off" />
+      <Field name="group" label={t("group")} hint={t("role-group-hint")} autoComplete="off" autoCapitalize="none" />
+      <Field name="reason" label={t("reason")} hint={t("reason-hint")} autoComplete="off" />
     </Form>
   );
 }
@@ -120,15 +113,19 @@ export function RevokeRole({ userId, username, role, group, close, onDone }: Rev
     const changed = take(await client.mutation(REVOKE_ROLE, { input: { userId, role, group, reason } }));
     if (changed === null) return;
     close();
-    say(`${username} is no longer ${roleText(role)}.`);
+    say(t("is-no-longer", { name: username, role: roleText(role) }));
     onDone();
   }
 
-  const place = group ? `the group ${group}` : "this site";
+  const place = group ? t("place-group", { group }) : t("place-site");
   return (
-    <Dialog title="Take the role?" description={`${username} is ${roleText(role)} of ${place}.`} onCancel={close}>
-      <Form submit="Take the role" action={send} onCancel={close} {...shown}>
-        <Field name="reason" label="Reason" hint={REASON_HINT} autoComplete="off" />
+    <Dialog
+      title={t("take-role-question")}
+      description={t("is-role-of", { name: username, role: roleText(role), place })}
+      onCancel={close}
+    >
+      <Form submit={t("take-role")} action={send} onCancel={close} {...shown}>
+        <Field name="reason" label={t("reason")} hint={t("reason-hint")} autoComplete="off" />
       </Form>
     </Dialog>
   );

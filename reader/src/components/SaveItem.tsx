@@ -5,6 +5,7 @@ import { graphql, readFragment } from "../gql";
 import { logInPath } from "../log-in";
 import { useSession } from "../session";
 import { say, sayProblem } from "../status";
+import { t } from "../words";
 
 const SAVED = graphql(`
   fragment SavedSubject on SavePayload {
@@ -54,17 +55,17 @@ export function SaveItem({ id, name, isSaved, close }: SaveItemProps) {
     close();
     if (session === null) {
       navigate(logInPath());
-      return say("Log in to save.");
+      return say(t("log-in-to-save"));
     }
     const result = await client.mutation(isSaved ? UNSAVE : SAVE, { input: { subjectId: id } });
     const reason = reasonOf(result.error, readFragment(SAVED, result.data?.saved)?.userErrors);
-    if (reason) return sayProblem(`${isSaved ? "Still saved" : "Not saved"}: ${name}. ${reason}`);
-    say(isSaved ? `Not saved any more: ${name}.` : `Saved: ${name}.`);
+    if (reason) return sayProblem(t(isSaved ? "still-saved" : "not-saved", { name, reason }));
+    say(isSaved ? t("saved-no-more", { name }) : t("saved", { name }));
   }
 
   return (
     <button type="button" onClick={() => void choose()}>
-      {isSaved ? "Remove from saved" : "Save"}
+      {t(isSaved ? "unsave-item" : "save-item")}
     </button>
   );
 }

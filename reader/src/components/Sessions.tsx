@@ -5,6 +5,8 @@ import { graphql, readFragment, type FragmentType } from "../gql";
 import type { SessionsFragment } from "../gql/graphql";
 import { say, sayProblem } from "../status";
 import { Time } from "./Time";
+import { t } from "../words";
+import { Words } from "./Words";
 
 const SESSIONS = graphql(`
   fragment Sessions on Account {
@@ -53,17 +55,17 @@ export function Sessions({ account, renew }: SessionsProps) {
   return (
     <section aria-labelledby="sessions">
       <h2 id="sessions" ref={heading} tabIndex={-1}>
-        Where you are logged in
+        {t("sessions-title")}
       </h2>
       <ul className="items sessions">
         {sessions.map((each) => (
-          <SessionLine key={each.id} session={each} leave={() => void leave(each.id, "You are logged out there.")} />
+          <SessionLine key={each.id} session={each} leave={() => void leave(each.id, t("logged-out-there"))} />
         ))}
       </ul>
       {sessions.length > 1 && (
         <p>
-          <button type="button" onClick={() => void leave(null, "You are logged out everywhere else.")}>
-            Log out everywhere else
+          <button type="button" onClick={() => void leave(null, t("logged-out-else"))}>
+            {t("log-out-else")}
           </button>
         </p>
       )}
@@ -78,15 +80,15 @@ function SessionLine({ session: { agent, openedAt, usedAt, isCurrent }, leave }:
   return (
     <li>
       <div id={id}>
-        <strong>{agent ?? "A program that does not say its name"}</strong>
-        {isCurrent && " (this browser)"}
+        <strong>{agent ?? t("session-no-agent")}</strong>
+        {isCurrent && ` ${t("session-current")}`}
         <p>
-          Used <Time at={usedAt} />, logged in <Time at={openedAt} />
+          <Words id="session-used" used={<Time at={usedAt} />} opened={<Time at={openedAt} />} />
         </p>
       </div>
       {!isCurrent && (
         <button type="button" aria-describedby={id} onClick={leave}>
-          Log out there
+          {t("log-out-there")}
         </button>
       )}
     </li>

@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import { useObservable } from "../observable";
 import { message } from "../status";
+import { t } from "../words";
 
 const SHOWN = 6_000;
 const SHOWN_TO_UNDO = 15_000;
@@ -20,10 +21,10 @@ export function Status() {
           <span>{shown.text}</span>
           {shown.undo && (
             <button type="button" className="undo" onClick={shown.undo}>
-              Undo
+              {t("undo")}
             </button>
           )}
-          <button type="button" onClick={() => message.set(null)} aria-label="Dismiss">
+          <button type="button" onClick={() => message.set(null)} aria-label={t("dismiss")}>
             ×
           </button>
         </>

@@ -3,7 +3,6 @@ import { useCallback, useLayoutEffect, useMemo, useRef, useState, type RefObject
 import { useClient } from "urql";
 import { Link } from "wouter";
 import { withQuery } from "../addresses";
-import { counted } from "../counts";
 import { hasDraft } from "../drafts";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { CommentOrder } from "../gql/graphql";
@@ -23,6 +22,8 @@ import {
 import { useNotedVisit, useVisitBefore } from "../visits";
 import { Comment, COMMENT_ROW, elementIdOf, isNewSince, SurroundingsContext } from "./Comment";
 import { CommentForm, commentDraft } from "./CommentForm";
+import { t } from "../words";
+import { Words } from "./Words";
 
 const COMMENT_POSTED = graphql(`
   subscription CommentPosted($articleId: ID!, $under: ID) {
@@ -119,9 +120,7 @@ export function Thread({ article, commentCount, order, first, above = WHOLE, onE
         (article.isCommentingOpen ? (
           <Answer articleId={article.id} onPosted={onPosted} />
         ) : (
-          <p className="hint">
-            {article.isLocked ? "The article is locked: it takes no comments." : "The article takes no comments any more."}
-          </p>
+          <p className="hint">{t(article.isLocked ? "article-locked-hint" : "article-closed-hint")}</p>
         ))}
       <Announcement thread={thread} />
       <NewSinceVisit thread={thread} visitedBefore={visitedBefore} />
@@ -218,11 +217,11 @@ function Answer({ articleId, onPosted }: { articleId: string; onPosted: (id: str
   if (draft === null || (session === null && !hasDraft(draft))) {
     return (
       <p className="hint">
-        <Link href={logInPath()}>Log in</Link> to comment.
+        <Words id="log-in-to-comment" link={(text) => <Link href={logInPath()}>{text}</Link>} />
       </p>
     );
   }
-  return <CommentForm key={draft} {...{ draft, articleId, onPosted }} parentId={null} label="Your comment" />;
+  return <CommentForm key={draft} {...{ draft, articleId, onPosted }} parentId={null} label={t("your-comment")} />;
 }
 
 /** It takes no place, so that nothing moves, and does not appear below the pointer. */
@@ -233,13 +232,11 @@ function Announcement({ thread: { announced, showAnnounced, outOfSight } }: { th
     <div className="announcement" role="status" ref={box}>
       {announced > 0 && (
         <button type="button" className="primary" data-covered={isCovered || undefined} onClick={showAnnounced}>
-          {counted(announced, "new comment")}
+          {t("new-comments", { count: announced })}
         </button>
       )}
       {announced === 0 && outOfSight > 0 && (
-        <span className="hint">
-          {outOfSight === 1 ? "1 new comment is" : `${outOfSight} new comments are`} further down.
-        </span>
+        <span className="hint">{t("comments-further-down", { count: outOfSight })}</span>
       )}
     </div>
   );
@@ -256,9 +253,9 @@ function NewSinceVisit({ thread: { rows }, visitedBefore }: { thread: LiveThread
   if (count === 0) return null;
   return (
     <p className="since-visit">
-      {counted(count, "comment")} since your last visit{" "}
-      <button type="button" className="plain" aria-keyshortcuts="w" title="Next new comment (w)" onClick={goToNextNew}>
-        Next
+      {t("comments-since-visit", { count })}{" "}
+      <button type="button" className="plain" aria-keyshortcuts="w" title={t("next-new-comment")} onClick={goToNextNew}>
+        {t("next-new")}
       </button>
     </p>
   );
@@ -308,7 +305,7 @@ function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, 
       ...[onPosted, focus, letGo],
     ],
   );
-  if (rows.length === 0) return <p className="empty">There are no comments yet.</p>;
+  if (rows.length === 0) return <p className="empty">{t("no-comments")}</p>;
   return (
     <SurroundingsContext value={surroundings}>
       <ol className="thread" ref={list}>
@@ -339,44 +336,37 @@ interface MoreProps {
 
 /** A button that loads the next comments, in their place. */
 function More({ row, level, thread: { load, isLoading } }: MoreProps) {
-  const text =
-    row.kind === "hidden" ? (row.count === 1 ? "1 more reply" : `${row.count} more replies`) : "More comments";
+  const text = row.kind === "hidden" ? t("more-replies", { count: row.count }) : t("more-comments");
   const isBusy = isLoading(row.under);
   return (
     <li className="comment more" style={{ "--level": level }} data-level={level}>
       <button type="button" data-item="" aria-busy={isBusy} onClick={() => load(row.under)}>
-        {isBusy ? "Loading…" : text}
+        {isBusy ? t("loading") : text}
       </button>
     </li>
   );
 }
 
-const ORDERS: readonly { order: CommentOrder; name: string }[] = [
-  { order: "BEST", name: "Best" },
-  { order: "VOTES", name: "Votes" },
-  { order: "NEWEST", name: "Newest" },
-  { order: "OLDEST", name: "Oldest" },
-  { order: "CONTROVERSIAL", name: "Controversial" },
-];
+const ORDERS: readonly CommentOrder[] = ["BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL"];
 
 /** The order of comments that an address names. */
 export function commentOrderOf(search: string): CommentOrder {
   const name = new URLSearchParams(search).get("order");
-  return ORDERS.find(({ order }) => order === name)?.order ?? "BEST";
+  return ORDERS.find((order) => order === name) ?? "BEST";
 }
 
 /** Links to the orders of the comments of a page. */
 export function CommentOrders({ path, current }: { path: string; current: CommentOrder }) {
   return (
-    <nav aria-label="Order of the comments">
+    <nav aria-label={t("order-of-comments")}>
       <ul className="tabs">
-        {ORDERS.map(({ order, name }) => (
+        {ORDERS.map((order) => (
           <li key={order}>
             <Link
               href={withQuery(path, { order: order === "BEST" ? null : order })}
               aria-current={order === current ? "page" : undefined}
             >
-              {name}
+              {t(`comments-${order.toLowerCase()}`)}
             </Link>
           </li>
         ))}

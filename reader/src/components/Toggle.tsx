@@ -3,12 +3,12 @@ import { useLocation } from "wouter";
 import { logInPath } from "../log-in";
 import { useSession } from "../session";
 import { say } from "../status";
+import { t } from "../words";
 
 interface ToggleProps {
   isOn: boolean;
-  /** What it says while it is on, and while it is off. */
-  on: string;
-  off: string;
+  /** The texts while it is on and while it is off, without the name and with it, and who is not logged in gets. */
+  texts: { on: string; off: string; onName: string; offName: string; logIn: string };
   /** Whom or what it is about. */
   name: string;
   className?: string;
@@ -19,7 +19,7 @@ interface ToggleProps {
 }
 
 /** A button that is on or off for the viewer. It asks to log in if nobody is, and sends one change at a time. */
-export function Toggle({ isOn, on, off, name, className, shortcut, change }: ToggleProps) {
+export function Toggle({ isOn, texts, name, className, shortcut, change }: ToggleProps) {
   const session = useSession();
   const [, navigate] = useLocation();
   const [isSending, setSending] = useState(false);
@@ -27,7 +27,7 @@ export function Toggle({ isOn, on, off, name, className, shortcut, change }: Tog
   async function press() {
     if (session === null) {
       navigate(logInPath());
-      say(`Log in to ${off.toLowerCase()} ${name}.`);
+      say(t(texts.logIn, { name }));
     } else if (!isSending) {
       setSending(true);
       await change();
@@ -35,17 +35,16 @@ export function Toggle({ isOn, on, off, name, className, shortcut, change }: Tog
     }
   }
 
-  const text = isOn ? on : off;
   return (
     <button
       type="button"
       className={className}
       aria-pressed={isOn}
-      aria-label={`${text} ${name}`}
+      aria-label={t(isOn ? texts.onName : texts.offName, { name })}
       aria-keyshortcuts={shortcut}
       onClick={() => void press()}
     >
-      {text}
+      {t(isOn ? texts.on : texts.off)}
     </button>
   );
 }

@@ -1,6 +1,7 @@
 import "./thread.css";
 import { Link } from "wouter";
 import { logPath } from "../addresses";
+import { t } from "../words";
 
 interface WhyProps {
   /** What is so, without a full stop. */
@@ -26,7 +27,7 @@ export function Why({ said, reason, subject, rest }: WhyProps) {
         "."
       )}{" "}
       {rest && `${rest} `}
-      <Link href={logPath({ subject })}>What moderators did</Link>
+      <Link href={logPath({ subject })}>{t("what-moderators-did")}</Link>
     </>
   );
 }

@@ -1,5 +1,7 @@
 import { useId, useLayoutEffect, useRef } from "react";
 import { ActionForm, type Task } from "./ActionForm";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 interface ActionDialogProps {
   task: Task;
@@ -37,26 +39,18 @@ export function ActionDialog({ task, onClose }: ActionDialogProps) {
 function questionOf(task: Task) {
   switch (task.act) {
     case "approve":
-      return <>Approve {task.subject.name}</>;
+      return t("ask-approve", { name: task.subject.name });
     case "remove":
-      return <>Remove {task.subject.name}</>;
+      return t("ask-remove", { name: task.subject.name });
     case "lock":
-      return <>Lock {task.subject.name}</>;
+      return t("ask-lock", { name: task.subject.name });
     case "ban":
-      return (
-        <>
-          Ban <bdi>{task.user.username}</bdi>
-        </>
-      );
+      return <Words id="ask-ban" user={<bdi>{task.user.username}</bdi>} />;
     case "annul":
-      return (
-        <>
-          Annul votes of <bdi>{task.user.username}</bdi>
-        </>
-      );
+      return <Words id="ask-annul" user={<bdi>{task.user.username}</bdi>} />;
     case "revert":
-      return <>Revert: {task.action.said}</>;
+      return t("ask-revert", { said: task.action.said });
     case "answer":
-      return <>Answer the appeal against: {task.action.said}</>;
+      return t("ask-answer", { said: task.action.said });
   }
 }

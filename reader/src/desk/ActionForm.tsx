@@ -4,6 +4,7 @@ import type { Refusal } from "../errors";
 import { moderates, useRoles, type Roles } from "../roles";
 import { say } from "../status";
 import { ANNUL, APPROVE, BAN, LOCK, REJECT_EDIT, REMOVE, REVERT, useAnswer, useSend, type Outcome } from "./mutations";
+import { t } from "../words";
 
 /** An article or a comment that moderators act on. Only articles are in groups, and have a lock. */
 export interface Subject {
@@ -27,7 +28,6 @@ interface ActionFormProps {
 }
 
 const FIELDS = ["reason", "note", "group", "until", "text"];
-const EVERYWHERE = { value: "", text: "Everywhere" };
 
 /** A form for the reason of what a moderator does, and a note. Refusals stand beside their fields. */
 export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
@@ -48,85 +48,88 @@ export function ActionForm({ task, onDone, onCancel }: ActionFormProps) {
     const outcome = await perform(form);
     setOutcome(outcome);
     if (!outcome.isDone) return;
-    say(outcome.hasChanged ? words.done : "This was so before: nothing has changed.");
+    say(outcome.hasChanged ? t(words.done) : t("done-same"));
     onDone();
   }
 
   return (
     <Form
-      label={words.label}
-      submit={words.submit}
+      label={t(words.label)}
+      submit={t(words.submit)}
       action={send}
       refusals={outcome.refusals.map(ofField)}
       fault={outcome.fault}
       onCancel={onCancel}
     >
-      {places && <Choice name="group" label="Where" options={places} />}
+      {places && <Choice name="group" label={t("where")} options={places} />}
       {task.act === "ban" && !places && (
-        <Field name="group" label="Group" hint="Without one, the ban is from the whole site." autoComplete="off" />
+        <Field name="group" label={t("group")} hint={t("ban-group-hint")} autoComplete="off" />
       )}
       {task.act === "ban" && (
         <>
-          <Choice name="until" label="How long" options={LENGTHS} />
+          <Choice name="until" label={t("how-long")} options={LENGTHS.map(translated)} />
           <label className="check">
-            <input type="checkbox" name="removeTexts" /> Remove all their articles and comments there, too
+            <input type="checkbox" name="removeTexts" /> {t("ban-remove-texts")}
           </label>
           {roles.isOfSite && (
             <label className="check">
-              <input type="checkbox" name="annulVotes" /> Annul all their votes, if the ban is from the whole site
+              <input type="checkbox" name="annulVotes" /> {t("ban-annul-votes")}
             </label>
           )}
         </>
       )}
-      {task.act === "annul" && <Choice name="since" label="Which votes" options={SPANS} />}
+      {task.act === "annul" && <Choice name="since" label={t("which-votes")} options={SPANS.map(translated)} />}
       {task.act === "revert" && task.action.isBanWithVotes && (
         <label className="check">
-          <input type="checkbox" name="keepVotesAnnulled" /> Leave their votes annulled
+          <input type="checkbox" name="keepVotesAnnulled" /> {t("keep-annulled")}
         </label>
       )}
       {task.act === "answer" ? (
-        <Field {...text("text")} label="Answer" hint="Whoever has appealed reads it." rows={4} most={5_000} />
+        <Field {...text("text")} label={t("field-answer")} hint={t("answer-hint")} rows={4} most={5_000} />
       ) : (
         <>
           <Field
             {...text("reason")}
-            label={task.act === "approve" ? "Reason, if there is one to give" : "Reason"}
-            hint="Everybody reads it in the log."
+            label={task.act === "approve" ? t("reason-if-any") : t("reason")}
+            hint={t("reason-in-log")}
             rows={2}
             most={1_000}
           />
-          <Field {...text("note")} label="Note" hint="Only moderators of the place read it." rows={2} most={5_000} />
+          <Field {...text("note")} label={t("note")} hint={t("note-hint")} rows={2} most={5_000} />
         </>
       )}
     </Form>
   );
 }
 
+/** The texts of the button, of the form for screen readers, and of what is said once it is done. */
 const WORDS: Record<Task["act"], { submit: string; label: string; done: string }> = {
-  approve: { submit: "Approve", label: "Approve", done: "Approved." },
-  reject: { submit: "Reject", label: "Reject the edit", done: "Rejected: the old text stays." },
-  remove: { submit: "Remove", label: "Remove", done: "Removed." },
-  lock: { submit: "Lock", label: "Lock", done: "Locked." },
-  annul: { submit: "Annul", label: "Annul votes", done: "Their votes do not count any more." },
-  ban: { submit: "Ban", label: "Ban", done: "Banned." },
-  revert: { submit: "Revert", label: "Revert", done: "Reverted." },
-  answer: { submit: "Answer", label: "Answer", done: "Answered." },
+  approve: { submit: "do-approve", label: "do-approve", done: "done-approve" },
+  reject: { submit: "do-reject", label: "do-reject-edit", done: "done-reject" },
+  remove: { submit: "do-remove", label: "do-remove", done: "done-remove" },
+  lock: { submit: "do-lock", label: "do-lock", done: "done-lock" },
+  annul: { submit: "do-annul", label: "do-annul-votes", done: "done-annul" },
+  ban: { submit: "do-ban", label: "do-ban", done: "done-ban" },
+  revert: { submit: "do-revert", label: "do-revert", done: "done-revert" },
+  answer: { submit: "do-answer", label: "do-answer", done: "done-answer" },
 };
 
 const DAY = 86_400;
 const LENGTHS = [
-  { value: String(DAY), text: "1 day" },
-  { value: String(7 * DAY), text: "1 week" },
-  { value: String(30 * DAY), text: "30 days" },
-  { value: String(365 * DAY), text: "1 year" },
-  { value: "", text: "For good" },
+  { value: String(DAY), text: "one-day" },
+  { value: String(7 * DAY), text: "one-week" },
+  { value: String(30 * DAY), text: "thirty-days" },
+  { value: String(365 * DAY), text: "one-year" },
+  { value: "", text: "for-good" },
 ];
 const SPANS = [
-  { value: "", text: "All so far" },
-  { value: String(DAY), text: "Those of the last day" },
-  { value: String(7 * DAY), text: "Those of the last week" },
-  { value: String(30 * DAY), text: "Those of the last 30 days" },
+  { value: "", text: "votes-all" },
+  { value: String(DAY), text: "votes-of-day" },
+  { value: String(7 * DAY), text: "votes-of-week" },
+  { value: String(30 * DAY), text: "votes-of-thirty-days" },
 ];
+
+const translated = ({ value, text }: { value: string; text: string }) => ({ value, text: t(text) });
 
 /** A function that does what the form says. */
 function usePerform(task: Task): (form: FormData) => Promise<Outcome> {
@@ -179,13 +182,13 @@ function placesOf(task: Task, roles: Roles) {
   const { groups } = task.subject;
   const own = groups.filter((group) => moderates(roles, [group]));
   const isWhole = roles.isOfSite || own.length === groups.length;
-  const places = [...(isWhole ? [EVERYWHERE] : []), ...own.map(outOfGroup)];
+  const places = [...(isWhole ? [{ value: "", text: t("everywhere") }] : []), ...own.map(outOfGroup)];
   return places.length > 1 || !isWhole ? places : null;
 }
 
-const inGroup = (group: string) => ({ value: group, text: `The group ${group}` });
+const inGroup = (group: string) => ({ value: group, text: t("in-group", { group }) });
 
-const outOfGroup = (group: string) => ({ value: group, text: `Out of the group ${group}` });
+const outOfGroup = (group: string) => ({ value: group, text: t("out-of-group", { group }) });
 
 /** Refusals of other fields, such as `subjectId`, are about the whole form. */
 function ofField(refusal: Refusal): Refusal {

@@ -12,6 +12,8 @@ import { ActionDialog } from "./ActionDialog";
 import { Annulment, ANNULLED } from "./Annulment";
 import { ActionButton } from "./Buttons";
 import { subjectPath } from "./subjects";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const DESK_ACTION = graphql(`
   fragment DeskAction on ModerationAction {
@@ -56,30 +58,39 @@ function Action({ action: masked, isNamed = false }: ActionProps) {
   const { annulment, annulledVotes } = readFragment(ANNULLED, masked);
   const said = phraseOf(action);
   return (
-    <article className="line desk-action" data-item="" tabIndex={-1} aria-label={`${moderator.username}: ${said}`}>
+    <article
+      className="line desk-action"
+      data-item=""
+      tabIndex={-1}
+      aria-label={t("said-by", { name: moderator.username, said })}
+    >
       <p className="details">
         <ModeratorLink username={moderator.username} /> {isNamed ? <Named action={action} /> : <span>{said}</span>}
         <Time at={at} />
         {revertedBy && (
           <span className="settled">
-            reverted by <ModeratorLink username={revertedBy.moderator.username} /> <Time at={revertedBy.at} />
+            <Words
+              id="desk-reverted-by"
+              user={<ModeratorLink username={revertedBy.moderator.username} />}
+              time={<Time at={revertedBy.at} />}
+            />
           </span>
         )}
       </p>
       <Reason text={reason} />
       {note && (
         <p className="note" dir="auto">
-          Note: {note}
+          {t("desk-note", { note })}
         </p>
       )}
       {annulment && <Annulment action={id} annulledVotes={annulledVotes} {...annulment} />}
       {appeal && <Appeal appeal={appeal} />}
       <div className="action-buttons">
         {appeal && !appeal.answeredAt && (
-          <ActionButton name="Answer" about={said} shortcut="a" onClick={() => setDoing("answer")} />
+          <ActionButton name={t("do-answer")} about={said} shortcut="a" onClick={() => setDoing("answer")} />
         )}
         {kind !== "REVERT" && !revertedBy && (
-          <ActionButton name="Revert" about={said} shortcut="r" onClick={() => setDoing("revert")} />
+          <ActionButton name={t("do-revert")} about={said} shortcut="r" onClick={() => setDoing("revert")} />
         )}
       </div>
       {doing && (
@@ -110,12 +121,16 @@ function Appeal({ appeal }: { appeal: NonNullable<AppealedFragment["appeal"]> })
   return (
     <div className="flags">
       <p>
-        Appeal <Time at={at} />
+        <Words id="desk-appeal" time={<Time at={at} />} />
       </p>
       <p dir="auto">{text}</p>
       {answeredAt && (
         <p>
-          Answered {answeredBy && <ModeratorLink username={answeredBy.username} />} <Time at={answeredAt} />
+          <Words
+            id="desk-answered"
+            user={answeredBy && <ModeratorLink username={answeredBy.username} />}
+            time={<Time at={answeredAt} />}
+          />
         </p>
       )}
       {answer && <p dir="auto">{answer}</p>}
@@ -126,7 +141,7 @@ function Appeal({ appeal }: { appeal: NonNullable<AppealedFragment["appeal"]> })
 function nameOf({ about, subjectId }: ActionLineFragment): string {
   if (about?.__typename === "Article") return about.title;
   if (about?.__typename === "User") return about.username;
-  return subjectId.startsWith("comment:") ? "a comment" : subjectId;
+  return subjectId.startsWith("comment:") ? t("a-comment") : subjectId;
 }
 
 /** The actions whose appeals wait for an answer. */
@@ -135,9 +150,9 @@ export function Appeals({ actions }: Pick<ActionsProps, "actions">) {
     <LiveList
       items={readFragment(DESK_ACTION, actions)}
       idOf={({ id }) => id}
-      one="appeal"
+      news="new-appeals"
       className="items"
-      empty={<p className="empty">No appeal waits for an answer.</p>}
+      empty={<p className="empty">{t("appeals-empty")}</p>}
     >
       {(action) => <Action action={action} isNamed />}
     </LiveList>

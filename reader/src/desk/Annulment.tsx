@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
 import { useRenewal } from "../changes";
-import { counted } from "../counts";
 import { graphql } from "../gql";
 import type { AnnulledFragment } from "../gql/graphql";
+import { t } from "../words";
 
 export const ANNULLED = graphql(`
   fragment Annulled on ModerationAction {
@@ -49,15 +49,15 @@ export function Annulment({ action: id, ...props }: AnnulmentProps) {
 }
 
 function wordsOf({ state, done, total, annulledVotes }: Omit<AnnulmentProps, "id" | "action">): string {
-  const progress = total == null ? `${done}` : `${done} of ${total}`;
+  const progress = total == null ? `${done}` : t("progress-of", { done, total });
   switch (state) {
     case "RUNNING":
-      return `Votes annulled so far: ${progress}.`;
+      return t("annulled-so-far", { progress });
     case "DONE":
-      return `${counted(annulledVotes ?? 0, "vote")} ${annulledVotes === 1 ? "does" : "do"} not count.`;
+      return t("votes-do-not-count", { count: annulledVotes ?? 0 });
     case "RESTORING":
-      return `Votes restored so far: ${progress}.`;
+      return t("restored-so-far", { progress });
     case "RESTORED":
-      return "The votes count again.";
+      return t("votes-count-again");
   }
 }

@@ -15,6 +15,7 @@ import { Case } from "./Case";
 import { CasePage, type ActionList } from "./CasePage";
 import { useDeskNews } from "./news";
 import { State } from "./State";
+import { t } from "../words";
 
 const ARTICLE_CASE = graphql(`
   query ArticleCase($id: ID!, $size: Int!) {
@@ -65,7 +66,7 @@ export function ArticleCase({ id }: { id: string }) {
   const article = result.data?.article;
   return (
     <CasePage
-      title={article ? <ArticleTitle article={article} /> : "Moderation"}
+      title={article ? <ArticleTitle article={article} /> : t("moderation")}
       name={article?.title ?? id}
       subjectOf={(data) => data.article}
       {...{ result, retry }}
@@ -99,7 +100,7 @@ function Loaded({ article, actions }: LoadedProps) {
         {groups.map((group) => (
           <GroupLink key={group.id} name={group.name} />
         ))}
-        <Link href={articlePath(id)}>Its page</Link>
+        <Link href={articlePath(id)}>{t("its-page")}</Link>
       </p>
       <State state={state} isLocked={isLocked} />
       {content && <Markdown text={content} />}

@@ -6,6 +6,7 @@ import { say, sayProblem } from "../status";
 import { ActionDialog } from "./ActionDialog";
 import type { Subject, Task } from "./ActionForm";
 import { APPROVE, useSend } from "./mutations";
+import { t } from "../words";
 
 interface ButtonsProps {
   subject: Subject;
@@ -25,31 +26,44 @@ export function Buttons({ subject, poster, state, isLocked = true, hasEdit = fal
   const approve = useApprove(subject);
   const roles = useRoles();
   const isOther = poster != null && poster.username !== session?.username;
-  if (!moderates(roles, subject.groups)) return <p className="hint">It is in no group that you moderate.</p>;
+  if (!moderates(roles, subject.groups)) return <p className="hint">{t("not-your-group")}</p>;
   return (
     <div className="action-buttons">
       <ActionButton
-        name="Approve"
+        name={t("do-approve")}
         about={subject.name}
         shortcut="a"
         onClick={() => (isQuick ? void approve() : setTask({ act: "approve", subject }))}
       />
       {hasEdit && (
-        <ActionButton name="Reject the edit" about={subject.name} onClick={() => setTask({ act: "reject", subject })} />
+        <ActionButton
+          name={t("do-reject-edit")}
+          about={subject.name}
+          onClick={() => setTask({ act: "reject", subject })}
+        />
       )}
       {state !== "REMOVED" && (
         <ActionButton
-          name="Remove"
+          name={t("do-remove")}
           about={subject.name}
           shortcut="r"
           onClick={() => setTask({ act: "remove", subject })}
         />
       )}
       {!isLocked && (
-        <ActionButton name="Lock" about={subject.name} shortcut="l" onClick={() => setTask({ act: "lock", subject })} />
+        <ActionButton
+          name={t("do-lock")}
+          about={subject.name}
+          shortcut="l"
+          onClick={() => setTask({ act: "lock", subject })}
+        />
       )}
       {isOther && (
-        <ActionButton name="Ban" about={poster.username} onClick={() => setTask({ act: "ban", user: poster })} />
+        <ActionButton
+          name={t("do-ban")}
+          about={poster.username}
+          onClick={() => setTask({ act: "ban", user: poster })}
+        />
       )}
       {task && <ActionDialog task={task} onClose={() => setTask(null)} />}
     </div>
@@ -68,9 +82,9 @@ export function ActionButton({ name, about, shortcut, onClick }: ActionButtonPro
   return (
     <button
       type="button"
-      aria-label={`${name}: ${about}`}
+      aria-label={t("named-action", { action: name, name: about })}
       aria-keyshortcuts={shortcut}
-      title={shortcut && `${name} (${shortcut})`}
+      title={shortcut && t("action-key", { name, key: shortcut })}
       onClick={onClick}
     >
       {name}
@@ -88,7 +102,7 @@ function useApprove({ id, name }: Subject): () => Promise<void> {
     const { isDone, hasChanged, refusals, fault } = await send(APPROVE, { subjectId: id });
     setSending(false);
     const [refusal] = refusals;
-    if (isDone) say(hasChanged ? `Approved: ${name}.` : "This was approved before.");
-    else sayProblem(`It was not approved. ${fault ?? (refusal ? explainRefusal(refusal) : "")}`);
+    if (isDone) say(hasChanged ? t("approved-name", { name }) : t("approved-before"));
+    else sayProblem(t("not-approved", { reason: fault ?? (refusal ? explainRefusal(refusal) : "") }));
   };
 }

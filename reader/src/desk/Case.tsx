@@ -3,6 +3,7 @@ import { Actions } from "./Actions";
 import { Flags } from "./Flags";
 import type { FlagReason } from "../gql/graphql";
 import { History } from "./History";
+import { t } from "../words";
 
 interface CaseProps {
   /** The state of the thing, and what may be done with it. */
@@ -22,11 +23,11 @@ export function Case({ children, flags, reasons, actions, context, poster }: Cas
       {children}
       <Flags flags={flags ?? []} reasons={reasons ?? []} />
       <section className="case" aria-labelledby="actions">
-        <h2 id="actions">Actions of moderators</h2>
-        <Actions actions={actions} empty="No moderator has done anything about this yet." />
+        <h2 id="actions">{t("actions-of-moderators")}</h2>
+        <Actions actions={actions} empty={t("no-actions")} />
       </section>
       <section className="case" aria-labelledby="context">
-        <h2 id="context">The thread around it</h2>
+        <h2 id="context">{t("thread-around")}</h2>
         {context}
       </section>
       {poster && <History user={poster} />}

@@ -5,6 +5,7 @@ import type { FragmentType } from "../gql";
 import type { Actions } from "./Actions";
 import { mayModerate, OnlyModerators } from "./OnlyModerators";
 import { Gone } from "./State";
+import { t } from "../words";
 
 export type ActionList = Parameters<typeof Actions>[0]["actions"];
 type Data = FragmentType<typeof FRAME> & { moderationLog?: { nodes: ActionList } | null };
@@ -25,7 +26,7 @@ export function CasePage<D extends Data, Subject>(props: CasePageProps<D, Subjec
   if (result.data && !mayModerate(result.data)) return <OnlyModerators />;
   if (result.data && !subjectOf(result.data)) return <Gone actions={actionsOf(result.data)} />;
   return (
-    <Page title={title} windowTitle={`Moderation: ${name}`} isReady={!result.fetching}>
+    <Page title={title} windowTitle={t("moderation-of", { name })} isReady={!result.fetching}>
       <Content result={result} retry={retry}>
         {(data) => {
           const subject = subjectOf(data);

@@ -14,6 +14,8 @@ import { CasePage, type ActionList } from "./CasePage";
 import { useDeskNews } from "./news";
 import { State } from "./State";
 import { subjectPath } from "./subjects";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const COMMENT_CASE = graphql(`
   query CommentCase($id: ID!, $size: Int!) {
@@ -95,12 +97,16 @@ function Loaded({ comment, actions }: LoadedProps) {
       <p className="details">
         {author && <UserLink username={author.username} />} <Time at={postedAt} />
         <span className="on">
-          on{" "}
-          <Link href={subjectPath(article.id)}>
-            <bdi>{article.title}</bdi>
-          </Link>
+          <Words
+            id="on-title"
+            link={
+              <Link href={subjectPath(article.id)}>
+                <bdi>{article.title}</bdi>
+              </Link>
+            }
+          />
         </span>
-        <Link href={commentPath(article.id, id)}>Its page</Link>
+        <Link href={commentPath(article.id, id)}>{t("its-page")}</Link>
       </p>
       <State state={state} isLocked={false} />
       {content && <Markdown text={content} />}
@@ -111,4 +117,4 @@ function Loaded({ comment, actions }: LoadedProps) {
 }
 
 const nameOf = (comment: { author?: { username: string } | null } | null | undefined): string =>
-  comment?.author ? `Comment by ${comment.author.username}` : "Comment";
+  comment?.author ? t("comment-by-title", { name: comment.author.username }) : t("comment");

@@ -6,6 +6,7 @@ import { UserLink } from "../components/UserLink";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { ContextCommentFragment } from "../gql/graphql";
 import { subjectPath } from "./subjects";
+import { t } from "../words";
 
 const CONTEXT_COMMENT = graphql(`
   fragment ContextComment on Comment {
@@ -36,7 +37,7 @@ interface ContextProps {
 export function Context({ comments: masked, current }: ContextProps) {
   const comments = readFragment(CONTEXT_COMMENT, masked);
   const firstDepth = Math.min(...comments.map(({ depth }) => depth));
-  if (comments.length === 0) return <p className="empty">There are no comments.</p>;
+  if (comments.length === 0) return <p className="empty">{t("context-empty")}</p>;
   return (
     <ol className="thread">
       {comments.map((comment) => (
@@ -59,7 +60,7 @@ function ContextComment({ comment, isCurrent }: { comment: ContextCommentFragmen
     <article
       data-item=""
       tabIndex={-1}
-      aria-label={author ? `comment by ${author.username}` : "comment without a text"}
+      aria-label={author ? t("comment-by", { name: author.username }) : t("comment-without-a-text")}
       aria-current={isCurrent || undefined}
     >
       <div className="byline">
@@ -71,7 +72,7 @@ function ContextComment({ comment, isCurrent }: { comment: ContextCommentFragmen
         <Link href={subjectPath(id)} aria-keyshortcuts="o">
           <Time at={postedAt} />
         </Link>
-        {state !== "VISIBLE" && <span className="badge">{state.toLowerCase()}</span>}
+        {state !== "VISIBLE" && <span className="badge">{t(`state-${state.toLowerCase()}`)}</span>}
       </div>
       {content && <Markdown text={content} />}
     </article>

@@ -1,9 +1,10 @@
 import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
-import { counted } from "../counts";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { FlagReason } from "../gql/graphql";
-import { REASONS, summary } from "./words";
+import { reasonText, summary } from "./words";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const FLAG_LINE = graphql(`
   fragment FlagLine on Flag {
@@ -29,14 +30,17 @@ export function Flags({ flags, reasons }: FlagsProps) {
   if (reasons.length === 0) return null;
   return (
     <div className="flags">
-      <p>
-        {counted(reasons.length, "flag")}: {summary(reasons)}
-      </p>
+      <p>{t("flags-summary", { flags: t("flags", { count: reasons.length }), summary: summary(reasons) })}</p>
       {flags.length > 0 && (
         <ul>
           {readFragment(FLAG_LINE, flags).map(({ reason, note, at, by }) => (
             <li key={by.id}>
-              <UserLink username={by.username} /> {REASONS[reason]} <Time at={at} />
+              <Words
+                id="flagged-because"
+                user={<UserLink username={by.username} />}
+                reason={reasonText(reason)}
+                time={<Time at={at} />}
+              />
               {note && <q dir="auto">{note}</q>}
             </li>
           ))}

@@ -1,5 +1,6 @@
 import { Tabs } from "../components/Tabs";
 import { useRoles } from "../roles";
+import { t } from "../words";
 
 interface GroupTabsProps {
   /** The group that is shown; null for all. */
@@ -13,9 +14,9 @@ export function GroupTabs({ current, pathOf }: GroupTabsProps) {
   const all = [...new Set([...groups, ...(current === null ? [] : [current])])];
   if (all.length === 0) return null;
   const tabs = [null, ...all].map((group) => ({
-    name: group ?? "All groups",
+    name: group ?? t("all-groups"),
     path: pathOf(group),
     isCurrent: group === current,
   }));
-  return <Tabs label="Groups" tabs={tabs} />;
+  return <Tabs label={t("groups-title")} tabs={tabs} />;
 }

@@ -6,7 +6,6 @@ import { useRenewal } from "../changes";
 import { Content } from "../components/Page";
 import { Time } from "../components/Time";
 import { UserLink } from "../components/UserLink";
-import { counted } from "../counts";
 import { graphql, type DocumentType } from "../gql";
 import { useRoles } from "../roles";
 import { useSession } from "../session";
@@ -17,6 +16,8 @@ import { Actions } from "./Actions";
 import { useDeskNews } from "./news";
 import { Ring } from "./Ring";
 import { subjectPath } from "./subjects";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const HISTORY = graphql(`
   query History($id: ID!, $username: String!, $shown: Int!) {
@@ -72,10 +73,12 @@ export function History({ user: { id, username } }: { user: { id: string; userna
           user && (
             <>
               <Profile user={user} />
-              <Actions actions={moderationLog?.nodes ?? []} empty="No moderator has done anything about this user." />
+              <Actions actions={moderationLog?.nodes ?? []} empty={t("no-actions-user")} />
               {moderationLog && moderationLog.totalCount > SHOWN && (
                 <p className="details">
-                  <Link href={logPath({ subject: id })}>All {moderationLog.totalCount} actions in the log</Link>
+                  <Link href={logPath({ subject: id })}>
+                    {t("all-actions-in-log", { count: moderationLog.totalCount })}
+                  </Link>
                 </p>
               )}
               <Texts user={user} />
@@ -97,22 +100,22 @@ function Profile({ user }: { user: User }) {
   return (
     <>
       <p className="profile">
-        <span>{karma} karma</span>
+        <span>{t("karma-of", { karma })}</span>
         <span>
-          joined <Time at={joinedAt} />
+          <Words id="joined-lower" time={<Time at={joinedAt} />} />
         </span>
-        <span>{counted(user.articles.totalCount, "article")}</span>
-        <span>{counted(user.comments.totalCount, "comment")}</span>
+        <span>{t("articles", { count: user.articles.totalCount })}</span>
+        <span>{t("comments", { count: user.comments.totalCount })}</span>
       </p>
       {isBanned && (
         <p className="notice">
-          Banned from this site {bannedUntil ? `until ${fullTime(Date.parse(bannedUntil))}` : "for good"}.
+          {bannedUntil ? t("history-banned-until", { until: fullTime(Date.parse(bannedUntil)) }) : t("history-banned")}
         </p>
       )}
       {session?.username !== username && (
         <div className="action-buttons">
-          <ActionButton name="Ban" about={username} onClick={() => setAct("ban")} />
-          {isOfSite && <ActionButton name="Annul votes" about={username} onClick={() => setAct("annul")} />}
+          <ActionButton name={t("do-ban")} about={username} onClick={() => setAct("ban")} />
+          {isOfSite && <ActionButton name={t("do-annul-votes")} about={username} onClick={() => setAct("annul")} />}
           {act && <ActionDialog task={{ act, user: { id, username } }} onClose={() => setAct(null)} />}
         </div>
       )}
@@ -125,12 +128,12 @@ function Profile({ user }: { user: User }) {
 function Texts({ user: { articles, comments } }: { user: User }) {
   const texts = [
     ...articles.nodes.map(({ title, ...article }) => ({ ...article, text: title })),
-    ...comments.nodes.map(({ content, ...comment }) => ({ ...comment, text: content ?? "deleted" })),
+    ...comments.nodes.map(({ content, ...comment }) => ({ ...comment, text: content ?? t("text-deleted") })),
   ].sort((one, other) => Date.parse(other.postedAt) - Date.parse(one.postedAt));
   if (texts.length === 0) return null;
   return (
     <>
-      <h3>Newest texts</h3>
+      <h3>{t("newest-texts")}</h3>
       <ol className="items texts">
         {texts.map(({ id, text, postedAt }) => (
           <li key={id} data-item="" tabIndex={-1}>
@@ -138,7 +141,7 @@ function Texts({ user: { articles, comments } }: { user: User }) {
               <bdi>{text}</bdi>
             </Link>
             <p className="details">
-              {id.startsWith("comment:") && <span>comment</span>} <Time at={postedAt} />
+              {id.startsWith("comment:") && <span>{t("kind-comment")}</span>} <Time at={postedAt} />
             </p>
           </li>
         ))}

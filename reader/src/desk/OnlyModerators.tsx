@@ -4,8 +4,7 @@ import { FRAME } from "../frame";
 import { readFragment, type FragmentType } from "../gql";
 import { moderatesAnything, rolesOf } from "../roles";
 import { useSession } from "../session";
-
-const TEXT = "This page is for those who moderate this site or one of its groups.";
+import { t } from "../words";
 
 /** Whether the viewer of a page moderates anything, by the data of the page. */
 export function mayModerate(data: FragmentType<typeof FRAME>): boolean {
@@ -16,8 +15,12 @@ export function mayModerate(data: FragmentType<typeof FRAME>): boolean {
 export function OnlyModerators() {
   const session = useSession();
   return (
-    <Page title="Only for moderators">
-      {session === null ? <LogInFirst reason={TEXT} /> : <p className="empty">{TEXT}</p>}
+    <Page title={t("only-moderators")}>
+      {session === null ? (
+        <LogInFirst reason={t("only-moderators-text")} />
+      ) : (
+        <p className="empty">{t("only-moderators-text")}</p>
+      )}
     </Page>
   );
 }

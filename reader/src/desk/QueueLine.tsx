@@ -9,6 +9,8 @@ import { useKeptNode } from "../kept";
 import { Buttons } from "./Buttons";
 import { Flags } from "./Flags";
 import { subjectPath } from "./subjects";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const QUEUE_LINE = graphql(`
   fragment QueueLine on QueueEdge {
@@ -78,12 +80,12 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
       <div className="details">
         {poster && <UserLink username={poster.username} />}
         <span>
-          {verbOf(node, flagReasons.length > 0)} <Time at={since} />
+          <Words id={doneTo(node, flagReasons.length > 0)} time={<Time at={since} />} />
         </span>
         {heldBy && <span>{heldWords(heldBy)}</span>}
         {on && (
           <span className="on">
-            on <bdi>{on}</bdi>
+            <Words id="on-title" link={<bdi>{on}</bdi>} />
           </span>
         )}
         {groups.map((group) => (
@@ -91,7 +93,7 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
             key={group}
             href={withQuery("/moderation", { group })}
             className="group"
-            title="What waits in this group"
+            title={t("what-waits-in-group")}
           >
             <bdi>{group}</bdi>
           </Link>
@@ -99,7 +101,7 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
       </div>
       <HeldEdit edit={node.heldEdit} />
       <Flags flags={flags} reasons={flagReasons} />
-      {kept !== undefined && <p className="settled">This no longer waits.</p>}
+      {kept !== undefined && <p className="settled">{t("waits-no-longer")}</p>}
       <Buttons
         subject={{ id: node.id, name, groups }}
         poster={poster}
@@ -113,9 +115,9 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
 }
 
 /** What was done to it when it began to wait. */
-function verbOf({ state, heldEdit }: QueueLineFragment["node"], isFlagged: boolean): string {
-  if (state === "PENDING") return "posted";
-  return heldEdit && !isFlagged ? "edited" : "flagged";
+function doneTo({ state, heldEdit }: QueueLineFragment["node"], isFlagged: boolean): string {
+  if (state === "PENDING") return "posted-at";
+  return heldEdit && !isFlagged ? "edited-at" : "flagged-at";
 }
 
 function partsOf(node: QueueLineFragment["node"]) {
@@ -124,6 +126,6 @@ function partsOf(node: QueueLineFragment["node"]) {
     return { name: node.title, title: node.title, groups, poster: node.poster, on: null };
   }
   const { author, article } = node;
-  const name = `Comment by ${author?.username ?? "nobody"}`;
+  const name = t("comment-by-title", { name: author?.username ?? t("nobody") });
   return { name, title: name, groups: article.groups.map((group) => group.name), poster: author, on: article.title };
 }

@@ -1,9 +1,10 @@
 import { useQuery } from "urql";
 import { Link } from "wouter";
 import { Time } from "../components/Time";
-import { counted } from "../counts";
 import { graphql, type DocumentType } from "../gql";
 import { kindOf, subjectPath } from "./subjects";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const RING = graphql(`
   query Ring($username: String!) {
@@ -51,10 +52,15 @@ function Found({ ring }: { ring: FoundRing }) {
   const { members, memberCount, votes, expected, coverage, foundAt } = ring;
   return (
     <section aria-labelledby="ring">
-      <h3 id="ring">In a ring of {counted(memberCount, "account")}</h3>
+      <h3 id="ring">{t("ring-title", { count: memberCount })}</h3>
       <p>
-        {counted(votes, "vote")} for each other, of which chance explains {Math.round(expected)}. Each has voted for{" "}
-        {Math.round(coverage * 100)} % of what the others have posted. Found <Time at={foundAt} />.
+        <Words
+          id="ring-text"
+          votes={t("votes", { count: votes })}
+          expected={Math.round(expected)}
+          coverage={Math.round(coverage * 100)}
+          time={<Time at={foundAt} />}
+        />
       </p>
       <p className="details">
         {members.map(({ id, username }) =>
@@ -66,7 +72,7 @@ function Found({ ring }: { ring: FoundRing }) {
             <span key={id}>{username}</span>
           ),
         )}
-        {memberCount > members.length && <span>and {memberCount - members.length} more</span>}
+        {memberCount > members.length && <span>{t("ring-more", { count: memberCount - members.length })}</span>}
       </p>
       <Moves ring={ring} />
     </section>
@@ -77,10 +83,7 @@ function Found({ ring }: { ring: FoundRing }) {
 function Moves({ ring: { articleVotes, commentVotes, moved, moves } }: { ring: FoundRing }) {
   return (
     <>
-      <p>
-        Annulling all their votes takes {articleVotes} on articles and {commentVotes} on comments, and moves{" "}
-        {counted(moved, "article")} by score.
-      </p>
+      <p>{t("ring-moves", { articleVotes, commentVotes, articles: t("articles", { count: moved }) })}</p>
       {moves.length > 0 && (
         <ol className="items texts">
           {moves.map(({ id, article, votes, place, newPlace }) => (
@@ -90,11 +93,9 @@ function Moves({ ring: { articleVotes, commentVotes, moved, moves } }: { ring: F
                   <bdi>{article.title}</bdi>
                 </Link>
               ) : (
-                "deleted"
+                t("text-deleted")
               )}
-              <p className="details">
-                loses {counted(votes, "vote")}: place {place} → {newPlace}
-              </p>
+              <p className="details">{t("ring-loses", { votes: t("votes", { count: votes }), place, newPlace })}</p>
             </li>
           ))}
         </ol>

@@ -2,6 +2,7 @@ import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import { CasePage } from "./CasePage";
 import { History } from "./History";
+import { t } from "../words";
 
 const USER_CASE = graphql(`
   query UserCase($username: String!) {
@@ -17,7 +18,7 @@ const USER_CASE = graphql(`
 export function UserCase({ username }: { username: string }) {
   const [result, retry] = usePageQuery(USER_CASE, { username });
   return (
-    <CasePage title="Moderation" name={username} subjectOf={(data) => data.user} {...{ result, retry }}>
+    <CasePage title={t("moderation")} name={username} subjectOf={(data) => data.user} {...{ result, retry }}>
       {(user) => <History user={user} />}
     </CasePage>
   );

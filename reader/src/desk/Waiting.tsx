@@ -2,6 +2,7 @@ import { useQuery } from "urql";
 import { useRenewal } from "../changes";
 import { graphql } from "../gql";
 import { useDeskNews } from "./news";
+import { t } from "../words";
 
 export const QUEUE_COUNTS = graphql(`
   query QueueCounts {
@@ -35,7 +36,7 @@ export default function Waiting() {
     <span className="unseen">
       {" "}
       {total}
-      <span className="hidden"> waiting</span>
+      <span className="hidden"> {t("waiting-word")}</span>
     </span>
   );
 }

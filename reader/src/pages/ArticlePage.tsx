@@ -12,6 +12,8 @@ import type { ArticlePageQuery, CommentOrder } from "../gql/graphql";
 import { useLive } from "../live";
 import { PAGE_SIZE } from "../useThread";
 import { NotFound } from "./NotFound";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const ARTICLE_PAGE = graphql(`
   query ArticlePage($id: ID!, $order: CommentOrder!, $first: Int!, $after: String) {
@@ -66,7 +68,7 @@ function WithComments({ id, order, after }: WithCommentsProps) {
   if (last) return <LoadedArticle article={last} order={order} isRest={after !== null} onEnd={again} />;
   if (!error) return <Loading />;
   return (
-    <Page title="Article">
+    <Page title={t("article")}>
       <Fault error={error} retry={again} />
     </Page>
   );
@@ -96,7 +98,7 @@ function LoadedArticle({ article, order, isRest, onEnd }: LoadedArticleProps) {
       <PostedBefore />
       <ArticleView article={article} />
       <section aria-labelledby="comments" className="comments">
-        <h2 id="comments">{commentCount === 1 ? "1 comment" : `${commentCount} comments`}</h2>
+        <h2 id="comments">{t("comments", { count: commentCount })}</h2>
         {commentCount > 0 && <CommentOrders path={articlePath(id)} current={order} />}
         {isRest && <FirstComments path={articlePath(id)} order={order} />}
         <Thread article={view} commentCount={commentCount} order={order} first={thread} onEnd={onEnd} />
@@ -109,7 +111,7 @@ function FirstComments({ path, order }: { path: string; order: CommentOrder }) {
   return (
     <p className="details">
       <Link href={withQuery(path, { order: order === "BEST" ? null : order })} rel="prev">
-        The first comments
+        {t("first-comments")}
       </Link>
     </p>
   );
@@ -122,19 +124,23 @@ function PostedBefore() {
   const { id, title } = state.duplicateOf;
   return (
     <p className="notice">
-      The same link was posted before:{" "}
-      <Link href={articlePath(id)}>
-        <bdi>{title}</bdi>
-      </Link>
+      <Words
+        id="same-link-before"
+        link={
+          <Link href={articlePath(id)}>
+            <bdi>{title}</bdi>
+          </Link>
+        }
+      />
     </p>
   );
 }
 
 function Deleted() {
   return (
-    <Page title="Deleted">
+    <Page title={t("deleted")}>
       <p>
-        This article was deleted or removed, with its comments. Go to the <Link href="/">front page</Link>.
+        <Words id="article-gone" link={(text) => <Link href="/">{text}</Link>} />
       </p>
     </Page>
   );

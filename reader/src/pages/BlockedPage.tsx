@@ -10,6 +10,7 @@ import { cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import { useSession } from "../session";
+import { t } from "../words";
 
 const BLOCKED = graphql(`
   query BlockedUsers($first: Int, $after: String, $last: Int, $before: String) {
@@ -34,8 +35,8 @@ const BLOCKED = graphql(`
 export default function BlockedPage() {
   if (useSession() === null) {
     return (
-      <Page title="Blocked">
-        <LogInFirst reason="Whom you block on their page is listed here, for you alone." />
+      <Page title={t("blocked-title")}>
+        <LogInFirst reason={t("blocked-first")} />
       </Page>
     );
   }
@@ -45,11 +46,8 @@ export default function BlockedPage() {
 function Blocked() {
   const [result, retry] = usePageQuery(BLOCKED, useCursors());
   return (
-    <Page title="Blocked" isReady={!result.fetching}>
-      <p className="filter">
-        Their articles are neither in your home nor in your feed, what they write to you is not in your inbox, and their
-        comments are folded. Only you know.
-      </p>
+    <Page title={t("blocked-title")} isReady={!result.fetching}>
+      <p className="filter">{t("blocked-what")}</p>
       <Content result={result} retry={retry}>
         {({ home }) =>
           home && (
@@ -57,10 +55,10 @@ function Blocked() {
               <LiveList
                 items={home.blocked.nodes}
                 idOf={({ id }) => id}
-                one="user"
+                news="new-users"
                 className="people"
                 row={{ "data-item": "", tabIndex: -1 }}
-                empty={<p className="empty">You block nobody. The page of each user has Block.</p>}
+                empty={<p className="empty">{t("blocks-nobody")}</p>}
               >
                 {(user) => (
                   <>

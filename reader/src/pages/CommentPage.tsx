@@ -11,6 +11,7 @@ import type { CommentOrder, CommentPageQuery } from "../gql/graphql";
 import { PAGE_SIZE } from "../useThread";
 import { isNumber, useLast } from "./ArticlePage";
 import { NotFound } from "./NotFound";
+import { t } from "../words";
 
 /** The comments above that are shown at first. */
 const NEAREST = 4;
@@ -65,7 +66,7 @@ function Branch({ id, articleId, order }: { id: string; articleId: string; order
   if (last) return <LoadedBranch comment={last} order={order} onEnd={again} />;
   if (!error) return <Loading />;
   return (
-    <Page title="Comment">
+    <Page title={t("comment")}>
       <Fault error={error} retry={again} />
     </Page>
   );
@@ -90,17 +91,19 @@ function LoadedBranch({ comment, order, onEnd }: LoadedBranchProps) {
           {view.title}
         </Link>
       }
-      windowTitle={`Comment on ${view.title}`}
+      windowTitle={t("comment-on-title", { title: view.title })}
     >
       <section aria-labelledby="comments" className="comments">
-        <h2 id="comments">One comment and its replies</h2>
+        <h2 id="comments">{t("one-comment")}</h2>
         <p className="details">
-          <Link href={path}>{article.commentCount === 1 ? "The article" : `All ${article.commentCount} comments`}</Link>
+          <Link href={path}>
+            {article.commentCount === 1 ? t("the-article") : t("all-comments-count", { count: article.commentCount })}
+          </Link>
         </p>
         <CommentOrders path={commentPath(article.id, comment.id)} current={order} />
         {hidden > 0 && (
           <button type="button" className="above" onClick={() => setWhole(true)}>
-            {hidden === 1 ? "1 comment above" : `${hidden} comments above`}
+            {t("comments-above", { count: hidden })}
           </button>
         )}
         <Thread

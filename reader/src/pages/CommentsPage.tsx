@@ -9,6 +9,8 @@ import { Pager } from "../components/Pager";
 import { cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const COMMENTS = graphql(`
   query Comments($group: String, $first: Int, $after: String, $last: Int, $before: String) {
@@ -47,10 +49,14 @@ function Comments() {
   const isFirst = Object.keys(cursors).length === 1 && Boolean(result.data);
   const arrivals = useNewItems(NEW_COMMENT, isFirst ? { group } : null, useRenewal(COMMENTS, variables));
   return (
-    <Page title={group ? `Comments in ${group}` : "Comments"} isReady={!result.fetching}>
+    <Page title={group ? t("comments-in", { group }) : t("comments-title")} isReady={!result.fetching}>
       {group && (
         <p className="filter">
-          Only on articles in <Link href={groupPath(group)}>{group}</Link>. <Link href="/comments">All comments</Link>
+          <Words
+            id="only-in-group"
+            group={<Link href={groupPath(group)}>{group}</Link>}
+            all={(text) => <Link href="/comments">{text}</Link>}
+          />
         </p>
       )}
       <Content result={result} retry={retry}>
@@ -60,9 +66,9 @@ function Comments() {
               <LiveList
                 items={comments.nodes}
                 idOf={({ id }) => id}
-                one="comment"
+                news="new-comments"
                 className="items"
-                empty={<p className="empty">There are no comments here yet.</p>}
+                empty={<p className="empty">{t("no-comments-here")}</p>}
                 arrivals={arrivals}
               >
                 {(comment) => <CommentLine comment={comment} />}
@@ -73,7 +79,7 @@ function Comments() {
         }
       </Content>
       <p className="filter">
-        <a href={group ? `${groupPath(group).slice(1)}/comments/rss.xml` : "comments/rss.xml"}>RSS</a>
+        <a href={group ? `${groupPath(group).slice(1)}/comments/rss.xml` : "comments/rss.xml"}>{t("rss")}</a>
       </p>
     </Page>
   );

@@ -6,6 +6,7 @@ import { Page } from "../components/Page";
 import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment } from "../gql";
 import { say } from "../status";
+import { t } from "../words";
 
 const CONFIRM_EMAIL = graphql(`
   mutation ConfirmEmail($input: ConfirmEmailInput!) {
@@ -31,18 +32,18 @@ export default function ConfirmPage() {
     setFault(error ? explain(error) : null);
     setRefusals(found.map((refusal) => ({ ...refusal, field: null })));
     if (!data?.confirmEmail || found.length > 0) return;
-    window.history.replaceState(null, "", window.location.pathname); // the token is used up
+    window.history.replaceState(null, "", window.location.pathname + window.location.search); // the token is used up
     setDone(true);
-    say("Your address is confirmed.");
+    say(t("address-confirmed"));
   }
 
   return (
-    <Page title="Confirm an address">
-      {isDone && <p>Mails go to this address from now on.</p>}
-      {!isDone && !token && <p>Something is missing in this link: open the one in the mail as it is.</p>}
+    <Page title={t("confirm-title")}>
+      {isDone && <p>{t("mails-go-here")}</p>}
+      {!isDone && !token && <p>{t("mail-link-incomplete")}</p>}
       {!isDone && token && (
-        <Form submit="Confirm the address" action={send} refusals={refusals} fault={fault}>
-          <p>This address was given for your account. Confirm it if that was you.</p>
+        <Form submit={t("confirm-address")} action={send} refusals={refusals} fault={fault}>
+          <p>{t("confirm-text")}</p>
         </Form>
       )}
     </Page>

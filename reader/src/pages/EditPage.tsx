@@ -4,7 +4,6 @@ import { Link, useLocation, useParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { articlePath } from "../addresses";
 import { ArticleForm, groupsOf, type ArticleText } from "../components/ArticleForm";
-import { EDIT_WAITS } from "../components/HeldEdit";
 import { Content, Page } from "../components/Page";
 import { useDraft } from "../drafts";
 import { explain, type Refusal } from "../errors";
@@ -16,6 +15,8 @@ import { say } from "../status";
 import { isNumber } from "./ArticlePage";
 import { NotFound } from "./NotFound";
 import { inputOf } from "./PostPage";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const EDIT_PAGE = graphql(`
   query EditPage($id: ID!) {
@@ -86,7 +87,7 @@ function Edit({ id }: { id: string }) {
   const article = result.data?.article;
   if (result.data && !result.fetching && !article) return <NotFound />;
   return (
-    <Page title="Edit your article" isReady={!result.fetching}>
+    <Page title={t("edit-article-title")} isReady={!result.fetching}>
       <Content result={result} retry={retry}>
         {() =>
           article &&
@@ -94,7 +95,7 @@ function Edit({ id }: { id: string }) {
             <EditForm article={article} writer={writer} />
           ) : (
             <p>
-              Only its poster may edit <Link href={articlePath(id)}>this article</Link>.
+              <Words id="only-poster-edits" link={(text) => <Link href={articlePath(id)}>{text}</Link>} />
             </p>
           ))
         }
@@ -118,7 +119,7 @@ function EditForm({ article, writer }: { article: NonNullable<EditPageQuery["art
     setRefusals(refused);
     if (error || refused.length > 0) return;
     leave();
-    say(data?.editArticle?.heldBy ? EDIT_WAITS : "Your article is changed.");
+    say(data?.editArticle?.heldBy ? t("edit-waits") : t("article-changed"));
   }
 
   function leave() {
@@ -127,7 +128,7 @@ function EditForm({ article, writer }: { article: NonNullable<EditPageQuery["art
     else navigate(articlePath(article.id), { replace: true });
   }
 
-  return <ArticleForm {...{ draft, refusals, fault }} submit="Save" action={save} onCancel={leave} />;
+  return <ArticleForm {...{ draft, refusals, fault }} submit={t("save")} action={save} onCancel={leave} />;
 }
 
 type Editable = Pick<NonNullable<EditPageQuery["article"]>, "id" | "title" | "link" | "content" | "groups">;

@@ -13,6 +13,7 @@ import { cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
 import { useSession } from "../session";
+import { t } from "../words";
 
 const FEED = graphql(`
   query Feed($first: Int, $after: String, $last: Int, $before: String) {
@@ -88,8 +89,8 @@ export default function FeedPage() {
   const search = useSearch();
   if (useSession() === null) {
     return (
-      <Page title="Feed">
-        <LogInFirst reason="Your feed has the articles of the people you follow, newest first." />
+      <Page title={t("feed-title")}>
+        <LogInFirst reason={t("feed-first")} />
       </Page>
     );
   }
@@ -105,7 +106,7 @@ function Feed() {
   const arrivals = useArrivals(NEW_ARTICLES, { path: "/feed", items, isFirst, renew });
 
   return (
-    <Page title="Feed" isReady={!result.fetching}>
+    <Page title={t("feed-title")} isReady={!result.fetching}>
       <Content result={result} retry={retry}>
         {({ feed }) => feed && <FeedArticles {...{ feed, isFirst, arrivals }} />}
       </Content>
@@ -138,12 +139,10 @@ function FeedArticles({ feed, isFirst, arrivals }: FeedArticlesProps) {
       <LiveList
         items={edges}
         idOf={({ node }) => node.id}
-        one="article"
+        news="new-articles"
         className="articles"
         row={{ className: "may-be-new" }}
-        empty={
-          <p className="empty">There is nothing here yet. Follow people: their articles come here, newest first.</p>
-        }
+        empty={<p className="empty">{t("feed-empty")}</p>}
         arrivals={arrivals}
       >
         {({ node }) => (

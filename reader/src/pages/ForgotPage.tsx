@@ -8,6 +8,7 @@ import { Page } from "../components/Page";
 import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment } from "../gql";
 import { say } from "../status";
+import { t } from "../words";
 
 const REQUEST_PASSWORD_RESET = graphql(`
   mutation RequestPasswordReset($input: RequestPasswordResetInput!) {
@@ -31,18 +32,17 @@ export default function ForgotPage() {
     const found = readFragment(REFUSED, data?.requestPasswordReset?.userErrors) ?? [];
     setFault(error ? explain(error) : null);
     setRefusals(found);
-    if (data?.requestPasswordReset && found.length === 0)
-      say("If there is such a user with a confirmed address, a mail is on its way.");
+    if (data?.requestPasswordReset && found.length === 0) say(t("mail-if-known"));
   }
 
-  if (!HAS_PASSWORDS) return <Elsewhere title="Forgotten password" />;
+  if (!HAS_PASSWORDS) return <Elsewhere title={t("forgotten-title")} />;
   return (
-    <Page title="Forgotten password">
-      <Form submit="Send me a link" action={send} refusals={refusals} fault={fault}>
+    <Page title={t("forgotten-title")}>
+      <Form submit={t("send-link")} action={send} refusals={refusals} fault={fault}>
         <Field
           name="usernameOrEmail"
-          label="Name or address"
-          hint="A mail goes to the address that you have confirmed, with a link to choose a new password."
+          label={t("name-or-address")}
+          hint={t("name-or-address-hint")}
           autoComplete="username"
           autoCapitalize="none"
           spellCheck={false}

@@ -8,8 +8,10 @@ import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
 import { WELCOME } from "../addresses";
+import { withLanguage } from "../language";
 import { useSession } from "../session";
 import { NotFound } from "./NotFound";
+import { t } from "../words";
 
 export const FRONT_PAGE = graphql(`
   query FrontPage($order: ArticleOrder!, $page: Int!, $first: Int!) {
@@ -57,7 +59,7 @@ function Welcome() {
   if (session || !WELCOME) return null;
   return (
     <p className="welcome" dir="auto">
-      {WELCOME} <a href="about">About</a>
+      {WELCOME} <a href={withLanguage("about")}>{t("welcome-about")}</a>
     </p>
   );
 }

@@ -7,6 +7,7 @@ import { Pager } from "../components/Pager";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import { NotFound } from "./NotFound";
+import { t } from "../words";
 
 const GOOD = graphql(`
   query Good($date: Date, $after: String) {
@@ -35,11 +36,15 @@ function GoodArticles({ date }: { date: string | null }) {
   // The address changes with each part of a date that is typed: with the state it is the same visit, so the focus stays.
   const choose = (day: string) => navigate(withQuery("/good", { date: day }), { replace: true, state: history.state });
   return (
-    <Page title={date ? `Good articles of ${date}` : "Good articles"} isHeadingShown={false} isReady={!result.fetching}>
+    <Page
+      title={date ? t("list-good-of-day", { day: date }) : t("list-good-title")}
+      isHeadingShown={false}
+      isReady={!result.fetching}
+    >
       <Lists path="/good" />
       <p className="filter">
         <label>
-          Day (UTC){" "}
+          {t("list-good-day")}{" "}
           <input
             type="date"
             value={date ?? ""}
@@ -52,7 +57,7 @@ function GoodArticles({ date }: { date: string | null }) {
         {({ frontPage }) =>
           frontPage && (
             <>
-              <Articles articles={frontPage} empty="No article has enough votes yet." />
+              <Articles articles={frontPage} empty={t("list-good-empty")} />
               <Pager
                 previous={after === null ? null : withQuery("/good", { date })}
                 next={nextPath(date, frontPage.pageInfo)}

@@ -9,13 +9,13 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { PAGE_SIZE, RankedArticles } from "../components/RankedArticles";
 import { isPeriod, RankingLists } from "../components/RankingLists";
-import { counted } from "../counts";
 import { FollowGroupButton } from "../follows";
 import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
-import { useSince } from "../periods";
+import { periodTexts, useSince } from "../periods";
 import { NotFound } from "./NotFound";
+import { t } from "../words";
 
 const GROUP = graphql(`
   query Group($name: String!, $order: ArticleOrder!, $since: DateTime, $page: Int!, $first: Int!) {
@@ -70,7 +70,7 @@ function Ranking({ name, period, order, page }: RankingProps) {
           group ? (
             <Group group={group} since={since} period={period} order={order} page={page} renew={renew} />
           ) : (
-            <p className="empty">No group can have this name.</p>
+            <p className="empty">{t("no-group-of-name")}</p>
           )
         }
       </Content>
@@ -93,12 +93,12 @@ function Group({ group, since, period, order, page, renew }: GroupProps) {
     <>
       <p className="profile">
         {title && <span className="name">{name}</span>}
-        <span>{counted(articles.totalCount, "article")}</span>
-        <span>{counted(group.followerCount, "follower")}</span>
+        <span>{t("articles", { count: articles.totalCount })}</span>
+        <span>{t("followers", { count: group.followerCount })}</span>
         <FollowGroupButton group={group} />
-        <Link href={withQuery("/post", { group: name })}>Post here</Link>
-        <Link href={logPath({ group: name })}>Log of moderation</Link>
-        <a href={`${path.slice(1)}/rss.xml`}>RSS</a>
+        <Link href={withQuery("/post", { group: name })}>{t("post-here")}</Link>
+        <Link href={logPath({ group: name })}>{t("log-of-moderation")}</Link>
+        <a href={`${path.slice(1)}/rss.xml`}>{t("rss")}</a>
       </p>
       <GroupAbout group={group} />
       {period ? (
@@ -107,7 +107,7 @@ function Group({ group, since, period, order, page, renew }: GroupProps) {
           firstRank={1 + (page - 1) * PAGE_SIZE}
           renew={renew}
           within={name}
-          empty={`Nothing was posted in this ${period}.`}
+          empty={periodTexts(period).empty}
         />
       ) : (
         <RankedArticles articles={articles} group={name} order={order} page={page} />

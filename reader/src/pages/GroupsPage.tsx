@@ -4,11 +4,11 @@ import { groupPath } from "../addresses";
 import { LiveList } from "../components/LiveList";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
-import { counted } from "../counts";
 import { cursorPages, useCursors } from "../cursors";
 import { FollowGroupButton } from "../follows";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
+import { t } from "../words";
 
 const MOST = 100;
 
@@ -37,7 +37,7 @@ const GROUPS = graphql(`
 export default function GroupsPage() {
   const [result, retry] = usePageQuery(GROUPS, useCursors(MOST));
   return (
-    <Page title="Groups" isReady={!result.fetching}>
+    <Page title={t("groups-title")} isReady={!result.fetching}>
       <Content result={result} retry={retry}>
         {({ groups }) =>
           groups && (
@@ -45,10 +45,10 @@ export default function GroupsPage() {
               <LiveList
                 items={groups.nodes}
                 idOf={({ id }) => id}
-                one="group"
+                news="new-groups"
                 className="groups"
                 row={{ "data-item": "", tabIndex: -1 }}
-                empty={<p className="empty">There are no groups yet. Articles are posted in groups by naming them.</p>}
+                empty={<p className="empty">{t("no-groups")}</p>}
               >
                 {(group) => (
                   <>
@@ -56,7 +56,10 @@ export default function GroupsPage() {
                       <bdi>{group.name}</bdi>
                     </Link>
                     <span>
-                      {counted(group.articles.totalCount, "article")}, {counted(group.followerCount, "follower")}
+                      {t("articles-and-followers", {
+                        articles: t("articles", { count: group.articles.totalCount }),
+                        followers: t("followers", { count: group.followerCount }),
+                      })}
                     </span>
                     <FollowGroupButton group={group} />
                   </>

@@ -13,6 +13,8 @@ import { cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { useSession } from "../session";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const HELD_LINE = graphql(`
   fragment HeldLine on Votable {
@@ -57,8 +59,8 @@ const HELD = graphql(`
 export default function HeldPage() {
   if (useSession() === null) {
     return (
-      <Page title="Held texts">
-        <LogInFirst reason="Your texts that moderators have removed, or that wait for them, are listed here." />
+      <Page title={t("held-title")}>
+        <LogInFirst reason={t("held-first")} />
       </Page>
     );
   }
@@ -68,8 +70,8 @@ export default function HeldPage() {
 function Held() {
   const [result, retry] = usePageQuery(HELD, useCursors());
   return (
-    <Page title="Held texts" isReady={!result.fetching}>
-      <p className="filter">Your texts that only you and moderators read.</p>
+    <Page title={t("held-title")} isReady={!result.fetching}>
+      <p className="filter">{t("held-what")}</p>
       <Content result={result} retry={retry}>
         {({ held }) =>
           held && (
@@ -77,9 +79,9 @@ function Held() {
               <LiveList
                 items={held.nodes}
                 idOf={({ id }) => id}
-                one="text"
+                news="new-texts"
                 className="items"
-                empty={<p className="empty">None of your texts is held.</p>}
+                empty={<p className="empty">{t("nothing-held")}</p>}
               >
                 {(text) => <HeldLine text={text} />}
               </LiveList>
@@ -98,23 +100,24 @@ function HeldLine({ text: masked }: { text: FragmentType<typeof HELD_LINE> }) {
   const isArticle = text.__typename === "Article";
   const title = isArticle ? text.title : text.article.title;
   const path = isArticle ? articlePath(id) : commentPath(text.article.id, id);
+  const link = (
+    <Link href={path} aria-keyshortcuts="o">
+      {title}
+    </Link>
+  );
   return (
-    <article className="line" data-item="" tabIndex={-1} aria-label={isArticle ? title : `Comment on ${title}`}>
-      <h2 dir="auto">
-        {!isArticle && "Comment on "}
-        <Link href={path} aria-keyshortcuts="o">
-          {title}
-        </Link>
-      </h2>
+    <article
+      className="line"
+      data-item=""
+      tabIndex={-1}
+      aria-label={isArticle ? title : t("comment-on-title", { title })}
+    >
+      <h2 dir="auto">{isArticle ? link : <Words id="comment-on-link" link={link} />}</h2>
       {!isArticle && text.content && <Markdown text={text.content} />}
       <p className="details">
         <Time at={text.postedAt} />
         <span className="on">
-          <Why
-            said={removal ? "A moderator has removed it" : "It waits for a moderator"}
-            reason={removal?.reason}
-            subject={id}
-          />
+          <Why said={removal ? t("moderator-removed-it") : t("it-waits")} reason={removal?.reason} subject={id} />
         </span>
       </p>
       {removal && <Appeal key={removal.id} actionId={removal.id} />}

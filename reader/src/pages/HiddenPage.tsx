@@ -10,6 +10,7 @@ import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import { setHidden } from "../hiding";
 import { useSession } from "../session";
+import { t } from "../words";
 
 const HIDDEN = graphql(`
   query HiddenArticles($first: Int, $after: String, $last: Int, $before: String) {
@@ -35,8 +36,8 @@ const HIDDEN = graphql(`
 export default function HiddenPage() {
   if (useSession() === null) {
     return (
-      <Page title="Hidden">
-        <LogInFirst reason="What you hide by the menu of a line is listed here, for you alone." />
+      <Page title={t("hidden-title")}>
+        <LogInFirst reason={t("hidden-first")} />
       </Page>
     );
   }
@@ -46,8 +47,8 @@ export default function HiddenPage() {
 function Hidden() {
   const [result, retry] = usePageQuery(HIDDEN, useCursors());
   return (
-    <Page title="Hidden" isReady={!result.fetching}>
-      <p className="filter">These articles are neither in your home nor in your feed. Only you know.</p>
+    <Page title={t("hidden-title")} isReady={!result.fetching}>
+      <p className="filter">{t("hidden-what")}</p>
       <Content result={result} retry={retry}>
         {({ home }) =>
           home && (
@@ -55,9 +56,9 @@ function Hidden() {
               <LiveList
                 items={home.hidden.nodes}
                 idOf={({ id }) => id}
-                one="article"
+                news="new-articles"
                 className="articles with-button"
-                empty={<p className="empty">Nothing is hidden. The menu of each line has Hide.</p>}
+                empty={<p className="empty">{t("nothing-hidden")}</p>}
               >
                 {(article) => (
                   <>
@@ -82,11 +83,11 @@ interface HideButtonProps {
 /** Takes an article out of what is hidden, and hides it again: the list keeps its place until it is left. */
 function HideButton({ article: { id, title, viewerHasHidden } }: HideButtonProps) {
   const client = useClient();
-  const text = viewerHasHidden ? "Do not hide" : "Hide again";
+  const text = viewerHasHidden ? t("do-not-hide") : t("hide-again");
   return (
     <button
       type="button"
-      aria-label={`${text}: ${title}`}
+      aria-label={t("named-action", { action: text, name: title })}
       onClick={() => void setHidden(client, id, title, !viewerHasHidden)}
     >
       {text}

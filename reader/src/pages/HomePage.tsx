@@ -4,20 +4,21 @@ import { useArticleChanges, useOnceASecond, useRenewal } from "../changes";
 import { OwnLine } from "../components/OwnLine";
 import { LiveList } from "../components/LiveList";
 import { LogInFirst } from "../components/LogInFirst";
-import { rankingOf, rankingTitle } from "../components/Orders";
+import { rankingOf } from "../components/Orders";
 import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { PAGE_SIZE } from "../components/RankedArticles";
 import { isPeriod, RankingLists } from "../components/RankingLists";
-import { counted } from "../counts";
 import { cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
 import { useLive } from "../live";
-import { useSince } from "../periods";
+import { periodTexts, useSince } from "../periods";
 import { useSession } from "../session";
 import { NotFound } from "./NotFound";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const HOME = graphql(`
   query Home($order: ArticleOrder!, $since: DateTime, $first: Int, $after: String, $last: Int, $before: String) {
@@ -66,8 +67,8 @@ export default function HomePage() {
   if (!ranking || (period !== null && !isPeriod(period))) return <NotFound />;
   if (session === null) {
     return (
-      <Page title="Home">
-        <LogInFirst reason="The articles of the groups that you follow are listed here, without what you hide." />
+      <Page title={t("home")}>
+        <LogInFirst reason={t("home-first")} />
       </Page>
     );
   }
@@ -89,7 +90,7 @@ function Home({ period, order }: HomeProps) {
   const kept = { order: parameters.get("order"), top: period, since };
   return (
     <Page
-      title={`Home: ${period ? `top of the ${period}` : rankingTitle(order, 1).toLowerCase()}`}
+      title={t("home-of", { what: period ? periodTexts(period).lower : t(`home-order-${order.toLowerCase()}`) })}
       isHeadingShown={false}
       isReady={!result.fetching}
     >
@@ -113,8 +114,11 @@ function Home({ period, order }: HomeProps) {
 function Chosen({ count }: { count: number }) {
   return (
     <p className="filter">
-      {count === 0 ? "You follow no groups yet, so this is the whole site. " : "The articles of "}
-      <Link href="/groups">{count === 0 ? "Choose groups" : `${counted(count, "group")} that you follow`}</Link>
+      <Words
+        id={count === 0 ? "home-no-groups" : "home-groups"}
+        count={count}
+        link={(text) => <Link href="/groups">{text}</Link>}
+      />
     </p>
   );
 }
@@ -140,9 +144,9 @@ function HomeArticles({ home: { groups, articles }, renew }: HomeArticlesProps) 
     <LiveList
       items={articles.nodes}
       idOf={({ id }) => id}
-      one="article"
+      news="new-articles"
       className="articles"
-      empty={<p className="empty">There are no articles here yet.</p>}
+      empty={<p className="empty">{t("no-articles")}</p>}
     >
       {(article) => <OwnLine article={article} />}
     </LiveList>

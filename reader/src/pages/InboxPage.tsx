@@ -22,6 +22,7 @@ import { announceMark, NOTIFICATION, useMarks, usePageQuery } from "../frame";
 import { graphql, readFragment, type DocumentType, type FragmentType } from "../gql";
 import type { NotificationKind } from "../gql/graphql";
 import { useSession } from "../session";
+import { t } from "../words";
 
 const NOTIFICATION_LINE = graphql(`
   fragment NotificationLine on Notification {
@@ -131,8 +132,8 @@ export default function InboxPage() {
   const search = useSearch();
   if (useSession() === null) {
     return (
-      <Page title="Inbox">
-        <LogInFirst reason="Your inbox has replies to what you wrote, and texts that mention you." />
+      <Page title={t("inbox-title")}>
+        <LogInFirst reason={t("inbox-first")} />
       </Page>
     );
   }
@@ -149,7 +150,7 @@ function Inbox() {
   const arrivals = useArrivals(NEW_NOTIFICATIONS, { path: "/inbox", items, isFirst, renew });
 
   return (
-    <Page title="Inbox" isReady={!result.fetching}>
+    <Page title={t("inbox-title")} isReady={!result.fetching}>
       <Content result={result} retry={retry}>
         {({ inbox }) => inbox && <Notifications {...{ inbox, isFirst, arrivals }} />}
       </Content>
@@ -199,12 +200,10 @@ function Notifications({ inbox, isFirst, arrivals }: NotificationsProps) {
         <LiveList
           items={edges}
           idOf={({ node }) => node.id}
-          one="notification"
+          news="new-notifications"
           className="items"
           row={{ className: "may-be-new" }}
-          empty={
-            <p className="empty">There is nothing here yet. Replies to you and texts with your @name come here.</p>
-          }
+          empty={<p className="empty">{t("inbox-empty")}</p>}
           arrivals={arrivals}
         >
           {({ node, cursor }) => <NotificationLine notification={node} mark={() => void mark(cursor)} />}
@@ -265,8 +264,8 @@ function Answered({ articleId, comment: { id, content } }: AnsweredProps) {
   const isCut = characters.length > MOST_QUOTED;
   return (
     <blockquote className="answered" dir="auto">
-      <Link href={commentPath(articleId, id)} title="What it answers">
-        {content == null ? "Deleted" : `${characters.slice(0, MOST_QUOTED).join("")}${isCut ? "…" : ""}`}
+      <Link href={commentPath(articleId, id)} title={t("what-it-answers")}>
+        {content == null ? t("deleted") : `${characters.slice(0, MOST_QUOTED).join("")}${isCut ? "…" : ""}`}
       </Link>
     </blockquote>
   );
@@ -280,6 +279,6 @@ interface AnsweredProps {
 type Subject = DocumentType<typeof NOTIFICATION_LINE>["subject"];
 
 function saidOf(kind: NotificationKind, subject: Subject): string {
-  if (kind === "MENTION") return "mentioned you";
-  return subject?.__typename === "Comment" && subject.depth > 0 ? "replied to your comment" : "replied to your article";
+  if (kind === "MENTION") return t("mentioned-you");
+  return subject?.__typename === "Comment" && subject.depth > 0 ? t("replied-to-comment") : t("replied-to-article");
 }

@@ -9,6 +9,7 @@ import { graphql } from "../gql";
 import { nextAfterEntering } from "../log-in";
 import { beginSession } from "../session";
 import { say } from "../status";
+import { t } from "../words";
 
 const LOG_IN = graphql(`
   mutation LogIn($input: LogInInput!) {
@@ -29,11 +30,11 @@ const ENTERED = graphql(`
 
 /** Opens a session of a user. */
 export default function LogInPage() {
-  const other = CAN_REGISTER ? { question: "New here?", path: "/register", name: "Register" } : undefined;
+  const other = CAN_REGISTER ? { question: t("new-here"), path: "/register", name: t("register") } : undefined;
   useEntered();
-  if (!HAS_PASSWORDS) return <Elsewhere title="Log in" />;
+  if (!HAS_PASSWORDS) return <Elsewhere title={t("log-in")} />;
   return (
-    <Entrance title="Log in" mutation={LOG_IN} password="current-password" other={other}>
+    <Entrance title={t("log-in")} mutation={LOG_IN} password="current-password" other={other}>
       <OtherWays />
     </Entrance>
   );
@@ -50,6 +51,6 @@ function useEntered(): void {
     if (!username) return;
     beginSession(username);
     navigate(nextAfterEntering(search), { replace: true });
-    say(`You are logged in as ${username}.`);
+    say(t("logged-in-as", { name: username }));
   }, [username, search, navigate]);
 }

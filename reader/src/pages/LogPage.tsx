@@ -9,6 +9,8 @@ import { Pager } from "../components/Pager";
 import { cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const LOG = graphql(`
   query Log($group: String, $subjectId: ID, $first: Int, $after: String, $last: Int, $before: String) {
@@ -53,12 +55,12 @@ function Log() {
     useRenewal(LOG, { ...shown, ...cursors }),
   );
   return (
-    <Page title="Log of moderation" isReady={!result.fetching}>
+    <Page title={t("log-of-moderation")} isReady={!result.fetching}>
       {group || subject ? (
         <Filter group={group} subject={subject} />
       ) : (
         <p className="filter">
-          What moderators did, and why. <Link href="/moderation/roles">Who they are</Link>
+          <Words id="log-what" link={(text) => <Link href="/moderation/roles">{text}</Link>} />
         </p>
       )}
       <Content result={result} retry={retry}>
@@ -68,9 +70,9 @@ function Log() {
               <LiveList
                 items={log.nodes}
                 idOf={({ id }) => id}
-                one="action"
+                news="new-actions"
                 className="items"
-                empty={<p className="empty">Moderators have done nothing here yet.</p>}
+                empty={<p className="empty">{t("log-empty")}</p>}
                 arrivals={arrivals}
               >
                 {(action) => <ActionLine action={action} />}
@@ -86,16 +88,15 @@ function Log() {
 
 /** What of the log is shown, with a link to all of it. */
 function Filter({ group, subject }: { group: string | null; subject: string | null }) {
+  const [type = "", name = ""] = (subject ?? "").split(":");
   return (
     <p className="filter">
-      Only {subject && <>what is about {subject.replace(":", " ")}</>}
-      {subject && group && " "}
-      {group && (
-        <>
-          what was done in <Link href={groupPath(group)}>{group}</Link>
-        </>
-      )}
-      . <Link href={logPath()}>All of the log</Link>
+      <Words
+        id={subject ? (group ? "log-only-about-in" : "log-only-about") : "log-only-in"}
+        subject={t("thing-of-type", { type, name })}
+        group={group && <Link href={groupPath(group)}>{group}</Link>}
+        all={(text) => <Link href={logPath()}>{text}</Link>}
+      />
     </p>
   );
 }

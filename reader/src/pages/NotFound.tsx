@@ -1,11 +1,13 @@
 import { Link } from "wouter";
 import { Page } from "../components/Page";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 export function NotFound() {
   return (
-    <Page title="Not found">
+    <Page title={t("not-found")}>
       <p>
-        There is nothing at this address. Go to the <Link href="/">front page</Link>.
+        <Words id="not-found-text" link={(text) => <Link href="/">{text}</Link>} />
       </p>
     </Page>
   );

@@ -11,6 +11,7 @@ import { usePageQuery } from "../frame";
 import { graphql, readFragment } from "../gql";
 import { useWriter } from "../session";
 import { say } from "../status";
+import { t } from "../words";
 
 const POST_PAGE = graphql(`
   query PostPage {
@@ -45,9 +46,9 @@ export default function PostPage() {
   const search = useSearch();
   usePageQuery(POST_PAGE, {});
   return (
-    <Page title="Post an article">
+    <Page title={t("post-title")}>
       {writer === null ? (
-        <LogInFirst reason="Members post articles." />
+        <LogInFirst reason={t("members-post")} />
       ) : (
         <PostForm key={`${writer} ${search}`} writer={writer} search={search} />
       )}
@@ -81,16 +82,12 @@ function PostForm({ writer, search }: { writer: string; search: string }) {
     if (error || !data?.post || data.post.userErrors.length > 0) return;
     draft.clear();
     const { article, duplicateOf, heldBy } = data.post;
-    if (!article) return say("This article was posted before, and has been deleted since.");
+    if (!article) return say(t("article-posted-before"));
     navigate(articlePath(article.id), { state: { duplicateOf } });
-    say(
-      heldBy
-        ? "Your article waits for a moderator. Until then only you and moderators see it."
-        : "Your article is posted.",
-    );
+    say(heldBy ? t("article-held") : t("article-posted"));
   }
 
-  return <ArticleForm {...{ draft, refusals, fault }} submit="Post" action={post} />;
+  return <ArticleForm {...{ draft, refusals, fault }} submit={t("post")} action={post} />;
 }
 
 /** Without a link or a text, they are null. */

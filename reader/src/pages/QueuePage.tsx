@@ -18,6 +18,7 @@ import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
 import type { QueueKind } from "../gql/graphql";
 import { NotFound } from "./NotFound";
+import { t } from "../words";
 
 const QUEUE = graphql(`
   query Queue($kind: QueueKind!, $group: String, $first: Int, $after: String, $last: Int, $before: String) {
@@ -53,13 +54,9 @@ const APPEALS = graphql(`
   }
 `);
 
-const TABS = [
-  { name: "flagged", title: "Flagged" },
-  { name: "pending", title: "Pending" },
-  { name: "appeals", title: "Appeals" },
-] as const;
+const TABS = ["flagged", "pending", "appeals"] as const;
 
-type Name = (typeof TABS)[number]["name"];
+type Name = (typeof TABS)[number];
 
 /** What waits for moderators, of one kind, in all their groups or in one. */
 export default function QueuePage() {
@@ -67,10 +64,10 @@ export default function QueuePage() {
   const parameters = new URLSearchParams(search);
   const name = parameters.get("kind") ?? "flagged";
   const group = parameters.get("group");
-  const tab = TABS.find((each) => each.name === name);
+  const tab = TABS.find((each) => each === name);
   if (!tab) return <NotFound />;
-  const Waiting = tab.name === "appeals" ? WaitingAppeals : WaitingThings;
-  return <Waiting key={search} name={tab.name} group={group} />;
+  const Waiting = tab === "appeals" ? WaitingAppeals : WaitingThings;
+  return <Waiting key={search} name={tab} group={group} />;
 }
 
 interface WaitingProps {
@@ -85,7 +82,7 @@ function WaitingThings({ name, group }: WaitingProps) {
   useDeskNews(useRenewal(QUEUE, variables));
   if (result.data && !result.data.moderationQueue) return <OnlyModerators />;
   return (
-    <Page title="Moderation" isReady={!result.fetching}>
+    <Page title={t("moderation")} isReady={!result.fetching}>
       <KindTabs {...{ name, group }} />
       <Content result={result} retry={retry}>
         {({ moderationQueue }) => moderationQueue && <Things {...{ name, group }} queue={moderationQueue} />}
@@ -100,7 +97,7 @@ function WaitingAppeals({ name, group }: WaitingProps) {
   useDeskNews(useRenewal(APPEALS, variables));
   if (result.data && !result.data.appeals) return <OnlyModerators />;
   return (
-    <Page title="Moderation" isReady={!result.fetching}>
+    <Page title={t("moderation")} isReady={!result.fetching}>
       <KindTabs {...{ name, group }} />
       <Content result={result} retry={retry}>
         {({ appeals }) =>
@@ -120,15 +117,15 @@ function WaitingAppeals({ name, group }: WaitingProps) {
 function KindTabs({ name, group }: WaitingProps) {
   const counts = useQueueCounts();
   const tabs = TABS.map((tab) => ({
-    name: `${tab.title} ${counts[tab.name]}`,
-    path: pathOf(tab.name, group),
-    isCurrent: tab.name === name,
+    name: t(`queue-${tab}`, { count: counts[tab] }),
+    path: pathOf(tab, group),
+    isCurrent: tab === name,
   }));
   return (
     <div className="lists">
-      <Tabs label="Queues" tabs={tabs} />
+      <Tabs label={t("queues")} tabs={tabs} />
       <GroupTabs current={group} pathOf={(group) => pathOf(name, group)} />
-      <Tabs label="Places" tabs={[{ name: "Roles and groups", path: "/moderation/roles", isCurrent: false }]} />
+      <Tabs label={t("places")} tabs={[{ name: t("roles-and-groups"), path: "/moderation/roles", isCurrent: false }]} />
     </div>
   );
 }
@@ -147,13 +144,9 @@ function Things({ name, group, queue: { edges, pageInfo } }: ThingsProps) {
       <LiveList
         items={edges}
         idOf={({ node }) => node.id}
-        one="thing"
+        news="new-things"
         className="items"
-        empty={
-          <p className="empty">
-            {name === "pending" ? "Nothing waits to be shown." : "Nothing that is flagged waits."}
-          </p>
-        }
+        empty={<p className="empty">{name === "pending" ? t("pending-empty") : t("flagged-empty")}</p>}
       >
         {(edge) => <QueueLine edge={edge} />}
       </LiveList>

@@ -5,6 +5,7 @@ import { Entrance } from "../components/Entrance";
 import { OtherWays } from "../components/OtherWays";
 import { Page } from "../components/Page";
 import { graphql } from "../gql";
+import { t } from "../words";
 
 const REGISTER = graphql(`
   mutation Register($input: RegisterInput!) {
@@ -17,27 +18,23 @@ const REGISTER = graphql(`
 /** Creates a user with a session. An invitation stands in the fragment; opening the page does not use it up. */
 export default function RegisterPage() {
   const [invitation] = useState(() => window.location.hash.slice(1));
-  if (!HAS_PASSWORDS) return <Elsewhere title="Register" />;
+  if (!HAS_PASSWORDS) return <Elsewhere title={t("register")} />;
   if (REGISTRATION === "closed" || (REGISTRATION === "invited" && !invitation))
     return (
-      <Page title="Register">
-        <p>
-          {REGISTRATION === "closed"
-            ? "Nobody can register on this site."
-            : "Only who is invited can register on this site: open the link of your invitation."}
-        </p>
+      <Page title={t("register")}>
+        <p>{REGISTRATION === "closed" ? t("registration-closed") : t("registration-invited")}</p>
         <OtherWays />
       </Page>
     );
   return (
     <Entrance
-      title="Register"
+      title={t("register")}
       mutation={REGISTER}
       given={invitation ? { invitation } : {}}
-      nameHint="2 to 20 letters, digits, _ and -. Everybody can see it."
-      passwordHint="At least 8 characters."
+      nameHint={t("username-hint")}
+      passwordHint={t("password-hint")}
       password="new-password"
-      other={{ question: "Registered already?", path: "/log-in", name: "Log in" }}
+      other={{ question: t("registered-already"), path: "/log-in", name: t("log-in") }}
     >
       <OtherWays />
     </Entrance>

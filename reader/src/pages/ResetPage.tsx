@@ -11,6 +11,8 @@ import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment } from "../gql";
 import { beginSession } from "../session";
 import { say } from "../status";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const RESET_PASSWORD = graphql(`
   mutation ResetPassword($input: ResetPasswordInput!) {
@@ -37,25 +39,25 @@ export default function ResetPage() {
     if (!user) return;
     beginSession(user.username);
     navigate("/", { replace: true }); // the token is used up
-    say(`Your password is set. You are logged in as ${user.username}.`);
+    say(t("password-set", { name: user.username }));
   }
 
-  if (!HAS_PASSWORDS) return <Elsewhere title="Choose a password" />;
+  if (!HAS_PASSWORDS) return <Elsewhere title={t("choose-password")} />;
   if (!token)
     return (
-      <Page title="Choose a password">
+      <Page title={t("choose-password")}>
         <p>
-          Something is missing in this link: open it as you got it, or <Link href="/forgot">ask for another one</Link>.
+          <Words id="link-incomplete" link={(text) => <Link href="/forgot">{text}</Link>} />
         </p>
       </Page>
     );
   return (
-    <Page title="Choose a password">
-      <Form submit="Set the password" action={send} refusals={refusals} fault={fault}>
+    <Page title={t("choose-password")}>
+      <Form submit={t("set-password")} action={send} refusals={refusals} fault={fault}>
         <Field
           name="newPassword"
-          label="New password"
-          hint="At least 8 characters. All your other sessions end."
+          label={t("new-password")}
+          hint={t("new-password-hint")}
           type="password"
           autoComplete="new-password"
           required

@@ -17,6 +17,8 @@ import { CURSOR_PAGE, cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment, type DocumentType, type FragmentType } from "../gql";
 import { useRoles } from "../roles";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const HOLDERS = graphql(`
   fragment Holders on UserConnection {
@@ -97,7 +99,7 @@ export default function RolesPage() {
   const [result, retry] = usePageQuery(ROLES, variables);
   const renew = useRenewal(ROLES, variables);
   return (
-    <Page title="Roles and groups" isReady={!result.fetching}>
+    <Page title={t("roles-and-groups")} isReady={!result.fetching}>
       <Content result={result} retry={retry}>
         {(data) => <Places key={name} data={data} name={name} renew={() => void renew()} />}
       </Content>
@@ -120,23 +122,23 @@ function Places({ data: { siteModerators, group, groups }, name, renew }: Places
   return (
     <>
       <section className="place" aria-labelledby="whole-site">
-        <h2 id="whole-site">The whole site</h2>
+        <h2 id="whole-site">{t("whole-site")}</h2>
         {siteModerators && <Holders holders={siteModerators} group={null} renew={renew} />}
       </section>
       {isAdmin && (
         <section className="place" aria-labelledby="give">
-          <h2 id="give">Give a role</h2>
+          <h2 id="give">{t("give-role")}</h2>
           <GrantRole onDone={renew} />
         </section>
       )}
       {isAdmin && HAS_PASSWORDS && REGISTRATION === "invited" && <Invite />}
       <section className="place" aria-labelledby="groups">
-        <h2 id="groups">Groups</h2>
+        <h2 id="groups">{t("groups-title")}</h2>
         {isAdmin && <AddGroup onDone={renew} />}
         <FindGroup path={PATH} current={name} />
         {shown.length === 0 && (
           <p className="empty" role="status">
-            {name === null ? "There are no groups yet." : "There is no group of this name."}
+            {name === null ? t("roles-no-groups") : t("no-such-group")}
           </p>
         )}
         {shown.map((each) => (
@@ -168,24 +170,34 @@ function Holders({ holders: masked, group, renew }: HoldersProps) {
   const all = nodes.flatMap(({ id, username, roles }) =>
     roles
       .filter((grant) => (grant.group?.name ?? null) === group)
-      .map((grant) => ({ ...grant, userId: id, username, key: `${id} ${grant.role}` })),
+      .map((grant) => ({
+        ...grant,
+        userId: id,
+        username,
+        key: `${id} ${grant.role}`,
+      })),
   );
-  if (all.length === 0) return <p className="hint">No moderators of its own.</p>;
+  if (all.length === 0) return <p className="hint">{t("no-moderators")}</p>;
   return (
     <>
       <ul className="holders">
         {all.map(({ key, username, role, grantedAt, userId }) => (
           <li key={key}>
             <span>
-              <UserLink username={username} /> is {roleText(role)} since <Time at={grantedAt} />
+              <Words
+                id="is-role-since"
+                user={<UserLink username={username} />}
+                role={roleText(role)}
+                time={<Time at={grantedAt} />}
+              />
             </span>
             {isAdmin && (
               <button
                 type="button"
-                aria-label={`Take the role of ${roleText(role)} from ${username}`}
+                aria-label={t("take-role-from", { role: roleText(role), name: username })}
                 onClick={() => setRevoking(key)}
               >
-                Take the role
+                {t("take-role")}
               </button>
             )}
             {revoking === key && (
@@ -194,7 +206,9 @@ function Holders({ holders: masked, group, renew }: HoldersProps) {
           </li>
         ))}
       </ul>
-      {totalCount > nodes.length && <p className="hint">{totalCount - nodes.length} more are not listed here.</p>}
+      {totalCount > nodes.length && (
+        <p className="hint">{t("more-not-listed", { count: totalCount - nodes.length })}</p>
+      )}
     </>
   );
 }

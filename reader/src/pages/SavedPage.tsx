@@ -9,6 +9,7 @@ import { cursorPages, useCursors } from "../cursors";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import { useSession } from "../session";
+import { t } from "../words";
 
 const SAVED = graphql(`
   query Saved($first: Int, $after: String, $last: Int, $before: String) {
@@ -38,8 +39,8 @@ const SAVED = graphql(`
 export default function SavedPage() {
   if (useSession() === null) {
     return (
-      <Page title="Saved">
-        <LogInFirst reason="What you save by the menu of a line is listed here, for you alone." />
+      <Page title={t("saved-title")}>
+        <LogInFirst reason={t("saved-first")} />
       </Page>
     );
   }
@@ -49,8 +50,8 @@ export default function SavedPage() {
 function Saved() {
   const [result, retry] = usePageQuery(SAVED, useCursors());
   return (
-    <Page title="Saved" isReady={!result.fetching}>
-      <p className="filter">Only you see what you have saved.</p>
+    <Page title={t("saved-title")} isReady={!result.fetching}>
+      <p className="filter">{t("saved-only-you")}</p>
       <Content result={result} retry={retry}>
         {({ home }) =>
           home && (
@@ -58,9 +59,9 @@ function Saved() {
               <LiveList
                 items={home.saved.nodes}
                 idOf={({ id }) => id}
-                one="text"
+                news="new-texts"
                 className="items"
-                empty={<p className="empty">Nothing is saved. The menu of each line has Save.</p>}
+                empty={<p className="empty">{t("nothing-saved")}</p>}
               >
                 {(node) =>
                   node.__typename === "Article" ? <ArticleLine article={node} /> : <CommentLine comment={node} />

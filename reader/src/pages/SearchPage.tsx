@@ -12,12 +12,13 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { Tabs } from "../components/Tabs";
 import { Time } from "../components/Time";
-import { withSeparators } from "../counts";
 import { cursorPages, useCursors } from "../cursors";
 import { FollowButton } from "../follows";
 import { usePageQuery } from "../frame";
 import { graphql, readFragment, type DocumentType, type FragmentType } from "../gql";
 import type { SearchKind, SearchOrder } from "../gql/graphql";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const MATCH = graphql(`
   fragment Match on SearchEdge {
@@ -86,16 +87,16 @@ const SEARCH = graphql(`
 const TEXTS: SearchKind[] = ["ARTICLE", "COMMENT"];
 
 const KINDS: { kind: SearchKind | null; name: string }[] = [
-  { kind: null, name: "Everything" },
-  { kind: "ARTICLE", name: "Articles" },
-  { kind: "COMMENT", name: "Comments" },
-  { kind: "USER", name: "Users" },
+  { kind: null, name: "find-everything" },
+  { kind: "ARTICLE", name: "find-articles" },
+  { kind: "COMMENT", name: "find-comments" },
+  { kind: "USER", name: "find-users" },
 ];
 
 const ORDERS: { order: SearchOrder; name: string }[] = [
-  { order: "RELEVANCE", name: "Best match" },
-  { order: "NEWEST", name: "Newest" },
-  { order: "VOTES", name: "Most votes" },
+  { order: "RELEVANCE", name: "best-match" },
+  { order: "NEWEST", name: "matches-newest" },
+  { order: "VOTES", name: "most-votes" },
 ];
 
 const MOST_MATCHES = 10_000;
@@ -132,12 +133,9 @@ function Search(request: SearchRequest) {
   const variables = { isAsked, hasPeople, query: q, kinds: kind ? [kind] : TEXTS, order, ...cursors };
   const [result, retry] = usePageQuery(SEARCH, variables);
   return (
-    <Page title={q ? `Search: ${q}` : "Search"} isReady={!result.fetching}>
+    <Page title={q ? t("search-title", { words: q }) : t("search")} isReady={!result.fetching}>
       {q === "" ? (
-        <p className="empty">
-          Type words into the search box. What you find has all of them; “words in quotation marks” stand there as they
-          are.
-        </p>
+        <p className="empty">{t("search-hint")}</p>
       ) : (
         <>
           <Filters {...request} />
@@ -156,19 +154,19 @@ function Search(request: SearchRequest) {
 
 function Filters(request: SearchRequest) {
   const kinds = KINDS.map(({ kind, name }) => ({
-    name,
+    name: t(name),
     path: pathOf({ ...request, kind }),
     isCurrent: kind === request.kind,
   }));
   const orders = ORDERS.map(({ order, name }) => ({
-    name,
+    name: t(name),
     path: pathOf({ ...request, order }),
     isCurrent: order === request.order,
   }));
   return (
     <div className="lists filters">
-      <Tabs label="What to find" tabs={kinds} />
-      <Tabs label="Order" tabs={orders} />
+      <Tabs label={t("what-to-find")} tabs={kinds} />
+      <Tabs label={t("search-order")} tabs={orders} />
     </div>
   );
 }
@@ -179,9 +177,9 @@ const isUnavailable = (error: CombinedError | undefined): boolean =>
 function Unavailable({ retry }: { retry: () => void }) {
   return (
     <div className="fault" role="alert">
-      <p>The search is not available. This site has no database to search in, or it does not answer at the moment.</p>
+      <p>{t("search-unavailable")}</p>
       <button type="button" onClick={retry}>
-        Try again
+        {t("try-again")}
       </button>
     </div>
   );
@@ -206,25 +204,29 @@ function Found({ found, people, request }: FoundProps) {
         {countOf(totalCount, Boolean(people?.totalCount))}
         {suggestion !== null && (
           <>
-            {" Did you mean "}
-            <Link href={pathOf({ ...request, q: suggestion })}>
-              <bdi>{suggestion}</bdi>
-            </Link>
-            ?
+            {" "}
+            <Words
+              id="did-you-mean"
+              link={
+                <Link href={pathOf({ ...request, q: suggestion })}>
+                  <bdi>{suggestion}</bdi>
+                </Link>
+              }
+            />
           </>
         )}
       </p>
       {people && people.totalCount > 0 && (
-        <section className="people-found" aria-label="Users">
+        <section className="people-found" aria-label={t("users-found")}>
           {people.edges.map((edge) => (
             <Match key={nodeOf(edge).id} match={edge} />
           ))}
           {people.totalCount > people.edges.length && (
-            <Link href={pathOf({ ...request, kind: "USER" })}>All {withSeparators(people.totalCount)} users</Link>
+            <Link href={pathOf({ ...request, kind: "USER" })}>{t("all-users", { count: people.totalCount })}</Link>
           )}
         </section>
       )}
-      <LiveList items={edges} idOf={(edge) => nodeOf(edge).id} one="match" className="items">
+      <LiveList items={edges} idOf={(edge) => nodeOf(edge).id} news="new-matches" className="items">
         {(edge) => <Match match={edge} />}
       </LiveList>
       <Pager {...cursorPages("/search", pageInfo, parametersOf(request))} />
@@ -235,10 +237,8 @@ function Found({ found, people, request }: FoundProps) {
 const nodeOf = (match: FragmentType<typeof MATCH>) => readFragment(MATCH, match).node;
 
 function countOf(total: number, hasPeople: boolean): string {
-  if (total === 0)
-    return hasPeople ? "No article and no comment has all of these words." : "Nothing has all of these words.";
-  if (total >= MOST_MATCHES) return `More than ${MOST_MATCHES.toLocaleString("en")} matches.`;
-  return total === 1 ? "1 match." : `${total.toLocaleString("en")} matches.`;
+  if (total === 0) return t(hasPeople ? "found-no-text" : "found-nothing");
+  return total >= MOST_MATCHES ? t("found-many", { count: MOST_MATCHES }) : t("found", { count: total });
 }
 
 function Match({ match: masked }: { match: FragmentType<typeof MATCH> }) {
@@ -264,12 +264,12 @@ interface PersonProps {
 function Person({ user, shown }: PersonProps) {
   const { username, karma, joinedAt } = user;
   return (
-    <article className="person" data-item="" tabIndex={-1} aria-label={`User ${username}`}>
+    <article className="person" data-item="" tabIndex={-1} aria-label={t("user-name", { name: username })}>
       <Link href={userPath(username)} className="user" aria-keyshortcuts="o">
         <bdi>{shown}</bdi>
       </Link>{" "}
       <span className="details">
-        {karma} karma, joined <Time at={joinedAt} />
+        <Words id="karma-joined" karma={karma} time={<Time at={joinedAt} />} />
       </span>
       {!user.viewerIsBlocking && <FollowButton user={user} />}
     </article>

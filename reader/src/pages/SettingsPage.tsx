@@ -16,6 +16,7 @@ import { graphql, readFragment } from "../gql";
 import type { SettingsPageQuery } from "../gql/graphql";
 import { useSession, type Session } from "../session";
 import { say } from "../status";
+import { t } from "../words";
 
 const SETTINGS_PAGE = graphql(`
   query SettingsPage {
@@ -64,12 +65,12 @@ export default function SettingsPage() {
   const again = () => renew({ requestPolicy: "network-only" });
   if (!session)
     return (
-      <Page title="Settings">
-        <LogInFirst reason="Here you edit your profile, and see where you are logged in." />
+      <Page title={t("settings")}>
+        <LogInFirst reason={t("settings-first")} />
       </Page>
     );
   return (
-    <Page title="Settings">
+    <Page title={t("settings")}>
       {data?.viewer && <ProfileForm key={session.username} user={data.viewer} />}
       {account && proof && (
         <>
@@ -106,13 +107,13 @@ function ChangePassword({ session, proof }: { session: Session; proof: Proof }) 
     setRefusals((readFragment(REFUSED, data?.changePassword?.userErrors) ?? []).map(ofProof(proof)));
     if (!data?.changePassword?.user) return;
     section.current?.querySelector("form")?.reset();
-    say("Your password is changed. Your other sessions have ended.");
+    say(t("password-changed"));
   }
 
   return (
     <section ref={section} aria-labelledby="password">
-      <h2 id="password">Change the password</h2>
-      <Form submit="Change the password" action={send} refusals={refusals} fault={fault}>
+      <h2 id="password">{t("change-password")}</h2>
+      <Form submit={t("change-password")} action={send} refusals={refusals} fault={fault}>
         <PasswordFields username={session.username} />
       </Form>
     </section>
@@ -123,12 +124,18 @@ function ChangePassword({ session, proof }: { session: Session; proof: Proof }) 
 function PasswordFields({ username }: { username: string }) {
   return (
     <>
-      <Field name="username" label="Name" autoComplete="username" defaultValue={username} readOnly />
-      <Field name="currentPassword" label="Current password" type="password" autoComplete="current-password" required />
+      <Field name="username" label={t("name")} autoComplete="username" defaultValue={username} readOnly />
+      <Field
+        name="currentPassword"
+        label={t("current-password")}
+        type="password"
+        autoComplete="current-password"
+        required
+      />
       <Field
         name="newPassword"
-        label="New password"
-        hint="At least 8 characters. All your other sessions end."
+        label={t("new-password")}
+        hint={t("new-password-hint")}
         type="password"
         autoComplete="new-password"
         required

@@ -8,7 +8,7 @@ import { Pager } from "../components/Pager";
 import { PAGE_SIZE } from "../components/RankedArticles";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
-import { PERIODS, useSince } from "../periods";
+import { PERIODS, periodTexts, useSince } from "../periods";
 import { NotFound } from "./NotFound";
 
 const TOP = graphql(`
@@ -32,6 +32,7 @@ export default function TopPage() {
 
 function Top({ period }: { period: string }) {
   const path = `/top/${period}`;
+  const texts = periodTexts(period);
   const parameters = new URLSearchParams(useSearch());
   const after = parameters.get("after");
   const place = Math.max(1, Number.parseInt(parameters.get("from") ?? "", 10) || 1);
@@ -40,18 +41,13 @@ function Top({ period }: { period: string }) {
   const [result, retry] = usePageQuery(TOP, variables);
   const renew = useRenewal(TOP, variables);
   return (
-    <Page title={`Top of the ${period}`} isHeadingShown={false} isReady={!result.fetching}>
+    <Page title={texts.label} isHeadingShown={false} isReady={!result.fetching}>
       <Lists path={path} />
       <Content result={result} retry={retry}>
         {({ articles }) =>
           articles && (
             <>
-              <Articles
-                articles={articles}
-                firstRank={place}
-                renew={renew}
-                empty={`Nothing was posted in this ${period}.`}
-              />
+              <Articles articles={articles} firstRank={place} renew={renew} empty={texts.empty} />
               <Pager previous={after === null ? null : path} next={nextPath(path, since, place, articles.pageInfo)} />
             </>
           )

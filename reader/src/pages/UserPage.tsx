@@ -14,7 +14,6 @@ import { Pager } from "../components/Pager";
 import { Tabs } from "../components/Tabs";
 import { Time } from "../components/Time";
 import { Why } from "../components/Why";
-import { counted } from "../counts";
 import { cursorPages, useCursors } from "../cursors";
 import { FollowButton } from "../follows";
 import { usePageQuery } from "../frame";
@@ -22,6 +21,8 @@ import { graphql, readFragment, type FragmentType } from "../gql";
 import { useSession } from "../session";
 import { fullTime } from "../times";
 import { NotFound } from "./NotFound";
+import { t } from "../words";
+import { Words } from "../components/Words";
 
 const PROFILE = graphql(`
   fragment Profile on User {
@@ -143,7 +144,7 @@ function ArticlesOf({ username }: PartProps) {
     <Profile username={username} response={response}>
       {({ articles }) => (
         <>
-          <Articles articles={articles} empty="No articles yet." />
+          <Articles articles={articles} empty={t("no-articles-yet")} />
           <Pager {...cursorPages(userPath(username), articles.pageInfo)} />
         </>
       )}
@@ -160,9 +161,9 @@ function CommentsOf({ username }: PartProps) {
           <LiveList
             items={nodes}
             idOf={({ id }) => id}
-            one="comment"
+            news="new-comments"
             className="items"
-            empty={<p className="empty">No comments yet.</p>}
+            empty={<p className="empty">{t("no-comments-yet")}</p>}
           >
             {(comment) => <CommentLine comment={comment} />}
           </LiveList>
@@ -177,7 +178,9 @@ function FollowersOf({ username }: PartProps) {
   const response = usePageQuery(USER_FOLLOWERS, { username, ...useCursors() });
   return (
     <Profile username={username} part="followers" response={response}>
-      {({ people }) => <People people={people} path={`${userPath(username)}/followers`} empty="No followers yet." />}
+      {({ people }) => (
+        <People people={people} path={`${userPath(username)}/followers`} empty={t("no-followers-yet")} />
+      )}
     </Profile>
   );
 }
@@ -186,7 +189,7 @@ function FollowingOf({ username }: PartProps) {
   const response = usePageQuery(USER_FOLLOWING, { username, ...useCursors() });
   return (
     <Profile username={username} part="following" response={response}>
-      {({ people }) => <People people={people} path={`${userPath(username)}/following`} empty="Follows nobody yet." />}
+      {({ people }) => <People people={people} path={`${userPath(username)}/following`} empty={t("follows-nobody")} />}
     </Profile>
   );
 }
@@ -228,32 +231,32 @@ function Profile<User extends FragmentType<typeof PROFILE>>(props: ProfileProps<
                   </p>
                 )}
                 <p>
-                  <strong>{profile.karma}</strong> karma
+                  <Words id="karma-strong" karma={profile.karma} strong={(text) => <strong>{text}</strong>} />
                 </p>
                 <p>
-                  Joined <Time at={profile.joinedAt} />
+                  <Words id="joined-at" time={<Time at={profile.joinedAt} />} />
                 </p>
                 {!profile.viewerIsBlocking && <FollowButton user={profile} />}
                 <BlockButton user={profile} />
                 {session?.username === profile.username && (
                   <>
-                    <Link href="/settings">Settings</Link>
-                    <Link href="/saved">Saved</Link>
-                    <Link href="/hidden">Hidden</Link>
-                    <Link href="/blocked">Blocked</Link>
-                    <Link href="/held">Held texts</Link>
+                    <Link href="/settings">{t("settings-link")}</Link>
+                    <Link href="/saved">{t("saved-link")}</Link>
+                    <Link href="/hidden">{t("hidden-link")}</Link>
+                    <Link href="/blocked">{t("blocked-link")}</Link>
+                    <Link href="/held">{t("held-link")}</Link>
                   </>
                 )}
-                <a href={`${userPath(profile.username).slice(1)}/rss.xml`}>RSS</a>
+                <a href={`${userPath(profile.username).slice(1)}/rss.xml`}>{t("rss")}</a>
               </div>
               {profile.about && (
-                <section className="about" aria-label={`About ${profile.username}`}>
+                <section className="about" aria-label={t("about-user", { name: profile.username })}>
                   <Markdown text={profile.about} />
                 </section>
               )}
               {profile.isBanned && <Banned userId={profile.id} until={profile.bannedUntil} />}
               <div className="lists">
-                <Tabs label="Parts" tabs={tabsOf(profile, props.part ?? "")} />
+                <Tabs label={t("parts")} tabs={tabsOf(profile, props.part ?? "")} />
               </div>
               {props.children(user)}
             </>
@@ -266,10 +269,10 @@ function Profile<User extends FragmentType<typeof PROFILE>>(props: ProfileProps<
 
 /** Says that a user is banned from the whole site; until when only to those who are told. */
 function Banned({ userId, until }: { userId: string; until: string | null }) {
-  const end = until ? ` until ${fullTime(Date.parse(until))}` : "";
+  const said = until ? t("banned-until", { until: fullTime(Date.parse(until)) }) : t("banned");
   return (
     <p className="notice">
-      <Why said={`Banned from this site${end}`} subject={userId} />
+      <Why said={said} subject={userId} />
     </p>
   );
 }
@@ -288,10 +291,10 @@ function tabsOf({ username, followers, following }: Counts, part: string) {
     isCurrent: part === of,
   });
   return [
-    tab("Articles", ""),
-    tab("Comments", "comments"),
-    tab(counted(followers.totalCount, "follower"), "followers"),
-    tab(`${following.totalCount} following`, "following"),
+    tab(t("user-articles"), ""),
+    tab(t("user-comments"), "comments"),
+    tab(t("followers", { count: followers.totalCount }), "followers"),
+    tab(t("following-count", { count: following.totalCount }), "following"),
   ];
 }
 
@@ -308,7 +311,7 @@ function People({ people, path, empty }: PeopleProps) {
       <LiveList
         items={nodes}
         idOf={({ id }) => id}
-        one="user"
+        news="new-users"
         className="people"
         row={{ "data-item": "", tabIndex: -1 }}
         empty={<p className="empty">{empty}</p>}
@@ -318,7 +321,7 @@ function People({ people, path, empty }: PeopleProps) {
             <Link href={userPath(user.username)} className="user" aria-keyshortcuts="o">
               <bdi>{user.username}</bdi>
             </Link>{" "}
-            <span>{user.karma} karma</span>
+            <span>{t("karma-of", { karma: user.karma })}</span>
             {!user.viewerIsBlocking && <FollowButton user={user} />}
           </>
         )}

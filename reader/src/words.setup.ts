@@ -1,0 +1,5 @@
+// The unit tests speak English.
+import { readFileSync } from "node:fs";
+import { take } from "./words";
+
+take(readFileSync("../server/words/en.ftl", "utf8")); // from the folder of the reader, where they run

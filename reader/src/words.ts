@@ -1,0 +1,56 @@
+import { FluentBundle, FluentResource } from "@fluent/bundle";
+import { pause } from "./network";
+
+// The texts of the pages: server/words has them in the format of Fluent, and the server sends those of the page's language.
+
+const root = globalThis.document?.documentElement;
+
+/** The language of the page, such as `de`, and its direction. */
+export const LANGUAGE = root?.lang || "en";
+const IS_RIGHT_TO_LEFT = root?.dir === "rtl";
+
+/** What is given for the variables of a text. Numbers are written as the language has them. */
+export type Given = Record<string, string | number>;
+
+// Names and titles stand in texts of the other direction where they belong.
+const bundle = new FluentBundle(LANGUAGE, { useIsolating: IS_RIGHT_TO_LEFT });
+
+/** Takes the texts of a file. */
+export function take(source: string): void {
+  bundle.addResource(new FluentResource(source), { allowOverrides: true });
+}
+
+/** A text. What is missing in it is an error, which the tests find. */
+export function t(id: string, given?: Given): string {
+  const pattern = bundle.getMessage(id)?.value;
+  if (!pattern) throw new Error(`there is no text ${id}`);
+  return bundle.formatPattern(pattern, given);
+}
+
+export const hasText = (id: string): boolean => bundle.hasMessage(id);
+
+/** Loads the texts, before anything is drawn. src/before-paint.js has asked for them. It waits for the network. */
+export async function loadWords(): Promise<void> {
+  const address = document.querySelector<HTMLMetaElement>("meta[name=upvote-words]")?.content;
+  if (address) take(await textOf(address));
+  else if (import.meta.env.DEV) take((await import("../../server/words/en.ftl?raw")).default); // Vite's page names none
+}
+
+async function textOf(address: string): Promise<string> {
+  for (let attempts = 0; ; attempts++) {
+    try {
+      const response = await ((attempts === 0 && window.upvoteWords) || fetch(address));
+      if (response.ok) return await response.text();
+    } catch {
+      // The network is not there.
+    }
+    await pause(attempts);
+  }
+}
+
+declare global {
+  interface Window {
+    /** The texts of the page, on their way. */
+    upvoteWords?: Promise<Response>;
+  }
+}

@@ -1,1 +1,0 @@
-try{let e=localStorage.getItem(`upvote-theme`);(e===`dark`||e===`light`)&&(document.documentElement.dataset.theme=e),localStorage.getItem(`upvote-session`)&&(document.documentElement.dataset.session=``)}catch{}

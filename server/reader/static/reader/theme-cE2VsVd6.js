@@ -1,0 +1,1 @@
+try{let e=localStorage.getItem(`upvote-theme`);(e===`dark`||e===`light`)&&(document.documentElement.dataset.theme=e),localStorage.getItem(`upvote-session`)&&(document.documentElement.dataset.session=``)}catch{}const words=document.querySelector(`meta[name=upvote-words]`);words&&(window.upvoteWords=fetch(words.content),window.upvoteWords.catch(()=>{}));

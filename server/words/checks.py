@@ -1,0 +1,93 @@
+"""Checks the texts of the operator. What is wrong is said with its line."""
+
+import re
+from collections.abc import Mapping
+
+from babel import Locale, UnknownLocaleError
+from fluent.runtime.errors import FluentFormatError
+from fluent.syntax import FluentParser, ast
+
+from server.branding.checks import WrongFile, text
+from server.words.files import DEFAULT, Entries, Node, built_in, default_entries, node_of, used_in
+from server.words.words import Words
+
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+
+
+def own_entries(name: str, body: bytes) -> Entries:
+    """
+    The texts in a file of the operator's, such as `words.ftl` or `de.ftl`.
+
+    Raises:
+        WrongFile: it is not Fluent, names no language, or has a text, a variable or an element that pages do not have.
+    """
+    language = name.removesuffix(".ftl")
+    if name != "words.ftl" and not is_language(language):
+        raise WrongFile(f"there is no language {language}")
+    source = text(body)
+    nodes = {("-" * isinstance(node, ast.Term)) + node.id.name: node for node in _parsed(source)}
+    own = {each: source[start_of(node) - each.startswith("-") : end_of(node)].rstrip() for each, node in nodes.items()}
+    known = default_entries(DEFAULT)
+    words = Words(DEFAULT, {**known, **own})
+    for each, node in nodes.items():
+        if fault := _fault_of(each, node, known, words):
+            raise WrongFile(fault, _line(source, start_of(node)))
+    return own
+
+
+def is_language(code: str) -> bool:
+    """Whether a code is that of a language whose plurals and dates are known, such as `de` or `pt-BR`."""
+    try:
+        return bool(LANGUAGE.fullmatch(code)) and Locale.parse(code, sep="-") is not None
+    except (UnknownLocaleError, ValueError):
+        return False
+
+
+def start_of(node: Node) -> int:
+    """Where the name of an entry begins in its file."""
+    return node.id.span.start if node.id.span else 0
+
+
+def end_of(node: Node) -> int | None:
+    return node.span.end if node.span else None
+
+
+def _parsed(source: str) -> list[Node]:
+    nodes = FluentParser().parse(source).body
+    for node in nodes:
+        if isinstance(node, ast.Junk):
+            fault = node.annotations[0]
+            raise WrongFile(f"it is not Fluent: {fault.message}", _line(source, fault.span.start if fault.span else 0))
+    return [node for node in nodes if isinstance(node, Node)]
+
+
+def _fault_of(name: str, node: Node, known: Mapping[str, str], words: Words) -> str:
+    """What is wrong with an operator's text; "" if nothing is."""
+    if isinstance(node, ast.Term):
+        return ""
+    if name not in known:
+        return f"there is no text {name}"
+    if node.value is None:
+        return f"{name} has no text"
+    used, usual = used_in(node), used_in(node_of(known[name]))
+    if unknown := used.variables - usual.variables - _variables_elsewhere(name):
+        return f"{name} has no variable ${min(unknown)}"
+    if unknown := used.elements - usual.elements:
+        return f"{name} has no element <{min(unknown)}>"
+    try:
+        words(name, **dict.fromkeys(used.variables, 1))
+    except RecursionError:
+        return f"{name} refers to itself"
+    except (FluentFormatError, LookupError) as error:
+        return f"{name}: {error}"
+    return ""
+
+
+def _variables_elsewhere(name: str) -> set[str]:
+    """Those that a text has in other languages that come along: in English the server itself says why it refuses."""
+    others = [default_entries(code).get(name) for code in built_in() if code != DEFAULT]
+    return {variable for other in others if other for variable in used_in(node_of(other)).variables}
+
+
+def _line(source: str, position: int) -> int:
+    return source.count("\n", 0, position) + 1

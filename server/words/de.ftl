@@ -1,0 +1,1006 @@
+# Die Texte der Seiten auf Deutsch. Sie sprechen niemanden mit „du“ oder „Sie“ an.
+
+## What is around each page
+language-offer = Diese Seite gibt es auch auf Deutsch.
+site = Website
+nav-all = Alles
+nav-groups = Gruppen
+nav-feed = Feed
+nav-post = Schreiben
+nav-moderation = Moderation
+skip = Zum Inhalt springen
+keyboard = Tastatur
+footer-comments = Kommentare
+moderation-log = Moderationsprotokoll
+page-about = Über uns
+page-rules = Regeln
+page-privacy = Datenschutz
+page-legal = Impressum
+welcome-about = Mehr dazu
+rss = RSS
+graphql = GraphQL
+search = Suche
+log-in = Anmelden
+log-out = Abmelden
+register = Registrieren
+inbox = Posteingang
+unseen-word = neu
+waiting-word = wartend
+theme-dark = Dunkles Design verwenden
+theme-light = Helles Design verwenden
+logged-out = Abgemeldet.
+logged-in-as = Angemeldet als { $name }.
+still-logged-in = Die Abmeldung ist nicht gelungen. { $reason }
+keys-not-shown = Die Tasten können nicht angezeigt werden: Der Server ist nicht erreichbar.
+needs-script = Diese Seite braucht JavaScript.
+votes-need-script = Abstimmen und Kommentieren brauchen JavaScript.
+dismiss = Schließen
+undo = Rückgängig
+loading = Wird geladen …
+try-again = Noch einmal versuchen
+not-loaded = Diese Seite konnte nicht geladen werden.
+cancel = Abbrechen
+close = Schließen
+more = Mehr
+more-about = Mehr: { $name }
+delete = Löschen
+deleted = Gelöscht
+save = Speichern
+preview = Vorschau
+title-of-page = { $title }, Seite { $page }
+pages = Seiten
+previous = ← Zurück
+next = Weiter →
+not-found = Nicht gefunden
+not-found-text = Unter dieser Adresse gibt es nichts. Zur <link>Startseite</link>.
+go-to-front-page = Zur <link>Startseite</link>.
+new-order = Neue Reihenfolge
+
+## Times
+just-now = gerade eben
+minutes-ago =
+    { $count ->
+        [one] vor { $count } Minute
+       *[other] vor { $count } Minuten
+    }
+hours-ago =
+    { $count ->
+        [one] vor { $count } Stunde
+       *[other] vor { $count } Stunden
+    }
+days-ago =
+    { $count ->
+        [one] vor { $count } Tag
+       *[other] vor { $count } Tagen
+    }
+months-ago =
+    { $count ->
+        [one] vor { $count } Monat
+       *[other] vor { $count } Monaten
+    }
+years-ago =
+    { $count ->
+        [one] vor { $count } Jahr
+       *[other] vor { $count } Jahren
+    }
+edited-at = bearbeitet <time/>
+joined-at = Dabei seit: <time/>
+karma-joined = { $karma } Karma, dabei seit: <time/>
+joined-lower = dabei seit: <time/>
+
+## Counts
+number = { $count }
+votes =
+    { $count ->
+        [one] { $count } Stimme
+       *[other] { $count } Stimmen
+    }
+comments =
+    { $count ->
+        [one] { $count } Kommentar
+       *[other] { $count } Kommentare
+    }
+articles =
+    { $count ->
+        [one] { $count } Artikel
+       *[other] { $count } Artikel
+    }
+followers =
+    { $count ->
+        [one] { $count } Follower
+       *[other] { $count } Follower
+    }
+following-count = folgt { $count }
+replies =
+    { $count ->
+        [one] { $count } Antwort
+       *[other] { $count } Antworten
+    }
+more-replies =
+    { $count ->
+        [one] { $count } weitere Antwort
+       *[other] { $count } weitere Antworten
+    }
+flags =
+    { $count ->
+        [one] { $count } Meldung
+       *[other] { $count } Meldungen
+    }
+karma-of = { $karma } Karma
+karma-strong = <strong>{ $karma }</strong> Karma
+articles-and-followers = { $articles }, { $followers }
+new-articles =
+    { $count ->
+        [one] { $count } neuer Artikel
+       *[other] { $count } neue Artikel
+    }
+new-comments =
+    { $count ->
+        [one] { $count } neuer Kommentar
+       *[other] { $count } neue Kommentare
+    }
+new-users =
+    { $count ->
+        [one] { $count } neues Mitglied
+       *[other] { $count } neue Mitglieder
+    }
+new-groups =
+    { $count ->
+        [one] { $count } neue Gruppe
+       *[other] { $count } neue Gruppen
+    }
+new-texts =
+    { $count ->
+        [one] { $count } neuer Text
+       *[other] { $count } neue Texte
+    }
+new-notifications =
+    { $count ->
+        [one] { $count } neue Nachricht
+       *[other] { $count } neue Nachrichten
+    }
+new-actions =
+    { $count ->
+        [one] { $count } neue Maßnahme
+       *[other] { $count } neue Maßnahmen
+    }
+new-things =
+    { $count ->
+        [one] { $count } neuer Eintrag
+       *[other] { $count } neue Einträge
+    }
+new-matches =
+    { $count ->
+        [one] { $count } neuer Treffer
+       *[other] { $count } neue Treffer
+    }
+new-appeals =
+    { $count ->
+        [one] { $count } neuer Einspruch
+       *[other] { $count } neue Einsprüche
+    }
+comments-new = , { $count } neu
+
+## Orders and lists of articles
+lists = Listen
+orders = Reihenfolgen
+top = Die meisten Stimmen
+order-score = Punkte
+order-score-title = Artikel nach Punkten
+order-score-what = Was neu ist und Stimmen hat; jede Stimme zählt gleich viel.
+order-time = Neu
+order-time-title = Neue Artikel
+order-time-what = Das Neueste zuerst.
+order-hot = Angesagt
+order-hot-title = Angesagte Artikel
+order-hot-what = Was neu ist und Stimmen hat; die ersten Stimmen zählen am meisten.
+order-gravity = Schwerkraft
+order-gravity-title = Artikel nach Schwerkraft
+order-gravity-what = Stimmen gemessen am Alter; mit der Zeit sinkt alles.
+order-active = Aktiv
+order-active-title = Aktive Artikel
+order-active-what = Was gerade kommentiert wurde.
+order-best = Beste
+order-best-title = Beste Artikel
+order-best-what = Wofür fast alle stimmen, egal wie alt.
+order-votes = Stimmen
+order-votes-title = Artikel mit den meisten Stimmen
+order-votes-what = Die meisten Stimmen aller Zeiten.
+order-controversial = Umstritten
+order-controversial-title = Umstrittene Artikel
+order-controversial-what = Viele Stimmen, ebenso viele dagegen wie dafür.
+list-day = Tag
+list-day-title = Tag: die meisten Stimmen
+list-day-lower = die meisten Stimmen des Tages
+list-day-empty = An diesem Tag wurde nichts geschrieben.
+list-week = Woche
+list-week-title = Woche: die meisten Stimmen
+list-week-lower = die meisten Stimmen der Woche
+list-week-empty = In dieser Woche wurde nichts geschrieben.
+list-month = Monat
+list-month-title = Monat: die meisten Stimmen
+list-month-lower = die meisten Stimmen des Monats
+list-month-empty = In diesem Monat wurde nichts geschrieben.
+list-good = Gute
+list-good-title = Gute Artikel
+list-good-of-day = Gute Artikel vom { $day }
+list-good-day = Tag (UTC)
+list-good-empty = Noch kein Artikel hat genügend Stimmen.
+no-articles = Hier gibt es noch keine Artikel.
+
+## An article and its comments
+vote-up = Dafür stimmen
+vote-down = Dagegen stimmen
+voting-closed = Die Abstimmung ist beendet
+voting-locked = Der Artikel ist geschlossen
+sentence = { $text }.
+vote-not-counted = Die Stimme wurde nicht gezählt. { $reason }
+log-in-to-vote = Zum Abstimmen bitte anmelden.
+discuss = diskutieren
+deleted-title = Gelöscht: { $title }
+article = Artikel
+comment = Kommentar
+article-locked = Dieser Artikel ist geschlossen
+article-locked-rest = Er nimmt keine Stimmen und keine Kommentare an.
+article-locked-hint = Der Artikel ist geschlossen: Er nimmt keine Kommentare an.
+article-closed-hint = Der Artikel nimmt keine Kommentare mehr an.
+article-removed = Die Moderation hat diesen Artikel entfernt
+article-waits = Dieser Artikel wartet auf die Moderation
+article-deleted = Dieser Artikel wurde gelöscht.
+only-you-see = Nur Verfasser und Moderation sehen ihn.
+only-poster-sees = Nur Verfasser und Moderation sehen ihn.
+edit = Bearbeiten
+delete-article-question = Diesen Artikel löschen?
+delete-article-consequence = Er wird mit allen Kommentaren gelöscht und kann nicht wiederhergestellt werden.
+article-not-deleted = Der Artikel wurde nicht gelöscht. { $reason }
+own-article-deleted = Der Artikel ist gelöscht.
+order-of-comments = Reihenfolge der Kommentare
+comments-best = Beste
+comments-votes = Stimmen
+comments-newest = Neueste
+comments-oldest = Älteste
+comments-controversial = Umstritten
+first-comments = Die ersten Kommentare
+more-comments = Weitere Kommentare
+no-comments = Es gibt noch keine Kommentare.
+log-in-to-comment = <link>Anmelden</link>, um zu kommentieren.
+your-comment = Kommentar
+comment-by = Kommentar von { $name }
+comment-by-title = Kommentar von { $name }
+nobody = niemandem
+comment-removed-name = entfernter Kommentar
+comment-deleted-name = gelöschter Kommentar
+absent-removed = entfernt
+absent-deleted = gelöscht
+comment-deleted = Dieser Kommentar wurde gelöscht
+comment-removed = Dieser Kommentar wurde von der Moderation entfernt
+comment-waits = Dieser Kommentar wartet auf die Moderation
+comment-without-text = Dieser Kommentar hat keinen Text
+only-you-read = Nur Verfasser und Moderation lesen ihn.
+only-poster-reads = Nur Verfasser und Moderation lesen ihn.
+fold = Einklappen
+fold-name = { $name } mit Antworten anzeigen
+unfold-key = Ausklappen (x)
+fold-key = Einklappen (x)
+only-this-comment = Nur dieser Kommentar und die Antworten darauf
+poster = Verfasser
+badge-new = neu
+in-reply-to = Antwort auf
+you-block = <name/> ist blockiert.
+show-text = Text anzeigen
+hide-text = Text ausblenden
+named-action = { $action }: { $name }
+reply = Antworten
+reply-to = Antwort an { $name }
+reply-to-comment = Antwort auf diesen Kommentar
+your-reply = Zur Antwort
+log-in-to-reply = Zum Antworten bitte anmelden.
+comment-verb = Kommentieren
+comment-is-deleted = Der Kommentar ist gelöscht.
+comment-not-deleted = Der Kommentar wurde nicht gelöscht. { $reason }
+delete-comment-question = Den Kommentar löschen?
+delete-comment-consequence = Text und Name werden entfernt. Die Antworten darauf bleiben.
+comment-held = Der Kommentar wartet auf die Moderation. Bis dahin sehen ihn nur Verfasser und Moderation.
+comment-posted-before = Dieser Kommentar wurde bereits abgeschickt und inzwischen gelöscht.
+comment-changed = Der Kommentar ist geändert.
+edit-comment = Kommentar bearbeiten
+comments-further-down =
+    { $count ->
+        [one] { $count } neuer Kommentar steht weiter unten.
+       *[other] { $count } neue Kommentare stehen weiter unten.
+    }
+comments-since-visit =
+    { $count ->
+        [one] { $count } Kommentar seit dem letzten Besuch
+       *[other] { $count } Kommentare seit dem letzten Besuch
+    }
+next-new-comment = Nächster neuer Kommentar (w)
+next-new = Nächster
+comment-on = zu <article/>
+comment-on-title = Kommentar zu { $title }
+comment-on-link = Kommentar zu <link/>
+one-comment = Ein Kommentar und die Antworten darauf
+the-article = Der Artikel
+all-comments-count = Alle { $count } Kommentare
+comments-above =
+    { $count ->
+        [one] { $count } Kommentar darüber
+       *[other] { $count } Kommentare darüber
+    }
+same-link-before = Derselbe Link wurde schon einmal geschrieben: <link/>
+article-gone = Dieser Artikel wurde mit seinen Kommentaren gelöscht oder entfernt. Zur <link>Startseite</link>.
+removed = Entfernt
+comment-removed-by-moderator = Die Moderation hat diesen Kommentar entfernt
+what-moderators-did = Was die Moderation getan hat
+host-and-poster = { $host }, geschrieben von { $name }
+posted-by = geschrieben von { $name }
+
+## Comments of the site
+comments-title = Kommentare
+comments-in = Kommentare in { $group }
+only-in-group = Nur zu Artikeln in <group/>. <all>Alle Kommentare</all>
+no-comments-here = Hier gibt es noch keine Kommentare.
+
+## Groups
+groups-title = Gruppen
+no-groups = Es gibt noch keine Gruppen. Wer einen Artikel schreibt, nennt die Gruppen dazu.
+no-group-of-name = So kann keine Gruppe heißen.
+post-here = Hier schreiben
+log-of-moderation = Moderationsprotokoll
+about-group = Über die Gruppe { $name }
+articles-in = Artikel in { $title }
+edit-group = Gruppe bearbeiten
+group = Gruppe
+group-changed = Die Gruppe ist geändert.
+group-title = Titel
+group-title-hint = Ohne Titel steht dort { $name }.
+group-belongs = Was hierher gehört
+add-group = Gruppe hinzufügen
+add-the-group = Gruppe hinzufügen
+group-is-there = Die Gruppe { $name } ist angelegt.
+group-name = Name
+group-name-hint = 1 bis 50 Zeichen aus a-z, 0-9, _ und -, etwa programming.
+group-shown-title-hint = Was statt des Namens zu sehen ist.
+find-group = Gruppe suchen
+find = Suchen
+name-of-group = Name der Gruppe
+all-groups = Alle Gruppen
+completions = Vorschläge
+
+## Users
+articles-and-comments-of = Artikel und Kommentare von { $name }
+user-articles = Artikel
+user-comments = Kommentare
+no-articles-yet = Noch keine Artikel.
+no-comments-yet = Noch keine Kommentare.
+no-followers-yet = Noch keine Follower.
+follows-nobody = Folgt noch niemandem.
+parts = Bereiche
+about-user = Über { $name }
+banned = Von dieser Website ausgeschlossen
+banned-until = Von dieser Website ausgeschlossen bis { $until }
+follow = Folgen
+follow-name = { $name } folgen
+following = Gefolgt
+following-name = Gefolgt: { $name }
+log-in-to-follow = Um { $name } zu folgen, bitte anmelden.
+still-followed = { $name } wird weiterhin gefolgt. { $reason }
+not-followed = { $name } wird nicht gefolgt. { $reason }
+block = Blockieren
+block-name = { $name } blockieren
+blocked-verb = Blockiert
+blocked-name = Blockiert: { $name }
+log-in-to-block = Um { $name } zu blockieren, bitte anmelden.
+still-blocked = { $name } ist weiterhin blockiert. { $reason }
+not-blocked = { $name } ist nicht blockiert. { $reason }
+unblocked = { $name } ist nicht mehr blockiert.
+now-blocked = { $name } ist blockiert. Niemand sonst erfährt davon.
+settings-link = Einstellungen
+saved-link = Gemerkt
+hidden-link = Ausgeblendet
+blocked-link = Blockiert
+held-link = Zurückgehaltene Texte
+
+## Search
+search-title = Suche: { $words }
+search-hint = Wörter in das Suchfeld eingeben. Gefunden wird, was alle enthält; „Wörter in Anführungszeichen“ stehen dort genau so.
+what-to-find = Was gesucht wird
+search-order = Reihenfolge
+find-everything = Alles
+find-articles = Artikel
+find-comments = Kommentare
+find-users = Mitglieder
+best-match = Beste Treffer
+matches-newest = Neueste
+most-votes = Meiste Stimmen
+found-nothing = Nichts enthält alle diese Wörter.
+found-no-text = Kein Artikel und kein Kommentar enthält alle diese Wörter.
+found-many = Mehr als { $count } Treffer.
+found =
+    { $count ->
+        [one] { $count } Treffer.
+       *[other] { $count } Treffer.
+    }
+did-you-mean = Vielleicht gemeint: <link/>
+users-found = Mitglieder
+user-name = Mitglied { $name }
+all-users = Alle { $count } Mitglieder
+search-unavailable = Die Suche ist nicht verfügbar. Diese Website hat keine Datenbank, oder sie antwortet im Moment nicht.
+
+## Forms
+form-article = Artikel
+field-title = Titel
+field-link = Link
+field-link-hint = Eine http- oder https-Adresse, ein Text oder beides.
+field-text = Text
+field-groups = Gruppen
+field-groups-hint = Höchstens 10 Namen, durch Leerzeichen getrennt, etwa programming show.
+markdown-hint = Markdown: *Betonung*, `Code`, > Zitat, [ein Link](https://…), @name.
+most-characters = Höchstens { $most } Zeichen.
+characters-of = { $count } von { $most } Zeichen
+posted-before = Geschrieben <time/>, { $comments }: <link/>
+page-calls-itself = Die Seite nennt sich <title/>.
+take-title = Diesen Titel übernehmen
+post-title = Artikel schreiben
+members-post = Artikel schreiben nur Mitglieder.
+post = Abschicken
+article-posted-before = Dieser Artikel wurde bereits abgeschickt und inzwischen gelöscht.
+article-held = Der Artikel wartet auf die Moderation. Bis dahin sehen ihn nur Verfasser und Moderation.
+article-posted = Der Artikel ist veröffentlicht.
+edit-article-title = Artikel bearbeiten
+only-poster-edits = Nur wer <link>diesen Artikel</link> geschrieben hat, kann ihn bearbeiten.
+article-changed = Der Artikel ist geändert.
+edit-waits = Die Änderung wartet auf die Moderation. Bis dahin lesen andere den alten Text.
+held-edit = Die wartende Änderung
+own-edit-waits = Die eigene Änderung wartet auf die Moderation, <time/>: { $why }. Bis dahin lesen andere den alten Text.
+an-edit-waits = Eine Änderung wartet auf die Moderation, <time/>: { $why }.
+held-words = Sie enthält ein Wort, das erst geprüft wird
+held-domains = Sie nennt eine Domain, die erst geprüft wird
+held-first-texts = Die ersten Texte eines Kontos werden geprüft
+held-links = Links neuer Konten werden geprüft
+held-repeated-text = Ein Text wiederholt sich
+held-check = Die Textprüfung bittet um einen Blick
+held-rule = Die Regel { $rule } hält sie zurück
+
+## Keys
+keys-use = Diese Tasten verwenden
+key-j = nächster Artikel oder Kommentar
+key-k = voriger Artikel oder Kommentar
+key-o = Link öffnen
+key-c = Kommentare öffnen
+key-u = dafür stimmen oder die Stimme zurücknehmen
+key-d = dagegen stimmen oder die Stimme zurücknehmen
+key-r = auf einen Kommentar antworten
+key-e = eigenen Kommentar oder Artikel bearbeiten
+key-f = einer Gruppe oder einem Mitglied folgen oder nicht mehr folgen
+key-m = Menü eines Artikels oder Kommentars öffnen
+key-w = nächster Kommentar, der seit dem letzten Besuch neu ist
+key-x = einen Kommentar mit Antworten ein- oder ausklappen
+key-n = nächste Seite
+key-p = vorige Seite oder der beantwortete Kommentar
+key-search = suchen
+key-help = diese Tasten anzeigen
+key-approve = freigeben, was auf die Moderation wartet, oder einen Einspruch beantworten
+key-remove = entfernen oder eine Maßnahme aufheben, mit Begründung
+key-lock = einen Artikel schließen
+key-enter = die Seite für die Moderation öffnen
+
+## The menu of a line, and what one keeps or hides
+flag-item = Melden …
+moderate = Moderieren
+log-in-to-flag = Zum Melden bitte anmelden.
+save-item = Merken
+unsave-item = Nicht mehr merken
+log-in-to-save = Zum Merken bitte anmelden.
+saved = Gemerkt: { $name }.
+not-saved = Nicht gemerkt: { $name }. { $reason }
+still-saved = Weiterhin gemerkt: { $name }. { $reason }
+saved-no-more = Nicht mehr gemerkt: { $name }.
+hide-item = Ausblenden
+unhide-item = Nicht mehr ausblenden
+log-in-to-hide = Zum Ausblenden bitte anmelden.
+hidden-from-home = In Übersicht und Feed ausgeblendet: { $title }.
+hidden-no-more = Nicht mehr ausgeblendet: { $title }.
+not-hidden = Nicht ausgeblendet: { $title }. { $reason }
+still-hidden = Weiterhin ausgeblendet: { $title }. { $reason }
+hidden-name = Ausgeblendet: { $title }
+hidden-line = Ausgeblendet: <title/>
+undo-hide = Rückgängig: { $title } ausblenden
+saved-title = Gemerkt
+saved-first = Was über das Menü einer Zeile gemerkt wurde, steht hier und ist nur für einen selbst sichtbar.
+saved-only-you = Was gemerkt ist, sieht sonst niemand.
+nothing-saved = Nichts ist gemerkt. Im Menü jeder Zeile steht „Merken“.
+hidden-title = Ausgeblendet
+hidden-first = Was über das Menü einer Zeile ausgeblendet wurde, steht hier und ist nur für einen selbst sichtbar.
+hidden-what = Diese Artikel stehen weder in der Übersicht noch im Feed. Sonst weiß das niemand.
+nothing-hidden = Nichts ist ausgeblendet. Im Menü jeder Zeile steht „Ausblenden“.
+do-not-hide = Nicht ausblenden
+hide-again = Wieder ausblenden
+blocked-title = Blockiert
+blocked-first = Wer auf der eigenen Seite blockiert wurde, steht hier und ist nur für einen selbst sichtbar.
+blocked-what = Ihre Artikel stehen weder in der Übersicht noch im Feed, ihre Antworten nicht im Posteingang, und ihre Kommentare sind eingeklappt. Sonst weiß das niemand.
+blocks-nobody = Niemand ist blockiert. Auf der Seite jedes Mitglieds steht „Blockieren“.
+home = Übersicht
+home-first = Hier stehen die Artikel der gefolgten Gruppen, ohne das Ausgeblendete.
+home-of = Übersicht: { $what }
+home-order-score = Artikel nach Punkten
+home-order-time = neue Artikel
+home-order-hot = angesagte Artikel
+home-order-gravity = Artikel nach Schwerkraft
+home-order-active = aktive Artikel
+home-order-best = beste Artikel
+home-order-votes = Artikel mit den meisten Stimmen
+home-order-controversial = umstrittene Artikel
+home-no-groups = Noch wird keiner Gruppe gefolgt, darum steht hier die ganze Website. <link>Gruppen auswählen</link>
+home-groups =
+    Die Artikel von <link>{ $count ->
+        [one] { $count } gefolgten Gruppe
+       *[other] { $count } gefolgten Gruppen
+    }</link>
+feed-title = Feed
+feed-first = Der Feed enthält die Artikel der Mitglieder, denen gefolgt wird, die neuesten zuerst.
+feed-empty = Hier ist noch nichts. Wer Mitgliedern folgt, findet ihre Artikel hier, die neuesten zuerst.
+inbox-title = Posteingang
+inbox-first = Im Posteingang stehen Antworten auf eigene Texte und Texte, die einen erwähnen.
+inbox-empty = Hier ist noch nichts. Antworten und Texte mit dem eigenen @Namen kommen hierher.
+what-it-answers = Worauf es antwortet
+mentioned-you = hat diesen Namen erwähnt
+replied-to-comment = hat auf den Kommentar geantwortet
+replied-to-article = hat auf den Artikel geantwortet
+not-seen = { $count } ungelesen
+mark-all-seen = Alle als gelesen markieren
+mark-not-moved = Die Markierung wurde nicht gesetzt. { $reason }
+new-dot = Neu
+held-title = Zurückgehaltene Texte
+held-first = Hier stehen eigene Texte, die die Moderation entfernt hat oder die auf sie warten.
+held-what = Eigene Texte, die sonst nur die Moderation liest.
+nothing-held = Kein Text wird zurückgehalten.
+moderator-removed-it = Die Moderation hat den Text entfernt
+it-waits = Der Text wartet auf die Moderation
+
+## To log in
+log-in-or-register = oder <link>registrieren</link>
+log-in-at = Anmelden bei { $host }
+log-in-with = Anmelden mit { $issuer }
+no-passwords = Diese Website hat keine eigenen Passwörter: Die Anmeldung geht mit einem Konto von anderswo.
+nobody-logs-in = Auf diesen Seiten kann sich niemand anmelden.
+name = Name
+password = Passwort
+forgot-password = Passwort vergessen?
+new-here = Neu hier?
+registered-already = Schon registriert?
+username-hint = 2 bis 20 Zeichen: A-Z, a-z, Ziffern, _ und -. Alle können ihn sehen.
+password-hint = Mindestens 8 Zeichen.
+registration-closed = Auf dieser Website kann sich niemand registrieren.
+registration-invited = Auf dieser Website kann sich nur registrieren, wer eingeladen ist: bitte den Link der Einladung öffnen.
+forgotten-title = Passwort vergessen
+send-link = Link zusenden
+name-or-address = Name oder Adresse
+name-or-address-hint = An die bestätigte Adresse geht eine Mail mit einem Link, um ein neues Passwort zu wählen.
+mail-if-known = Falls es ein solches Mitglied mit bestätigter Adresse gibt, ist eine Mail unterwegs.
+choose-password = Passwort wählen
+link-incomplete = Diesem Link fehlt etwas: bitte so öffnen, wie er ankam, oder <link>einen neuen anfordern</link>.
+set-password = Passwort setzen
+new-password = Neues Passwort
+new-password-hint = Mindestens 8 Zeichen. Alle anderen Sitzungen enden.
+password-set = Das Passwort ist gesetzt. Angemeldet als { $name }.
+confirm-title = Adresse bestätigen
+mails-go-here = Mails gehen von jetzt an an diese Adresse.
+mail-link-incomplete = Diesem Link fehlt etwas: bitte den aus der Mail so öffnen, wie er dort steht.
+confirm-address = Adresse bestätigen
+confirm-text = Diese Adresse wurde für das Konto angegeben. Bitte nur bestätigen, wenn das stimmt.
+address-confirmed = Die Adresse ist bestätigt.
+
+## Settings
+settings = Einstellungen
+settings-first = Hier lässt sich das Profil bearbeiten und sehen, wo man angemeldet ist.
+change-password = Passwort ändern
+current-password = Bisheriges Passwort
+password-changed = Das Passwort ist geändert. Die anderen Sitzungen sind beendet.
+profile = Profil
+save-profile = Profil speichern
+profile-changed = Das Profil ist geändert.
+display-name = Angezeigter Name
+display-name-hint = Ohne ihn steht dort { $name }.
+about-you = Über mich
+picture-address = Adresse eines Bildes
+picture-hint = Angezeigt von { $hosts }; sonst wird eines aus dem Namen gezeichnet.
+mail = Mail
+mail-never = Nie
+mail-at-once = Sofort
+mail-daily = Einmal am Tag
+mail-weekly = Montags
+mails-go-to = Mails gehen an { $address }.
+address-use = Mit einer Adresse lässt sich ein vergessenes Passwort neu wählen.
+address-pending = { $address } ist noch nicht bestätigt: bitte den Link in der Mail dorthin öffnen.
+send-again = Noch einmal senden
+sent-again = Die Mail ist noch einmal unterwegs.
+address-refused = Der Mailserver hat diese Adresse abgelehnt, darum bekommt sie keine Mails.
+change-address = Adresse ändern
+address = Adresse
+address-hint = Sonst sieht sie niemand. Leer lassen, um sie zu entfernen.
+address-password = Passwort, um die Adresse zu ändern
+address-mailed = Eine Mail an { $address } enthält einen Link zum Bestätigen.
+address-removed = Die Adresse ist entfernt.
+replies-by-mail = Antworten per Mail
+mail-inbox = Per Mail schicken, was im Posteingang ankommt
+saved-setting = Gespeichert.
+proof-confirmed = Der Link in der Mail hat die Person bestätigt.
+proof-no-password = Dieses Konto hat hier kein Passwort: Dafür muss die Anmeldung weniger als fünf Minuten her sein.
+proof-mail-sent = Eine Mail ist unterwegs: bitte den Link darin in diesem Browser öffnen.
+proof-send = Stattdessen einen Link per Mail zusenden
+refused-wrong-password = das ist nicht das bisherige Passwort
+refused-old-log-in = die Anmeldung ist dafür zu lange her: bitte abmelden und neu anmelden
+sessions-title = Wo dieses Konto angemeldet ist
+session-no-agent = Ein Programm, das seinen Namen nicht nennt
+session-current = (dieser Browser)
+session-used = Benutzt <used/>, angemeldet <opened/>
+log-out-there = Dort abmelden
+logged-out-there = Dort abgemeldet.
+log-out-else = Überall sonst abmelden
+logged-out-else = Überall sonst abgemeldet.
+your-data = Eigene Daten
+your-data-text = Alles, was diese Website über das Konto speichert, als ZIP aus JSON-Zeilen. Einmal in der Stunde.
+download-data = Daten herunterladen
+data-collected = Die Daten werden zusammengestellt …
+data-downloaded = Die Daten sind heruntergeladen.
+delete-account = Konto löschen
+delete-account-text = Name, Profil, Adresse und alles Gefolgte verschwinden endgültig, und niemand sonst bekommt je den Namen. Die Stimmen zählen weiter, ohne den Namen.
+my-texts = Eigene Artikel und Kommentare
+texts-stay = Sie bleiben, ohne den Namen
+texts-go = Sie werden ebenfalls gelöscht
+delete-account-password = Passwort, um das Konto zu löschen
+delete-account-question = Das Konto löschen?
+delete-account-texts-stay = Das lässt sich nicht rückgängig machen. Artikel und Kommentare bleiben, ohne den Namen.
+delete-account-texts-go = Das lässt sich nicht rückgängig machen. Artikel und Kommentare werden ebenfalls gelöscht.
+delete-my-account = Konto löschen
+account-deleted = Das Konto ist gelöscht.
+
+## What moderators did, for whom it concerns
+your-ban = Ausschluss
+banned-for-good = Dieses Konto ist endgültig von dieser Website ausgeschlossen
+you-are-banned-until = Dieses Konto ist bis { $until } von dieser Website ausgeschlossen
+ban-text = Lesen geht weiterhin, auch der <link>Posteingang</link>, und einmal Einspruch erheben. Schreiben, kommentieren, abstimmen, folgen und melden gehen nicht.
+appeal = Einspruch erheben
+send-appeal = Einspruch absenden
+your-appeal = Einspruch
+appeal-hint = Bitte begründen, was daran falsch ist. Einspruch ist einmal möglich; nur die Moderation liest ihn.
+appeal-sent = Die Moderation liest den Einspruch.
+appealed = Einspruch <time/>: <text/>
+appeal-answered = Antwort von <user/> <time/>: <text/>
+appeal-will-be-read = Die Moderation wird ihn lesen.
+said-annulled = Die Moderation hat Stimmen dieses Kontos annulliert: Sie zählen nicht mehr
+said-approved = Die Moderation hat { $thing } freigegeben
+said-banned = Ausgeschlossen von { $place } { $end }
+said-was-banned = War ausgeschlossen von { $place } { $end }
+said-granted = Neue Rolle: { $role }
+said-granted-some = Dieses Konto hat eine Rolle auf dieser Website bekommen
+said-locked = Die Moderation hat { $thing } geschlossen
+said-purged = Die Moderation hat { $thing } endgültig gelöscht
+said-edit-rejected = Die Moderation hat die Änderung abgelehnt: { $thing } bleibt, wie es war
+said-out-of-group = Die Moderation hat den Artikel herausgenommen aus { $place }
+said-removed = Die Moderation hat { $thing } entfernt
+said-revoked = Nicht mehr: { $role }
+said-revoked-some = Diesem Konto wurde eine Rolle auf dieser Website entzogen
+said-restored-votes = Die Moderation hat Stimmen dieses Kontos wiederhergestellt: Sie zählen wieder
+said-disapproved = Die Moderation hat die Freigabe zurückgenommen: { $thing }
+said-unbanned = Die Moderation hat den Ausschluss aufgehoben: { $place }
+said-unlocked = Die Moderation hat { $thing } wieder geöffnet
+said-back-in-group = Die Moderation hat den Artikel wieder aufgenommen in { $place }
+said-restored = Die Moderation hat { $thing } wiederhergestellt
+said-role-again = Wieder: { $role }
+said-role-again-some = Dieses Konto hat eine Rolle auf dieser Website zurückbekommen
+said-took-back = Die Moderation hat eine Entscheidung zurückgenommen: { $thing }
+thing-article = den Artikel
+thing-comment = den Kommentar
+thing-account = das Konto
+place-site = dieser Website
+place-group = der Gruppe { $group }
+end-for-good = endgültig
+end-until = bis { $until }
+role-admin = Admin
+role-moderator-of = Moderation von { $place }
+role-moderator = Moderation
+
+## The log of moderation. Before and after `<subject/>` stands what was done to it
+did-annul = hat Stimmen annulliert von <subject/>
+did-approve = hat <subject/> freigegeben
+did-ban = hat <subject/> ausgeschlossen von { $place } { $end }
+did-grant = hat <subject/> die Rolle gegeben: { $role }
+did-grant-some = hat <subject/> eine Rolle auf dieser Website gegeben
+did-lock = hat <subject/> geschlossen
+did-purge = hat <subject/> endgültig gelöscht
+did-reject-edit = hat eine Änderung abgelehnt an <subject/>
+did-out-of-group = hat <subject/> herausgenommen aus { $place }
+did-remove = hat <subject/> entfernt
+did-revoke = hat <subject/> die Rolle entzogen: { $role }
+did-revoke-some = hat <subject/> eine Rolle auf dieser Website entzogen
+did-restore-votes = hat Stimmen wiederhergestellt von <subject/>
+did-disapprove = hat die Freigabe zurückgenommen von <subject/>
+did-unban = hat den Ausschluss aufgehoben von <subject/> von { $place }
+did-unlock = hat <subject/> wieder geöffnet
+did-back-in-group = hat <subject/> wieder aufgenommen in { $place }
+did-restore = hat <subject/> wiederhergestellt
+did-role-again = hat <subject/> die Rolle zurückgegeben: { $role }
+did-role-again-some = hat <subject/> eine Rolle auf dieser Website zurückgegeben
+did-take-back = hat eine Entscheidung zurückgenommen über <subject/>
+subject-them = dieses Konto
+subject-it = dies
+a-comment-on = einen <link>Kommentar zu <title/></link>
+thing-of-type =
+    { $type ->
+        [article] Artikel { $name }
+        [comment] Kommentar { $name }
+        [user] Mitglied { $name }
+       *[other] { $type } { $name }
+    }
+for-moderators = <strong>Für die Moderation:</strong> { $note }
+all-about-it = Alles dazu
+reverted-by = Aufgehoben von <user/> <time/>
+log-what = Was die Moderation getan hat, und warum. <link>Wer sie ist</link>
+log-empty = Die Moderation hat hier noch nichts getan.
+log-only-about = Nur, was { $subject } betrifft. <all>Das ganze Protokoll</all>
+log-only-in = Nur, was in <group/> geschehen ist. <all>Das ganze Protokoll</all>
+log-only-about-in = Nur, was { $subject } betrifft und in <group/> geschehen ist. <all>Das ganze Protokoll</all>
+all-of-log = Das ganze Protokoll
+operator = Betreiber
+on-title = zu <link/>
+
+## Flags
+flag-question = Melden?
+flag-text = Die Moderation sieht es sich an: { $name }
+flag = Melden
+flag-why = Warum?
+flag-spam = Es ist Werbung oder von einem Programm geschrieben
+flag-abuse = Es greift jemanden an
+flag-off-topic = Es gehört nicht hierher
+flag-illegal = Es verstößt gegen das Gesetz
+flag-other = Aus einem anderen Grund
+note = Notiz
+flag-note-hint = Was die Moderation wissen sollte. Sonst liest das niemand.
+unflag-question = Die Meldung zurückziehen?
+unflag = Meldung zurückziehen
+unflagged = Die Meldung ist zurückgezogen.
+not-flagged-before = Es war nicht gemeldet.
+you-flagged = Gemeldet <time/>: { $reason }.
+flagged-now = Danke: Die Moderation sieht es sich an.
+flagged-before = Nichts hat sich geändert: Es war schon so gemeldet, oder die Moderation hat es inzwischen freigegeben.
+
+## Pages of moderators
+only-moderators = Nur für die Moderation
+only-moderators-text = Diese Seite ist für die, die diese Website oder eine ihrer Gruppen moderieren.
+moderation = Moderation
+moderation-of = Moderation: { $name }
+queue-flagged = Gemeldet { $count }
+queue-pending = Wartend { $count }
+queue-appeals = Einsprüche { $count }
+queues = Warteschlangen
+places = Bereiche
+roles-and-groups = Rollen und Gruppen
+pending-empty = Nichts wartet darauf, gezeigt zu werden.
+flagged-empty = Nichts Gemeldetes wartet.
+appeals-empty = Kein Einspruch wartet auf eine Antwort.
+posted-at = geschrieben <time/>
+flagged-at = gemeldet <time/>
+what-waits-in-group = Was in dieser Gruppe wartet
+waits-no-longer = Dies wartet nicht mehr.
+whole-site = Die ganze Website
+give-role = Rolle vergeben
+give-the-role = Rolle vergeben
+role = Rolle
+role-option-moderator = Moderation
+role-option-admin = Admin
+name-of-user = Name des Mitglieds
+role-group-hint = Leer für die ganze Website. Admins gelten für die ganze Website.
+reason = Begründung
+reason-hint = Alle können sie im Protokoll lesen.
+has-role = { $name } hat die Rolle.
+has-role-already = { $name } hat die Rolle bereits.
+is-no-longer = { $name } ist nicht mehr { $role }.
+take-role-question = Die Rolle entziehen?
+is-role-of = { $name }: { $role } von { $place }.
+take-role = Rolle entziehen
+take-role-from = { $name } die Rolle entziehen: { $role }
+is-role-since = <user/>: { $role }, <time/>
+no-moderators = Keine eigene Moderation.
+more-not-listed = { $count } weitere stehen hier nicht.
+roles-no-groups = Es gibt noch keine Gruppen.
+no-such-group = Es gibt keine Gruppe dieses Namens.
+invite = Jemanden einladen
+invite-text = Wer den Link bekommt, kann sich einmal innerhalb einer Woche registrieren.
+make-link = Link erzeugen
+make-another-link = Weiteren Link erzeugen
+invitation-made = Eine Einladung ist erzeugt.
+invitation-link = Link der Einladung
+invitation-hint = Er wird nur jetzt gezeigt und gilt bis { $until }.
+copy-link = Link kopieren
+link-copied = Der Link ist kopiert.
+link-not-copied = Der Link kann hier nicht kopiert werden: bitte markieren.
+do-approve = Freigeben
+do-reject = Ablehnen
+do-reject-edit = Änderung ablehnen
+do-remove = Entfernen
+do-lock = Schließen
+do-annul = Annullieren
+do-annul-votes = Stimmen annullieren
+do-ban = Ausschließen
+do-revert = Aufheben
+do-answer = Beantworten
+field-answer = Antwort
+done-approve = Freigegeben.
+done-reject = Abgelehnt: Der alte Text bleibt.
+done-remove = Entfernt.
+done-lock = Geschlossen.
+done-annul = Die Stimmen zählen nicht mehr.
+done-ban = Ausgeschlossen.
+done-revert = Aufgehoben.
+done-answer = Beantwortet.
+done-same = Das war schon so: Nichts hat sich geändert.
+ask-approve = { $name } freigeben
+ask-remove = { $name } entfernen
+ask-lock = { $name } schließen
+ask-ban = <user/> ausschließen
+ask-annul = Stimmen annullieren von <user/>
+ask-revert = Aufheben: { $said }
+ask-answer = Den Einspruch beantworten gegen: { $said }
+everywhere = Überall
+where = Wo
+in-group = Die Gruppe { $group }
+out-of-group = Aus der Gruppe { $group }
+ban-group-hint = Ohne Gruppe gilt der Ausschluss für die ganze Website.
+how-long = Wie lange
+ban-remove-texts = Dort auch alle Artikel und Kommentare entfernen
+ban-annul-votes = Alle Stimmen annullieren, wenn der Ausschluss für die ganze Website gilt
+which-votes = Welche Stimmen
+keep-annulled = Die Stimmen annulliert lassen
+answer-hint = Wer den Einspruch erhoben hat, liest sie.
+reason-if-any = Begründung, falls es eine gibt
+reason-in-log = Alle lesen sie im Protokoll.
+note-hint = Nur die zuständige Moderation liest sie.
+one-day = 1 Tag
+one-week = 1 Woche
+thirty-days = 30 Tage
+one-year = 1 Jahr
+for-good = Endgültig
+votes-all = Alle bisherigen
+votes-of-day = Die des letzten Tages
+votes-of-week = Die der letzten Woche
+votes-of-thirty-days = Die der letzten 30 Tage
+said-by = { $name }: { $said }
+desk-reverted-by = aufgehoben von <user/> <time/>
+desk-note = Notiz: { $note }
+desk-appeal = Einspruch <time/>
+desk-answered = Beantwortet <user/> <time/>
+a-comment = ein Kommentar
+progress-of = { $done } von { $total }
+annulled-so-far = Bisher annullierte Stimmen: { $progress }.
+votes-do-not-count =
+    { $count ->
+        [one] { $count } Stimme zählt nicht.
+       *[other] { $count } Stimmen zählen nicht.
+    }
+restored-so-far = Bisher wiederhergestellte Stimmen: { $progress }.
+votes-count-again = Die Stimmen zählen wieder.
+its-page = Zur Seite
+not-your-group = Es gehört zu keiner Gruppe der eigenen Moderation.
+action-key = { $name } ({ $key })
+approved-name = Freigegeben: { $name }.
+approved-before = Das war bereits freigegeben.
+not-approved = Es wurde nicht freigegeben. { $reason }
+actions-of-moderators = Maßnahmen der Moderation
+no-actions = Die Moderation hat hierzu noch nichts unternommen.
+thread-around = Die Kommentare ringsum
+context-empty = Es gibt keine Kommentare.
+comment-without-a-text = Kommentar ohne Text
+state-pending = wartend
+state-removed = entfernt
+state-deleted = gelöscht
+state-pending-text = Es wird nicht gezeigt: Es wartet auf die Moderation.
+state-removed-text = Die Moderation hat es entfernt. Verfasser und Moderation sehen es.
+state-deleted-text = Es wurde gelöscht.
+state-locked = Geschlossen: Es nimmt keine Stimmen und keine Kommentare an.
+nothing-with-id = Es gibt nichts mit dieser Kennung, oder es wurde gelöscht.
+flags-summary = { $flags }: { $summary }
+flagged-because = <user/>: { $reason } <time/>
+reason-spam = Werbung
+reason-abuse = Angriff
+reason-off-topic = nicht zum Thema
+reason-illegal = rechtswidrig
+reason-other = anderer Grund
+count-of-reason = { $count } { $reason }
+no-actions-user = Die Moderation hat zu diesem Mitglied noch nichts unternommen.
+all-actions-in-log = Alle { $count } Maßnahmen im Protokoll
+history-banned = Endgültig von dieser Website ausgeschlossen.
+history-banned-until = Bis { $until } von dieser Website ausgeschlossen.
+newest-texts = Neueste Texte
+kind-comment = Kommentar
+text-deleted = gelöscht
+ring-title =
+    { $count ->
+        [one] In einem Ring von { $count } Konto
+       *[other] In einem Ring von { $count } Konten
+    }
+ring-text = { $votes } füreinander, von denen der Zufall { $expected } erklärt. Jedes hat für { $coverage } % dessen gestimmt, was die anderen geschrieben haben. Gefunden <time/>.
+ring-more = und { $count } weitere
+ring-moves = Alle Stimmen zu annullieren nimmt { $articleVotes } von Artikeln und { $commentVotes } von Kommentaren weg und verschiebt nach Punkten: { $articles }.
+ring-loses = verliert { $votes }: Platz { $place } → { $newPlace }
+
+## What went wrong
+too-many-requests = Zu viele Anfragen. { $when }
+too-often = Das war zu oft. { $when }
+try-at = Bitte um { $time } noch einmal versuchen.
+try-later = Bitte später noch einmal versuchen.
+server-unavailable = Der Server ist im Moment nicht verfügbar.
+server-unreachable = Der Server ist nicht erreichbar.
+offline = Keine Verbindung zum Internet.
+session-ended = Die Sitzung ist beendet. Bitte neu anmelden.
+session-ended-write = Die Sitzung ist beendet. Zum Abstimmen und Schreiben bitte neu anmelden.
+
+## The page that ends mails
+mails-about-replies = Mails über Antworten
+mails-what = { $site } verschickt per Mail, was im Posteingang ankommt.
+mails-end = Keine solchen Mails mehr
+mails-ended = Es kommen keine Mails über Antworten mehr. Die Einstellungen schalten sie wieder ein.
+mails-wrong-link = Dieser Link ist nicht gültig. Vielleicht wurde er abgeschnitten, oder es gibt das Konto nicht mehr.
+mails-not-now = Das geht gerade nicht: bitte in einer Minute noch einmal versuchen.
+
+## Why the server refuses something. In English it says so itself
+refused = Das ist nicht möglich
+request-failed = Die Anfrage ist fehlgeschlagen
+refused-already-reverted = Diese Maßnahme wurde bereits aufgehoben
+refused-bad-credentials = Name oder Passwort stimmen nicht
+refused-bad-token = Dieser Link wurde schon benutzt, ist abgelaufen oder unvollständig
+refused-banned = Dieses Konto ist hier ausgeschlossen
+refused-banned-until = Dieses Konto ist hier bis { $until } ausgeschlossen
+refused-forbidden = Das gehört jemand anderem oder ist nicht sichtbar
+refused-idempotency-mismatch = Das wurde schon einmal mit anderem Inhalt abgeschickt
+refused-locked = Der Artikel ist geschlossen: Er nimmt keine Stimmen und keine Kommentare an
+refused-not-a-moderator = Das kann nur die zuständige Moderation
+refused-not-found = Das gibt es nicht oder nicht mehr
+refused-not-offered = Das ist auf dieser Website abgeschaltet
+refused-self-follow = Sich selbst kann man nicht folgen
+refused-username-taken = Dieser Name ist vergeben
+refused-voting-closed = Die Abstimmung ist beendet
+refused-invalid = Dieser Wert ist nicht zulässig
+refused-invalid-title = Ein Titel hat 1 bis 300 Zeichen (bei Gruppen 100) und ändert die Schreibrichtung nicht
+refused-invalid-link = Ein Link ist eine vollständige http- oder https-Adresse ohne Zugangsdaten; ein Artikel hat einen Link, einen Text oder beides
+refused-invalid-content = Der Text ist leer oder zu lang
+refused-invalid-text = Der Text ist leer oder zu lang
+refused-invalid-reason = Eine Begründung hat 1 bis 1.000 Zeichen
+refused-invalid-note = Eine Notiz hat höchstens 5.000 Zeichen
+refused-invalid-about = Die Beschreibung ist zu lang
+refused-invalid-groups = Ein Artikel steht in höchstens 10 Gruppen; ein Gruppenname hat 1 bis 50 Zeichen aus a-z, 0-9, _ und - und ist nicht reserviert
+refused-invalid-group = Ein Gruppenname hat 1 bis 50 Zeichen aus a-z, 0-9, _ und - und ist nicht reserviert
+refused-invalid-username = Ein Name hat 2 bis 20 Zeichen aus A-Z, a-z, 0-9, _ und - und ist nicht reserviert
+refused-invalid-password = Ein Passwort hat 8 bis 128 Zeichen und gehört nicht zu den häufigsten
+refused-invalid-new-password = Ein Passwort hat 8 bis 128 Zeichen und gehört nicht zu den häufigsten
+refused-invalid-email = Das ist keine Adresse, an die Mails gehen können
+refused-invalid-avatar-url = Bilder kommen nur von den genannten Hosts
+refused-invalid-until = Ein Ausschluss endet in der Zukunft
+refused-rule = Die Regeln dieser Website lassen das nicht zu
+refused-rule-words = Der Text enthält Wörter, die hier nicht angenommen werden
+refused-rule-domains = Der Text nennt eine Website, die hier nicht angenommen wird
+refused-rule-check = Die Textprüfung nimmt den Text nicht an
+refused-rule-repeated-text = Dieser Text wurde schon einmal geschrieben
+refused-rule-first-texts = Die ersten Texte eines Kontos warten auf die Moderation
+refused-rule-texts-a-day =
+    Ein Konto, das jünger als { $younger_than_days ->
+        [one] { $younger_than_days } Tag
+       *[other] { $younger_than_days } Tage
+    } ist, schreibt höchstens { $most } Texte am Tag
+refused-rule-links =
+    Für Links braucht es { $least_karma ->
+        [0] ein Konto, das mindestens { $least_age_days } Tage alt ist
+       *[other] ein Konto mit mindestens { $least_age_days } Tagen und { $least_karma } Karma
+    }
+refused-rule-votes =
+    Zum Abstimmen braucht es { $least_karma ->
+        [0] ein Konto, das mindestens { $least_age_days } Tage alt ist
+       *[other] ein Konto mit mindestens { $least_age_days } Tagen und { $least_karma } Karma
+    }
+refused-rule-downvotes =
+    Um dagegen zu stimmen, braucht es { $least_karma ->
+        [0] ein Konto, das mindestens { $least_age_days } Tage alt ist
+       *[other] ein Konto mit mindestens { $least_age_days } Tagen und { $least_karma } Karma
+    }
+refused-rule-registrations = Von einer Adresse werden höchstens { $a_day } Konten am Tag registriert

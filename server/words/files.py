@@ -1,0 +1,69 @@
+"""Reads files of texts, and the texts in them."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from fluent.syntax import FluentParser, ast
+from fluent.syntax.visitor import Visitor
+
+FOLDER = Path(__file__).parent
+DEFAULT = "en"  # the language that has all texts, and those that another one lacks
+ENTRY = re.compile(r"^(-?[A-Za-z][\w-]*) *=.*(?:\n(?:[ }].*)?$)*", re.MULTILINE)  # with its further lines
+TAG = re.compile(r"<(/?)([a-z]+)(/?)>")  # an element of the page in a text
+FUNCTIONS = {"NUMBER", "DATETIME"}
+
+Entries = Mapping[str, str]  # messages and terms as their files have them, by their ids; those of terms begin with -
+Node = ast.Message | ast.Term
+
+
+def built_in() -> list[str]:
+    """The languages that come along."""
+    return sorted(path.stem for path in FOLDER.glob("*.ftl"))
+
+
+@cache
+def default_entries(language: str) -> Entries:
+    """Those that come along. They are parsed one by one when they are used, as all of them take 100 ms."""
+    source = (FOLDER / f"{language}.ftl").read_text(encoding="utf-8")
+    return {found[1]: found[0].rstrip() for found in ENTRY.finditer(source)}
+
+
+def node_of(source: str) -> Node:
+    """A message or a term that is known to be right."""
+    node = FluentParser().parse_entry(source)
+    assert isinstance(node, Node), source
+    return node
+
+
+def used_in(node: ast.BaseNode) -> "Used":
+    used = Used()
+    used.visit(node)
+    return used
+
+
+class Used(Visitor):
+    """The variables and the elements of a text, and the messages, terms and functions that it refers to."""
+
+    def __init__(self) -> None:
+        self.variables: set[str] = set()
+        self.elements: set[str] = set()
+        self.references: set[str] = set()
+
+    def visit_VariableReference(self, node: ast.VariableReference) -> None:
+        self.variables.add(node.id.name)
+
+    def visit_MessageReference(self, node: ast.MessageReference) -> None:
+        self.references.add(node.id.name)
+
+    def visit_TermReference(self, node: ast.TermReference) -> None:
+        self.references.add(f"-{node.id.name}")
+        self.generic_visit(node)
+
+    def visit_FunctionReference(self, node: ast.FunctionReference) -> None:
+        self.references.add(node.id.name)
+        self.generic_visit(node)
+
+    def visit_TextElement(self, node: ast.TextElement) -> None:
+        self.elements |= {found[2] for found in TAG.finditer(node.value)}

@@ -1,0 +1,66 @@
+"""The languages of a site: those that come along, and those for which the operator has a file."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from server.words.files import DEFAULT, Entries, built_in, default_entries
+from server.words.words import Words
+
+OFFER = "language-offer"
+
+
+class Languages:
+    """The texts of each language, by its code. `site` is the language where an address names none."""
+
+    def __init__(self, words: Mapping[str, Words], offers: Mapping[str, str], site: str) -> None:
+        self.words, self.site, self._offers = words, site, offers
+
+    def offers_beside(self, shown: str) -> str:
+        """What each other language says to those who read it, as JSON for the script; "" without one."""
+        others = {code: text for code, text in self._offers.items() if code != shown}
+        return json.dumps(others, ensure_ascii=False) if others else ""
+
+    def file(self, name: str) -> bytes | None:
+        """The texts for the script in the file of this name."""
+        return next((words.source for words in self.words.values() if words.file == name), None)
+
+    def named(self, code: str | None) -> Words:
+        """The texts of a language; those of the site's own where there is no such language."""
+        return self.words.get(code or self.site) or self.words[self.site]
+
+
+def languages(own: Mapping[str, Entries], site: str) -> Languages:
+    """
+    `own` are the operator's texts by the names of their files, `words.ftl` for those of the site's language.
+
+    Raises:
+        KeyError: the language of the site has neither texts that come along nor a file.
+    """
+    codes = sorted({*built_in(), *(name.removesuffix(".ftl") for name in own if name != "words.ftl")})
+    files = {code: [own.get(f"{code}.ftl", {}), own.get("words.ftl", {}) if code == site else {}] for code in codes}
+    found = {code: _words(code, *given) for code, given in files.items()}
+    offers = {code: words(OFFER) for code, words in found.items() if any(OFFER in each for each in _own(code, files))}
+    return Languages({site: found.pop(site), **found}, offers, site)
+
+
+def _own(code: str, files: Mapping[str, Sequence[Entries]]) -> list[Entries]:
+    """Texts that a language does not have from the default."""
+    return [*files[code], *([default_entries(code)] if code in built_in() else [])]
+
+
+def _words(code: str, *own: Entries) -> Words:
+    return Words(code, _merged(code, *own)) if any(own) else _built_in(code)
+
+
+@lru_cache
+def _built_in(code: str) -> Words:
+    return Words(code, _merged(code))
+
+
+def _merged(code: str, *own: Entries) -> Entries:
+    """The texts of a language; those that it lacks are the default's."""
+    entries = dict(default_entries(DEFAULT))
+    for more in (default_entries(code) if code in built_in() else {}, *own):
+        entries |= more
+    return entries
