@@ -173,7 +173,7 @@ class Cache(Generic[K, V]):
         The values of entries that were looked up, and None for each that was not found. Pages look up dozens, so their
         hits are counted when something has to be evicted.
         """
-        found = cast(Sequence[CacheEntry[K, V]], entries)
+        found: Any = entries  # no `cast`, which is a call
         if None in entries:
             found = [entry for entry in entries if entry is not None]
             self.totals.misses += len(entries) - len(found)

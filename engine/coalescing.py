@@ -2,7 +2,7 @@
 
 from asyncio import Future, get_running_loop
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from engine.errors import AnswerTooLarge
 from engine.results import EncodedResult
@@ -46,7 +46,8 @@ class Coalescer:
             if isinstance(shared, AnswerTooLarge):
                 raise AnswerTooLarge(shared.limit)
             return shared or await execute(*arguments)
-        execution, outcome = self._begin(key, event), cast(Shared, None)
+        execution = self._begin(key, event)
+        outcome: Shared = None
         try:
             result = await execute(*arguments)
             outcome = result if result.is_shareable and not result.has_errors else None

@@ -47,9 +47,9 @@ async def test_edits_that_wait_are_put_in_place_or_rejected_on_the_desk(visit, p
     line, answer = waiting(desk, "An old title"), waiting(desk, re.compile("^Comment by writer"))
     await expect(line).to_contain_text("An edit waits for a moderator")
     await expect(line).to_contain_text("it has a word that is looked at first")
-    await expect(line.get_by_role("region", name="The edit that waits")).to_contain_text("A new title, held by a rule")
+    await expect(line.get_by_role("group", name="The edit that waits")).to_contain_text("A new title, held by a rule")
     await expect(answer).to_contain_text("An old answer.")
-    await expect(answer.get_by_role("region", name="The edit that waits")).to_contain_text("A new answer")
+    await expect(answer.get_by_role("group", name="The edit that waits")).to_contain_text("A new answer")
     for viewport in (DESKTOP, SMALLEST):
         await desk.set_viewport_size(viewport)
         assert await axe(desk) == []
@@ -85,7 +85,7 @@ async def test_edit_that_waits_is_seen_by_its_poster_and_on_the_page_of_the_thin
     edit(site, writer, article, content="A new text, held by a rule.")
     own, desk, theirs = await visit(writer), await visit(moderator), await visit(other)
     await opened(own, site.path(article))
-    notice = own.get_by_role("region", name="The edit that waits")
+    notice = own.get_by_role("group", name="The edit that waits")
     await expect(notice).to_contain_text("Your edit waits for a moderator")
     await expect(notice).to_contain_text("Until then others read the old text.")
     await expect(notice).to_contain_text("A new text, held by a rule.")
@@ -93,14 +93,14 @@ async def test_edit_that_waits_is_seen_by_its_poster_and_on_the_page_of_the_thin
     for each in (theirs, page):
         await opened(each, site.path(article))
         await expect(each.get_by_text("An old text.")).to_be_visible()
-        await expect(each.get_by_role("region", name="The edit that waits")).to_have_count(0)
+        await expect(each.get_by_role("group", name="The edit that waits")).to_have_count(0)
 
     await opened(desk, f"/moderation/{article}")
-    await expect(desk.get_by_role("region", name="The edit that waits")).to_contain_text("A new text, held by a rule.")
+    await expect(desk.get_by_role("group", name="The edit that waits")).to_contain_text("A new text, held by a rule.")
     assert await axe(desk) == []
     await desk.get_by_role("button", name="Approve: Edited by its poster").click()
     await desk.get_by_role("dialog").get_by_role("button", name="Approve").click()
-    await expect(desk.get_by_role("region", name="The edit that waits")).to_have_count(0)
+    await expect(desk.get_by_role("group", name="The edit that waits")).to_have_count(0)
     await expect(desk.get_by_role("main")).to_contain_text("A new text, held by a rule.")
     await opened(theirs, site.path(article))
     await expect(theirs.get_by_role("main")).to_contain_text("A new text, held by a rule.")

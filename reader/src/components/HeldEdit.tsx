@@ -24,7 +24,7 @@ export function HeldEdit({ edit: masked, isOwn = false }: HeldEditProps) {
   const edit = readFragment(HELD_EDIT, masked);
   if (!edit) return null;
   return (
-    <section className="notice" aria-label={t("held-edit")}>
+    <div role="group" className="notice" aria-label={t("held-edit")}>
       <p>
         <Words
           id={isOwn ? "own-edit-waits" : "an-edit-waits"}
@@ -43,7 +43,7 @@ export function HeldEdit({ edit: masked, isOwn = false }: HeldEditProps) {
         </p>
       )}
       {edit.content && <Markdown text={edit.content} />}
-    </section>
+    </div>
   );
 }
 
