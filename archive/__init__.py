@@ -6,6 +6,10 @@ it from Redis and the mark. To change it, `unarchive.lua` writes it back and mar
 places, and then the mark is removed. So an article is archived if Redis does not have it and it is not marked, and a
 crash between any two steps changes no answer.
 
+An article with comments leaves with all of them (`departures`): the database has their rows, and keeps what only their
+hashes have; when the article has left, they are removed. `conversations` computes threads from the rows. To come back
+(`returns`) the comments are written first and the article last, so that each moment has one place to read from.
+
 Whoever reads in several places sees by two serials of a partition whether articles have moved meanwhile: `serial` rises
 when an article leaves Redis or comes back, `marks` when articles are marked. Before the database changes what it has of
 articles they are marked, also once more.

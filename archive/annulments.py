@@ -14,7 +14,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from archive import recounts
+from archive import recounts, write_back
 from archive.stepwise import ConsumerBehind, Reverted, StepwiseWork
 from database.database import CONSUMER, Database, DatabaseUnavailable
 from database.statements import Statement
@@ -141,7 +141,7 @@ async def _annul_some(
         for start in range(0, len(some), VOTES_AT_ONCE):
             known = {vote.number: vote for vote in some[start : start + VOTES_AT_ONCE]}
             run = partial(_annul_these, site, p, action.number, voter, complete_at, known)
-            unsure, _ = await _take_step(site, database, p, list(known), run)
+            unsure, _ = await _take_step(store, database, p, list(known), run)
             is_unsure |= unsure
     return is_unsure
 
@@ -174,7 +174,7 @@ async def _restore(
         while numbers := await annulments.held_in(site, p, action.number, AT_ONCE):
             for start in range(0, len(numbers), VOTES_AT_ONCE):
                 some = numbers[start : start + VOTES_AT_ONCE]
-                _, gone = await _take_step(site, database, p, some, run)
+                _, gone = await _take_step(store, database, p, some, run)
                 if gone:
                     await run(gone, are_gone=True)
             await annulments.note(site, action)
@@ -197,17 +197,17 @@ async def _wait_until_shown(site: Site, most: int | None) -> None:
 
 
 async def _take_step(
-    site: Site, database: Database | None, p: int, numbers: Sequence[int], run: Run
+    store: Store, database: Database | None, p: int, numbers: Sequence[int], run: Run
 ) -> tuple[bool, Sequence[int]]:
     """
-    Take a step, first for what Redis has, then for what is archived. Returns whether the database may lack some votes,
-    and the numbers of what is neither here nor there.
+    Take a step, first for what Redis has, then for what is archived; the articles of comments come back. Returns
+    whether the database may lack some votes, and the numbers of what is neither here nor there.
 
     Raises:
         Reverted: the action was reverted.
         ConsumerBehind: the counts of what is archived change, or articles move, again and again.
     """
-    step, archived = await run(numbers, NOTHING_ARCHIVED), NOTHING_ARCHIVED
+    site, step, archived = store.site, await run(numbers, NOTHING_ARCHIVED), NOTHING_ARCHIVED
     is_unsure = bool(step.unsure)
     for tries in range(TRIES):
         if step.is_reverted:
@@ -216,6 +216,11 @@ async def _take_step(
             return is_unsure, step.absent
         if tries:
             await caught_up(site)
+        if await write_back.bring_back_comments(store, database, step.absent):
+            step = await run(step.absent, NOTHING_ARCHIVED)
+            is_unsure |= bool(step.unsure)
+            if step.is_reverted:
+                raise Reverted
         archived = await recounts.archived(site, database, p, step.absent)
         step = await run(step.absent, archived)
         is_unsure |= bool(step.unsure)

@@ -7,7 +7,7 @@ it forbids there that a process which is late removes more.
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from store.errors import StoreUnavailable
 from store.moderation_records import ModerationAction
 from store.ranking.formulas import GROUPS_PER_ARTICLE
 from store.scripts.registry import Script
+from store.site import Site
 from store.store import Store
 
 if TYPE_CHECKING:
@@ -97,13 +98,24 @@ async def _texts(store: Store, database: Database | None, ban: ModerationAction)
         while cursor != "0":
             command: Command = ("ZSCAN", kind(p, name), cursor or "0", "COUNT", LISTED_AT_ONCE)
             cursor, flat = await store.site.redis.run(command)
-            yield [int(member) for member in flat[::2]]
+            numbers = [int(member) for member in flat[::2]]
+            if kind in (keys.comments, keys.unlisted):
+                await write_back.bring_back_comments(store, database, await _absent(store.site, numbers))
+            yield numbers
     if database is None or store.site.rankings.archive is None:
         return
     poster = await leaving.stored_name(store.site, name)
     for number in await database.run(_archived, poster or name, ban.group, ban.at):
         await write_back.bring_back(store, database, number)
         yield [number]
+
+
+async def _absent(site: Site, comments: Sequence[int]) -> list[int]:
+    """Those of some comments that Redis does not have. One round trip, once conversations are archived."""
+    if not site.rankings.has_archived_conversations or not comments:
+        return []
+    found = await site.redis.pipeline([("EXISTS", keys.comment(site.home_of_article(each), each)) for each in comments])
+    return [number for number, exists in zip(comments, found, strict=True) if not exists]
 
 
 async def _remove_some(store: Store, ban: ModerationAction, numbers: Collection[int]) -> int:

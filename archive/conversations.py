@@ -66,6 +66,10 @@ class Conversation:
         """As `threads.ancestors`: the comments above a comment, the outermost first; the `MAX_ANCESTORS` nearest."""
         return tuple(islice(self._above(number), MAX_ANCESTORS))[::-1]
 
+    def descendant_counts(self, numbers: Iterable[int]) -> dict[int, int]:
+        """The numbers of visible comments below some comments."""
+        return {number: self.below.get(number, 0) for number in numbers}
+
     def is_under(self, above: int, number: int) -> bool:
         """Whether a comment is a descendant of another one."""
         return above in self._above(number)

@@ -269,10 +269,12 @@ class _Sweep:
         pseudonym = self.leaver.pseudonym
         for kind in leaving.KEPT:
             delete = store.articles.delete if kind in (keys.timeline, keys.held) else store.comments.delete
+            is_of_comments = kind not in (keys.timeline, keys.held)
+            change = write_back.run_comment_change if is_of_comments else write_back.run_change
             async for numbers in _listed(site, kind(site.home_of_user(pseudonym), pseudonym)):
                 for number in numbers:
-                    with suppress(NotFound, Forbidden):  # it is deleted, or archived
-                        await delete(number, pseudonym)
+                    with suppress(NotFound, Forbidden):  # it is deleted
+                        await change(store, database, number, pseudonym, partial(delete, number, pseudonym))
                     self._require_time()
         for number in await self._archived():
             with suppress(NotFound):

@@ -7,22 +7,28 @@ Articles move meanwhile. So what seems wrong is read again, in a moment in which
 the script or transaction that repairs it checks once more that it is wrong.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from archive import mover, steps, write_back
+from archive import mover, returns, steps, write_back
 from archive.steps import COUNT_FIELD, USER_FIELD
-from database import article_places
+from database import article_places, conversations
 from database.database import Database
 from database.order_index import writes
 from database.positions import stored_positions
 from store import keys, log, moving, numbering
 from store.client import Argument
-from store.maintenance.records.content import ArticleRecord
+from store.maintenance.records.content import (
+    DERIVED_ARTICLE_FIELDS,
+    DERIVED_COMMENT_FIELDS,
+    ArticleRecord,
+    CommentRecord,
+)
+from store.maintenance.records.record import Record
 from store.maintenance.verify import Finding, Tally, UserTally, findings_in
-from store.records import Article
+from store.records import ArchivedArticle, Article
 from store.scripts.registry import Script
 from store.site import Site
 
@@ -41,10 +47,11 @@ MOVED = "moved"  # the first item of the reply of a script that was given an old
 
 
 async def records_of(
-    site: Site, database: Database, *, with_returned: bool = True
-) -> AsyncIterator[list[ArticleRecord]]:
+    site: Site, database: Database, *, with_returned: bool = True, with_comments: bool = True
+) -> AsyncIterator[Sequence[Record]]:
     """
-    The records of a dump of all archived articles, some at a time, and of those that came back to Redis meanwhile.
+    The records of a dump of all archived articles, some at a time, and of those that came back to Redis meanwhile. The
+    comments of each article follow it.
 
     Raises:
         DatabaseUnavailable: the database does not answer, or does not have the archive of this store.
@@ -56,8 +63,41 @@ async def records_of(
         absent = [number for number, state in states.items() if state.may_be_archived]
         archived = [record for record in await database.run(article_places.records, absent) if record]
         returned = [state.article for state in states.values() if state.article and with_returned]
-        yield [ArticleRecord(each.number, write_back.fields(each), [], []) for each in (*archived, *returned)]
+        found = [*archived, *returned]
+        notified = await database.run(conversations.notified_by, [each.number for each in found])
+        yield [_record(each, notified.get(each.number)) for each in found]
+        for each in archived if with_comments else ():
+            if isinstance(each, ArchivedArticle):
+                yield await _comments_of(site, database, each.number)
         after = numbers[-1]
+
+
+async def records_since(site: Site, database: Database, since: int) -> AsyncIterator[list[Record]]:
+    """
+    The records of a dump of those articles that have left Redis with a conversation since an instant, in unix
+    milliseconds, and of their comments.
+    """
+    for number in await database.run(conversations.left_since, since):
+        for article in await database.run(article_places.records, [number]):
+            if article:
+                notified = await database.run(conversations.notified_by, [number])
+                yield [_record(article, notified.get(number))]
+                yield await _comments_of(site, database, number)
+
+
+def _record(article: Article, notified: str | None) -> ArticleRecord:
+    fields = write_back.fields(article) | ({"notified": notified} if notified else {})
+    kept = {name: value for name, value in fields.items() if name not in DERIVED_ARTICLE_FIELDS}
+    return ArticleRecord(article.number, kept, [], [])
+
+
+async def _comments_of(site: Site, database: Database, article: int) -> list[Record]:
+    """The records of the comments of an archived article, each after what it answers."""
+    found = await database.run(partial(returns.hashes_of, article=article, best_z=site.policy.best_z))
+    return [
+        CommentRecord(number, {name: text for name, text in each.items() if name not in DERIVED_COMMENT_FIELDS}, [], [])
+        for number, each in sorted(found.items(), key=lambda pair: int(pair[1]["depth"]))
+    ]
 
 
 async def verify(site: Site, database: Database, report: Callable[[Finding], None], *, repair: bool) -> Tally:
@@ -72,6 +112,8 @@ async def verify(site: Site, database: Database, report: Callable[[Finding], Non
     await database.run(mover.check_identity, site.rankings.archive or "")
     if repair:
         await mover.renew_listings(site, database)
+    if repair:
+        await mover.drop_left(site)
     checks = _Checks(site, database, report, repair)
     await checks.archived()
     await checks.others()
@@ -210,18 +252,32 @@ async def _sums_of(site: Site, database: Database) -> _Sums:
 
 
 async def _sums(site: Site, database: Database) -> tuple[Tally, dict[int, dict[str, int]]]:
-    tally, counts = Tally({}, {}, {}), dict[int, dict[str, int]]()
+    find = partial(_hashes, site, database)
+    tally, counts = Tally({}, {}, {}, find), dict[int, dict[str, int]]()
     for p in range(site.partitions):
         known = await steps.known_counts(site, p)
         counts[p] = {name: 0 for name in known if name.startswith(COUNT_FIELD)}
         users = [name for name in known if name.startswith(USER_FIELD)]
         tally.known.update({name.removeprefix(USER_FIELD): known[name] for name in users})
-    async for some in records_of(site, database, with_returned=False):
+    async for some in records_of(site, database, with_returned=False, with_comments=False):
         for article in some:
+            assert isinstance(article, ArticleRecord)
             p = site.home_of_article(article.number)
             _add(tally, p, article.number, article.fields)
             _count(counts[p], article.fields, site.policy.good_votes)
     return tally, counts
+
+
+async def _hashes(site: Site, database: Database, numbers: Collection[int]) -> dict[int, dict[str, str]]:
+    """The hashes that archived articles and comments had, by number, without the votes and texts of articles."""
+    found = await database.run(conversations.archived, list(numbers))
+    comments: dict[int, dict[str, str]] = {}
+    for article in {each.article for each in found}:
+        hashes = await database.run(partial(returns.hashes_of, article=article, best_z=site.policy.best_z))
+        comments |= {number: fields for number, fields in hashes.items() if number in numbers}
+    articles = [each for each in await database.run(article_places.records, list(numbers)) if each]
+    notified = await database.run(conversations.notified_by, [each.number for each in articles])
+    return comments | {each.number: _record(each, notified.get(each.number)).fields for each in articles}
 
 
 def _add(tally: Tally, p: int, number: int, fields: dict[str, str]) -> None:

@@ -16,15 +16,19 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, NoReturn
 
-from archive import places, steps
+from archive import departures, places, steps
+from archive.departures import Departure
+from archive.steps import Archivable
 from database import article_places
+from database import conversations as conversations_of
+from database.conversations import KeptOfComment
 from database.database import Database, DatabaseUnavailable
 from database.positions import has_entry
 from database.statements import Statement
-from store import keys, log, moving
+from store import conversations, keys, log, moving
 from store.background import running
-from store.errors import StoreUnavailable
-from store.ranking.formulas import Order
+from store.errors import LeaseTaken, StoreUnavailable
+from store.ranking.formulas import DAY, Order
 from store.records import Article
 from store.site import Site, unix_milliseconds
 
@@ -52,6 +56,13 @@ class HotLimits:
 
     articles: int
     articles_per_user: int
+    days: int | None = None  # after which a conversation leaves if nothing was written there; None: it stays
+
+    def quiet_since(self, site: Site) -> int | None:
+        """The instant since which nothing was written in conversations that leave (unix milliseconds)."""
+        if self.days is None:
+            return None
+        return site.clock() - max(self.days * DAY * 1000, site.policy.voting_ms + steps.GRACE)
 
 
 @dataclass(slots=True)
@@ -93,6 +104,7 @@ class Mover:
                     await self._renew_listings(p)
                     await self._mark_lost(p)
                     await self._remove_old_places(p)
+                    await self._drop_left(p)
                     moved += await self._move_partition(p)
             except LeaseLost:
                 self._claimed.discard(p)
@@ -139,14 +151,49 @@ class Mover:
     async def _move_batch(self, p: int, numbers: Sequence[int]) -> int:
         if not await self._has_lease(p):
             raise LeaseLost
-        found = await steps.archivable(self.site, p, numbers)
+        found = await steps.archivable(self.site, p, numbers, self.limits.quiet_since(self.site))
         if not found:
             return 0
         await self._wait_for_mirror(p)
-        await self._mark(p, [each.article.number for each in found], is_moving=True)
-        articles = [each.article for each in found]
-        await self._write(p, partial(_write_places, self.site, p, articles))
-        return await steps.remove(self.site, p, found, self.token)
+        moved = 0
+        if plain := [each for each in found if not each.has_conversation]:
+            await self._mark(p, [each.article.number for each in plain], is_moving=True)
+            articles = [each.article for each in plain]
+            await self._write(p, partial(_write_places, self.site, p, articles))
+            moved = await steps.remove(self.site, p, plain, self.token)
+        for each in found:
+            if each.has_conversation and (departure := await departures.of(self.site, self.database, each)):
+                moved += await self._move_conversation(p, each, departure)
+        return moved
+
+    async def _move_conversation(self, p: int, found: Archivable, departure: Departure) -> int:
+        """Move an article with its comments. These are removed from Redis after it."""
+        if not await self._have_conversations_begun() or not await self._has_lease(p):
+            raise LeaseLost
+        for rows in departure.rows():
+            await self._write(p, partial(_keep, rows))
+            if not await self._has_lease(p):
+                raise LeaseLost
+        await self._mark(p, [found.article.number], is_moving=True)
+        await self._write(p, partial(_write_conversation, self.site, p, found.article, departure))
+        moved = await steps.remove(self.site, p, [found], self.token)
+        await self._drop_left(p)
+        return moved
+
+    async def _drop_left(self, p: int) -> None:
+        """Remove comments from Redis whose articles have left it, unless another process does so, or writes such."""
+        await _drop_left_of(self.site, p)
+
+    async def _have_conversations_begun(self) -> bool:
+        """Before the first conversation leaves Redis, let all processes know that some will be in the database."""
+        rankings = self.site.rankings
+        if not rankings.has_archived_conversations:
+            if not await self._has_lease(0):
+                return False
+            await steps.begin_conversations(self.site)
+            await asyncio.sleep(self.notice)
+            await rankings.read(self.site.redis)
+        return True
 
     async def _wait_for_mirror(self, p: int) -> None:
         """Wait until the database has all changes of a partition up to now."""
@@ -225,6 +272,21 @@ async def archiving_old(database: Database | None, site: Site, limits: HotLimits
             await mover.close()
 
 
+async def drop_left(site: Site) -> None:
+    """Remove comments from Redis that the database has. Nothing if another process does so."""
+    for p in range(site.partitions):
+        await _drop_left_of(site, p)
+
+
+async def _drop_left_of(site: Site, p: int) -> None:
+    if numbers := await conversations.noted(site, p):
+        held = conversations.lease(site, p)
+        with suppress(LeaseTaken, conversations.Overtaken):
+            async with held.held():
+                for number in numbers:
+                    await conversations.drop(site, held, number)
+
+
 async def renew_listings(site: Site, database: Database) -> None:
     """
     Compute the archived places again of listings whose weights are no longer those of the store: about 15 seconds for
@@ -273,7 +335,22 @@ def _fenced(connection: "Connection", p: int, token: str, change: "Callable[[Con
 
 
 def _write_places(site: Site, p: int, articles: Sequence[Article], connection: "Connection") -> None:
+    conversations_of.forget(connection, [article.number for article in articles])
     article_places.archive(connection, site, articles)
+    _note_batch(connection, p, articles)
+
+
+def _keep(rows: Sequence[tuple[int, KeptOfComment]], connection: "Connection") -> None:
+    conversations_of.keep(connection, rows)
+
+
+def _write_conversation(site: Site, p: int, article: Article, departure: Departure, connection: "Connection") -> None:
+    conversations_of.keep_article(connection, article.number, departure.of_article)
+    article_places.archive(connection, site, [article])
+    _note_batch(connection, p, [article])
+
+
+def _note_batch(connection: "Connection", p: int, articles: Sequence[Article]) -> None:
     numbers = " ".join(str(article.number) for article in articles)
     ADD_BATCH.run(connection, {"p": p, "numbers": numbers, "at": unix_milliseconds()})
 

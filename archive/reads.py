@@ -15,11 +15,13 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from archive import homes, moments, mover, places, summaries
+from archive.conversations import Conversation, conversation
 from archive.moments import MOVED, Load, Moments, load_again, of_one_moment
 from archive.summaries import Summary
-from database import article_places
+from caches import POOL
+from database import article_places, conversations
 from database.database import Database, DatabaseUnavailable
-from store import feeds, listings, moving
+from store import feeds, keys, listings, moving, queries
 from store.errors import StoreUnavailable
 from store.feeds import Pull
 from store.home import HomeListing
@@ -27,12 +29,14 @@ from store.listings import Listing, Page, Window
 from store.queries import Read
 from store.ranking import standings
 from store.ranking.standings import Rank
-from store.records import Article, PartitionPage, Position
+from store.records import ArchivedArticle, Article, Comment, PartitionPage, Position
 from store.site import Site
 from store.store import Store
 
 T = TypeVar("T")
 
+CONVERSATIONS = POOL.cache("conversations", microseconds=2_000)
+CONVERSATION_BYTES, PLACE_BYTES = 1_000, 700  # of a conversation, and of each of its comments
 SKIPPED_ENTRIES = 200  # how many entries before a page may be read and left out
 
 
@@ -97,6 +101,74 @@ class ArchiveReads:
             if not missing or await self._marks(partitions) == marks:
                 return found
         raise ArchiveUnavailable(MOVED)
+
+    async def comments(self, numbers: Sequence[int]) -> dict[int, Comment]:
+        """
+        Those of some comments that Redis did not have a moment ago, which are archived with their articles, or have
+        come back. One query; a round trip if there are any, and one more if one has come back.
+        """
+        if not numbers or not self._site.rankings.has_archived_conversations:
+            return {}
+        archived = await self.ask(partial(conversations.archived, numbers=numbers))
+        articles = list({each.article for each in archived})
+        states = await moving.states_of(self._site, articles) if articles else {}
+        found = {each.number: each for each in archived if states[each.article].may_be_archived}
+        if back := [each.number for each in archived if not states[each.article].may_be_archived]:
+            hashes = await load_again(
+                self._site, [queries.hash_of(self._site, queries.COMMENTS, each) for each in back]
+            )
+            pairs = zip(back, map(queries.COMMENTS.decode, back, hashes), strict=True)
+            found |= {number: comment for number, comment in pairs if comment}
+        return found
+
+    async def of_conversations(
+        self, articles: Sequence[Article | None], wanted: Sequence[tuple[int, Read[T], Callable[[Conversation], T]]]
+    ) -> list[T]:
+        """
+        What is read of conversations: each read with the number of its article, and the function that computes the same
+        from a conversation, for those that are archived. `articles` are these articles, as they were read before.
+
+        One round trip for those in Redis, and a query for each that is archived, also if it leaves Redis meanwhile.
+        """
+        archived = {each.number for each in articles if isinstance(each, ArchivedArticle)}
+        latest = self._site.clock() - self._site.policy.voting_ms
+        old = {each.number for each in articles if each and type(each) is Article and each.posted_at < latest}
+        load, results = self._load, dict[int, T]()
+        for _ in range(moments.TRIES):
+            left = [
+                place for place, (article, *_) in enumerate(wanted) if article not in archived and place not in results
+            ]
+            # Articles leave before their comments are removed: so what was read before this was whole.
+            checked = sorted({wanted[place][0] for place in left} & old)
+            call, home = moving.new_call(), self._site.home_of_article
+            exist = [Read(("EXISTS", keys.article(home(each), each)), _exists, (call,)) for each in checked]
+            found = await load([*(wanted[place][1] for place in left), *exist]) if left else []
+            gone = {each for each, is_there in zip(checked, found[len(left) :], strict=True) if not is_there}
+            results |= {place: each for place, each in zip(left, found, strict=False) if wanted[place][0] not in gone}
+            if not gone:
+                break
+            now = await self.articles(sorted(gone))
+            archived |= {number for number in gone if isinstance(now[number], ArchivedArticle)}
+            old -= {number for number in gone if type(now[number]) is not Article}  # or deleted, or without comments
+            load = partial(load_again, self._site)
+        else:
+            raise ArchiveUnavailable(MOVED)
+        read = {number: await self.conversation(number) for number in {article for article, *_ in wanted} & archived}
+        return [
+            results[place] if place in results else compute(read[article])
+            for place, (article, _, compute) in enumerate(wanted)
+        ]
+
+    async def conversation(self, article: int) -> Conversation:
+        """The conversation of an archived article. A query, of all of its comments if this process does not have it."""
+        key = self._site.rankings.archive, article
+        known: tuple[int | None, Conversation] | None = CONVERSATIONS.get(key)
+        version, found = await self.ask(
+            partial(_conversation, article=article, known=known, best_z=self._site.policy.best_z)
+        )
+        if version is not None and (known is None or known[1] is not found):
+            CONVERSATIONS.put(key, (version, found), CONVERSATION_BYTES + PLACE_BYTES * len(found.comments))
+        return found
 
     async def ranks(self, listing: Listing, positions: Sequence[Position]) -> list[Rank]:
         """
@@ -295,6 +367,30 @@ async def find(store: Store, database: Database | None, number: int) -> Article 
         return None
     reads = ArchiveReads(store.site, database, partial(load_again, store.site))
     return (await reads.articles([number]))[number]
+
+
+async def find_comment(store: Store, database: Database | None, number: int) -> Comment | None:
+    """
+    A comment that Redis did not have a moment ago, if it is archived or has come back. As `ArchiveReads.comments`.
+    """
+    if store.site.rankings.archive is None:
+        return None
+    reads = ArchiveReads(store.site, database, partial(load_again, store.site))
+    return (await reads.comments([number])).get(number)
+
+
+def _exists(call: int, reply: int) -> bool:
+    return bool(reply)
+
+
+def _conversation(
+    connection: Any, article: int, known: tuple[int | None, Conversation] | None, best_z: float
+) -> tuple[int | None, Conversation]:
+    """A conversation, and when it left Redis: that which is `known` if it has not changed since."""
+    version = conversations.version(connection, article)
+    if known and version is not None and known[0] == version and known[1].best_z == best_z:
+        return known
+    return version, conversation(article, conversations.places(connection, article), best_z)
 
 
 def _skips_by_rank(listing: Listing, window: Window) -> bool:

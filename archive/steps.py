@@ -10,7 +10,7 @@ from store.flags import FLAGS
 from store.held_edits import HELD_EDIT
 from store.leases import Lease
 from store.needed_writes import needed
-from store.ranking.config import ARCHIVE_FIELD
+from store.ranking.config import ARCHIVE_FIELD, CONVERSATIONS_FIELD
 from store.ranking.formulas import Order
 from store.records import Article, article, pairs
 from store.scripts.registry import Script
@@ -31,15 +31,31 @@ GRACE = 61_000  # milliseconds after voting closes in which clocks may differ; a
 
 
 class Archivable(NamedTuple):
-    """An article as Redis has it, and the digest by which `archive.lua` sees whether it has changed since."""
+    """
+    An article as Redis has it, the digest by which `archive.lua` sees whether it has changed since, how many comments
+    it has, also ones that are not shown, and whom it has notified.
+    """
 
     article: Article
     digest: str
+    comments: int
+    notified: str | None
+
+    @property
+    def has_conversation(self) -> bool:
+        """Whether the database needs more of it than the mirror has."""
+        return self.comments > 0 or self.notified is not None
 
 
 async def begin(site: Site, identity: str) -> None:
     """Say in the settings of the store that it has an archive, and notify all processes. Two round trips."""
     await site.redis.run(needed(("HSETNX", keys.store(), ARCHIVE_FIELD, identity)))
+    await site.redis.run(log.ranked(site, 0))
+
+
+async def begin_conversations(site: Site) -> None:
+    """Say in the settings of the store that its archive has conversations, and notify all. Two round trips."""
+    await site.redis.run(needed(("HSET", keys.store(), CONVERSATIONS_FIELD, "1")))
     await site.redis.run(log.ranked(site, 0))
 
 
@@ -72,22 +88,24 @@ async def oldest_closed(site: Site, index: str, skip: int, count: int) -> list[i
     return [int(member) for member, time in found if float(time) <= latest]
 
 
-async def archivable(site: Site, p: int, numbers: Sequence[int]) -> list[Archivable]:
+async def archivable(site: Site, p: int, numbers: Sequence[int], quiet_since: int | None = None) -> list[Archivable]:
     """
-    Those of some articles that Redis has, without damaged ones, and without those that have comments, also ones that
-    are not shown, have notified users, are locked, are not visible or have flags. One round trip.
+    Those of some articles that Redis has, without damaged ones, and without those that are not visible or have flags.
+    Those that have comments, also ones that are not shown, have notified users, or are locked, are among them only if
+    nothing was written there since an instant (unix milliseconds). One round trip.
     """
-    replies = await site.redis.run(
-        ARCHIVABLE_ARTICLES.command([keys.article(p, ""), FLAGS(p, ""), keys.tree(p, ""), HELD_EDIT(p, "")], *numbers)
-    )
+    script_keys = [keys.article(p, ""), FLAGS(p, ""), keys.tree(p, ""), HELD_EDIT(p, "")]
+    quiet = "" if quiet_since is None else quiet_since
+    replies = await site.redis.run(ARCHIVABLE_ARTICLES.command(script_keys, quiet, *numbers))
     found = []
     for number, reply in zip(numbers, replies, strict=True):
         if reply:
-            digest, flat = reply
+            digest, comments, flat = reply
             with suppress(KeyError, ValueError):  # `verify` reports it
-                record = article(number, pairs(flat))
+                fields = pairs(flat)
+                record = article(number, fields)
                 if record:
-                    found.append(Archivable(record, digest))
+                    found.append(Archivable(record, digest, comments, fields.get("notified")))
     return found
 
 
@@ -112,7 +130,7 @@ async def remove(site: Site, p: int, articles: Sequence[Archivable], token: str)
 
     One round trip. The others stay marked.
     """
-    commands = [site.command(ARCHIVE, p, each.article.number, each.digest, token) for each in articles]
+    commands = [site.command(ARCHIVE, p, each.article.number, each.digest, token, each.comments) for each in articles]
     return sum(status == "archived" for (status,) in await site.redis.pipeline(commands))
 
 

@@ -1,19 +1,22 @@
 """Commands on articles that may be archived: an archived article is written back to Redis before the command runs."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
+from itertools import chain
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 from archive import moments, places, recounts, steps
-from archive.reads import ArchiveUnavailable, ask, find
-from database import article_places
+from archive.reads import ArchiveUnavailable, ask, find, find_comment
+from archive.returns import with_comments
+from database import article_places, conversations
 from database.database import Database
 from store import keys, links, moving
 from store.client import Argument
-from store.errors import Forbidden, NotFound
-from store.records import Article, ContentState, Position
+from store.conversations import Overtaken
+from store.errors import CommentingClosed, Forbidden, Locked, NotFound
+from store.records import ArchivedArticle, Article, ContentState, Position
 from store.scripts.registry import Script
 from store.site import Actor, Site
 from store.store import Store
@@ -60,17 +63,32 @@ async def run_answer(
     archived, whoever posted it. The cost is that of `run_change`.
 
     Raises:
-        NotFound: the article is archived, and so it has no comments.
+        NotFound: the article is archived, and has no such comment, or that was deleted.
+        Locked, CommentingClosed: it is archived with a conversation, and takes no comments.
     """
     return await _run(command, partial(_bring_back_answered, store, database, number, parent))
+
+
+async def run_comment_change(
+    store: Store, database: Database | None, number: int, actor: Actor, command: Callable[[], Awaitable[T]]
+) -> T:
+    """
+    Run a command of a poster that changes a comment. If its article is archived and the comment the actor's own, the
+    article is written back to Redis before, with all its comments. The cost is that of `run_change`, and that of
+    `returns.with_comments`.
+
+    Raises:
+        Forbidden: the article is archived, and the comment somebody else's.
+    """
+    return await _run(command, partial(_bring_back_with_own, store, database, number, actor))
 
 
 async def run_moderation(
     store: Store, database: Database | None, number: int, command: Callable[[], Awaitable[T]]
 ) -> T:
     """
-    Run a command of a moderator on an article. The article is written back to Redis before if it is archived. The cost
-    is that of `run_change`.
+    Run a command of a moderator on an article, or on a comment. The article is written back to Redis before if it is
+    archived. The cost is that of `run_change`.
     """
 
     async def is_back(refusal: NotFound) -> bool:
@@ -81,12 +99,28 @@ async def run_moderation(
 
 async def bring_back(store: Store, database: Database | None, number: int) -> bool:
     """
-    Write an article back to Redis, whoever posted it; False if it is not archived.
+    Write an article back to Redis, whoever posted it, or that of a comment; False if it is not archived.
 
-    Four round trips and two queries. Without an archive it costs nothing.
+    Four round trips and two queries, and with a conversation the cost of `returns.with_comments`. Without an
+    archive it costs nothing.
     """
     archived = await find(store, database, number)
+    if archived is None and (comment := await find_comment(store, database, number)):
+        archived = await find(store, database, comment.article)
     return archived is not None and await _bring_back(store, database, archived)
+
+
+async def bring_back_comments(store: Store, database: Database | None, numbers: Collection[int]) -> bool:
+    """
+    Write the archived articles of those of some comments that Redis does not have back; False if there are none. One
+    query, and for each article the cost of `bring_back`. Without archived conversations it costs nothing.
+    """
+    if not store.site.rankings.has_archived_conversations or not numbers:
+        return False
+    found = await ask(store.site, database, partial(conversations.archived, numbers=list(numbers)))
+    for article in dict.fromkeys(each.article for each in found):
+        await bring_back(store, database, article)
+    return bool(found)
 
 
 def fields(archived: Article) -> dict[str, str]:
@@ -105,6 +139,7 @@ def fields(archived: Article) -> dict[str, str]:
         "active": archived.active_at,
         "state": None if archived.state is ContentState.VISIBLE else archived.state.value,
         "locked": 1 if archived.is_locked else None,
+        "comments": archived.comment_count or None,
     }
     return {name: str(value) for name, value in values.items() if value is not None}
 
@@ -152,26 +187,67 @@ async def _bring_back_answered(
     if archived is None:
         return False
     if parent is not None and not await _is_in_redis(store.site, number):
-        raise NotFound(f"article:{number} has no comment:{parent}", "parentId") from None
+        answered = await find_comment(store, database, parent)
+        if answered is None or answered.article != number or answered.state is ContentState.DELETED:
+            raise NotFound(f"article:{number} has no comment:{parent}", "parentId") from None
+    if isinstance(archived, ArchivedArticle):
+        _check_commenting(store.site, archived)
+    await _bring_back(store, database, archived)
+    return True
+
+
+def _check_commenting(site: Site, archived: Article) -> None:
+    """So that a conversation does not come back for a comment that is refused."""
+    if archived.is_locked:
+        raise Locked("article", archived.number) from None
+    if not site.takes_comments(archived.posted_at):
+        raise CommentingClosed(archived.number) from None
+
+
+async def _bring_back_with_own(
+    store: Store, database: Database | None, number: int, actor: Actor, refusal: NotFound
+) -> bool:
+    """Write the archived article of a comment of the actor back to Redis; False if there is none."""
+    comment = await find_comment(store, database, number)
+    archived = await find(store, database, comment.article) if comment else None
+    if comment is None or archived is None or comment.state is ContentState.DELETED:
+        return False
+    if comment.poster != await store.site.username(actor):
+        raise Forbidden(f"comment:{number} is somebody else's", "commentId") from None
     await _bring_back(store, database, archived)
     return True
 
 
 async def _bring_back(store: Store, database: Database | None, archived: Article) -> bool:
-    """Write an archived article back to Redis; False if it does not exist any more."""
+    """Write an archived article back to Redis, with its comments; False if it does not exist any more."""
+    if not isinstance(archived, ArchivedArticle):
+        return await _bring_back_article(store, database, archived, 0, "")
+    write_article = partial(_bring_back_article, store, database, archived)
+    is_back = await with_comments(store.site, database, archived.number, write_article)
+    return await _is_in_redis(store.site, archived.number) if is_back is None else is_back
+
+
+async def _bring_back_article(
+    store: Store, database: Database | None, archived: Article, comments: int, token: str
+) -> bool:
+    """Write an archived article back to Redis, whose comments are there, under the lease of conversations."""
     number, tries, deadline = archived.number, moments.TRIES, monotonic() + recounts.PATIENCE
     while tries and monotonic() < deadline:
         state = await _poster_state(store.site, number, archived.poster)
         excluded = frozenset({number}) | state.moving
         query = partial(_record_and_newest, archived, excluded, store.site.home_of_article(number))
-        stored, newest, position = await ask(store.site, database, query)
+        stored, notified, newest, position = await ask(store.site, database, query)
         if stored is None:
             return await _is_in_redis(store.site, number)
-        status = await _unarchive(store.site, stored, state, newest, position)
+        others = {"notified": notified} if notified else {}
+        values = [*fields_and_values(stored), *chain(*others.items())]
+        status = await _unarchive(store.site, stored, state, newest, (position, comments, token, *values))
         if status == "behind":  # votes on archived articles were just annulled or restored
             await asyncio.sleep(recounts.PAUSE)
         elif status == "changed":
             tries -= 1
+        elif status == "overtaken":
+            raise Overtaken
         else:
             return status == "unarchived"
     raise ArchiveUnavailable("articles of this poster are being archived, or the database is behind: try again")
@@ -185,17 +261,19 @@ async def _poster_state(site: Site, number: int, poster: str) -> PosterState:
     return PosterState(archived_counts or "", frozenset(map(int, numbers)))
 
 
-async def _unarchive(site: Site, archived: Article, state: PosterState, newest: Position | None, position: str) -> str:
+async def _unarchive(
+    site: Site, archived: Article, state: PosterState, newest: Position | None, given: Sequence[Argument]
+) -> str:
     """
     Write an archived article back, as the database had it at a position of the log. `newest` is the poster's newest
-    other one. One round trip.
+    other one, `given` the other arguments of the script. One round trip.
 
     The status is "unarchived", also if Redis has the article; "missing" if it was deleted; "changed" if articles of the
     poster have moved since `state` was read; "behind" if the database may not have its counts yet.
     """
     p = site.home_of_article(archived.number)
     time_and_number: tuple[Argument, Argument] = (round(newest.value), newest.number) if newest else ("", "")
-    arguments = archived.number, state.archived_counts, *time_and_number, position, *fields_and_values(archived)
+    arguments = archived.number, state.archived_counts, *time_and_number, *given
     status: str
     (status,) = await site.redis.run(site.command(UNARCHIVE, p, *arguments))
     return status
@@ -207,11 +285,12 @@ async def _is_in_redis(site: Site, number: int) -> bool:
 
 def _record_and_newest(
     archived: Article, excluded: Collection[int], p: int, connection: Any
-) -> tuple[Article | None, Position | None, str]:
+) -> tuple[Article | None, str | None, Position | None, str]:
     """
-    The archived article as the database has it now, its poster's newest one that is not excluded, and the position in
-    the log that the database was at before.
+    The archived article as the database has it now, whom it has notified, its poster's newest one that is not excluded,
+    and the position in the log that the database was at before.
     """
     position = recounts.position(connection, p)
     (stored,) = article_places.records(connection, [archived.number])
-    return stored, places.newest_of(connection, archived.poster, excluded), position
+    notified = conversations.notified_by(connection, [archived.number]).get(archived.number)
+    return stored, notified, places.newest_of(connection, archived.poster, excluded), position

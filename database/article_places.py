@@ -19,7 +19,7 @@ from database.order_index.writes import IndexName
 from database.statements import Statement, slices
 from store import links
 from store.ranking.formulas import Order, Policy
-from store.records import Article, ContentState
+from store.records import ArchivedAlone, ArchivedArticle, Article, ContentState
 from store.site import Site
 
 if TYPE_CHECKING:
@@ -218,9 +218,12 @@ def _articles(connection: "Connection", numbers: Sequence[int], archived: bool) 
     groups: defaultdict[int, list[str]] = defaultdict(list)
     for number, name in GROUPS.run(connection, {"numbers": numbers}):
         groups[number].append(name)
-    for number, *fields, state, locked in ARTICLES.run(connection, {"numbers": numbers, "archived": archived}):
-        article = Article(*[number, *fields, tuple(groups[number])])
-        yield article._replace(state=ContentState[state], is_locked=bool(locked))
+    for number, *fields, state, locked, active, comments, left in ARTICLES.run(
+        connection, {"numbers": numbers, "archived": archived}
+    ):
+        kind = Article if not archived else ArchivedAlone if left is None else ArchivedArticle
+        more = (tuple(groups[number]), comments or 0, ContentState[state], bool(locked), active)
+        yield kind(*[number, *fields, *more])
 
 
 def _set_archived(connection: "Connection", numbers: Collection[int], archived: bool) -> None:
@@ -230,7 +233,8 @@ def _set_archived(connection: "Connection", numbers: Collection[int], archived: 
 
 ARTICLES = Statement(
     """
-SELECT number, title, link, content, poster, posted_ms, edited_ms, up, down, imported_votes, state, locked FROM articles
+SELECT number, title, link, content, poster, posted_ms, edited_ms, up, down, imported_votes, state, locked,
+  active_ms, comment_count, left_ms FROM articles
 WHERE number IN :numbers AND archived = :archived""",
     "numbers",
 )

@@ -14,6 +14,7 @@ from database import article_places, leaving, search
 from database.comment_changes import CommentChanges, state
 from database.order_index import writes as places
 from database.rows import (
+    KEPT_OF_ARTICLE,
     PROFILE,
     Held,
     Row,
@@ -238,7 +239,7 @@ class Changes:
         remove_rows(connection, EDITS, self.purged)
         changed = {*self.columns, *self.groups, *self.votes, *self.held, *self.edits} - self.articles.keys()
         known = {*self.articles, *existing(connection, ARTICLES, changed)}
-        upsert(connection, ARTICLES, self.articles.values(), keep=("archived",))
+        upsert(connection, ARTICLES, self.articles.values(), keep=KEPT_OF_ARTICLE)
         update_rows(connection, ARTICLES, {number: row for number, row in self.columns.items() if number in known})
         replace_groups(connection, {number: names for number, names in self.groups.items() if number in known})
         write_votes(connection, VOTES, {number: votes for number, votes in self.votes.items() if number in known})

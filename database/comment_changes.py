@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from database.rows import (
+    KEPT_OF_COMMENT,
     Held,
     Row,
     Votes,
@@ -128,7 +129,7 @@ class CommentChanges:
         rows = {number: row for number, row in self.rows.items() if row["article"] in articles}
         changed = {*self.columns, *self.votes, *self.held, *self.edits} - self.rows.keys()
         known = {*rows, *existing(connection, COMMENTS, changed)}
-        upsert(connection, COMMENTS, rows.values())
+        upsert(connection, COMMENTS, rows.values(), KEPT_OF_COMMENT)
         update_rows(connection, COMMENTS, {number: row for number, row in self.columns.items() if number in known})
         votes = {number: votes for number, votes in self.votes.items() if number in known}
         write_votes(connection, COMMENT_VOTES, votes)

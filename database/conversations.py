@@ -1,12 +1,34 @@
-"""Conversations in the database: the comments of an article, also those that are not shown."""
+"""
+Conversations in the database: the comments of an article, also those that are not shown, and what the archive adds to
+their rows when the article leaves Redis.
+"""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from database.statements import Statement
+from database.statements import Statement, slices
 from store.records import Comment, ContentState
 
 if TYPE_CHECKING:
     from database.statements import Connection
+
+
+class KeptOfComment(NamedTuple):
+    """What the archive adds to the row of a comment. `path` and `notified` are the fields of its hash."""
+
+    reply_count: int
+    descendant_count: int
+    path: str
+    notified: str | None
+
+
+class KeptOfArticle(NamedTuple):
+    """The same of an article. `left` is when it left Redis (unix milliseconds)."""
+
+    notified: str | None
+    active_at: int | None
+    comment_count: int
+    left: int
 
 
 def comments(connection: "Connection", article: int) -> list[Comment]:
@@ -14,10 +36,98 @@ def comments(connection: "Connection", article: int) -> list[Comment]:
     The comments of an article as their rows are, in no particular order. The rows lack the numbers of replies and
     whether a thread shows a comment: `archive.conversations` finds both.
     """
-    found = COMMENTS.run(connection, {"article": article})
-    return [Comment(*[*columns, 0, ContentState[state]]) for *columns, state in found]
+    return [
+        Comment(*[*columns, 0, ContentState[state]])
+        for *columns, state in COMMENTS.run(connection, {"article": article})
+    ]
 
 
-COMMENTS = Statement("""
-SELECT number, article, parent, depth, poster, content, posted_ms, edited_ms, up, down, imported_votes, state
-FROM comments WHERE article = :article""")
+def places(connection: "Connection", article: int) -> list[Comment]:
+    """As `comments`, without posters and contents."""
+    return [
+        Comment(number, article, parent, depth, None, None, posted, None, up, down, 0, 0, ContentState[state])
+        for number, parent, depth, posted, up, down, state in PLACES.run(connection, {"article": article})
+    ]
+
+
+def version(connection: "Connection", article: int) -> int | None:
+    """When an archived article left Redis with a conversation, which has not changed since; None for others."""
+    found: int | None = VERSION.run(connection, {"article": article, "archived": True}).scalar()
+    return found
+
+
+def archived(connection: "Connection", numbers: Sequence[int]) -> list[Comment]:
+    """Those of some comments whose article is archived."""
+    found = []
+    for some in slices(numbers):
+        rows = ARCHIVED.run(connection, {"numbers": some, "archived": True})
+        for *columns, reply_count, state, descendant_count in rows:
+            is_bare = state != ContentState.VISIBLE.name and not descendant_count
+            found.append(Comment(*[*columns, reply_count or 0, ContentState[state], is_bare]))
+    return found
+
+
+def articles_of(connection: "Connection", numbers: Sequence[int]) -> dict[int, int]:
+    """The archived articles of comments, by the numbers of the comments."""
+    return {each.number: each.article for each in archived(connection, numbers)}
+
+
+def keep(connection: "Connection", kept: Iterable[tuple[int, KeptOfComment]]) -> None:
+    """Add to the rows of comments what only Redis has."""
+    if rows := [{"number": number, **each._asdict()} for number, each in kept]:
+        KEEP.run(connection, rows)
+
+
+def keep_article(connection: "Connection", article: int, kept: KeptOfArticle) -> None:
+    KEEP_ARTICLE.run(connection, {"number": article, **kept._asdict()})
+
+
+def left_since(connection: "Connection", since: int) -> list[int]:
+    """The archived articles that have left Redis with a conversation since an instant (unix milliseconds)."""
+    return list(LEFT_SINCE.run(connection, {"since": since, "archived": True}).scalars())
+
+
+def forget(connection: "Connection", articles: Sequence[int]) -> None:
+    """Forget that articles had a conversation when they left Redis before."""
+    for some in slices(articles):
+        FORGET.run(connection, {"numbers": some})
+
+
+def kept(connection: "Connection", article: int) -> dict[int, KeptOfComment]:
+    """What was added to the rows of the comments of an archived article."""
+    return {number: KeptOfComment(*columns) for number, *columns in KEPT.run(connection, {"article": article})}
+
+
+def notified_by(connection: "Connection", articles: Sequence[int]) -> Mapping[int, str]:
+    """Whom some archived articles have notified."""
+    return {
+        number: text
+        for some in slices(articles)
+        for number, text in NOTIFIED_BY.run(connection, {"numbers": some, "archived": True})
+    }
+
+
+COLUMNS = "number, article, parent, depth, poster, content, posted_ms, edited_ms, up, down, imported_votes"
+COMMENTS = Statement(f"SELECT {COLUMNS}, state FROM comments WHERE article = :article")
+PLACES = Statement("SELECT number, parent, depth, posted_ms, up, down, state FROM comments WHERE article = :article")
+ARCHIVED = Statement(
+    f"""SELECT {COLUMNS}, reply_count, state, descendant_count FROM comments WHERE number IN :numbers
+    AND EXISTS (SELECT 1 FROM articles WHERE articles.number = comments.article AND articles.archived = :archived)""",
+    "numbers",
+)
+VERSION = Statement("SELECT left_ms FROM articles WHERE number = :article AND archived = :archived")
+KEEP = Statement("""UPDATE comments SET reply_count = :reply_count, descendant_count = :descendant_count, path = :path,
+  notified = :notified WHERE number = :number""")
+KEEP_ARTICLE = Statement("""UPDATE articles SET notified = :notified, active_ms = :active_at,
+  comment_count = :comment_count, left_ms = :left WHERE number = :number""")
+LEFT_SINCE = Statement("SELECT number FROM articles WHERE left_ms >= :since AND archived = :archived")
+FORGET = Statement(
+    """UPDATE articles SET notified = NULL, active_ms = NULL, comment_count = NULL, left_ms = NULL
+    WHERE number IN :numbers AND left_ms IS NOT NULL""",
+    "numbers",
+)
+KEPT = Statement("SELECT number, reply_count, descendant_count, path, notified FROM comments WHERE article = :article")
+NOTIFIED_BY = Statement(
+    "SELECT number, notified FROM articles WHERE number IN :numbers AND archived = :archived AND notified IS NOT NULL",
+    "numbers",
+)

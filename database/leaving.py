@@ -41,6 +41,13 @@ VOTES = [
     for table in ("votes", "comment_votes")
 ]
 OTHERS = [
+    *(
+        Statement(
+            f"UPDATE {table} SET notified = replace(notified, :notified_name, :notified_pseudonym) "
+            "WHERE notified LIKE :notified_pattern"
+        )
+        for table in ("articles", "comments")
+    ),
     Statement("DELETE FROM follows WHERE follower = :name"),
     Statement("DELETE FROM follows WHERE followee = :name"),
     Statement("DELETE FROM group_follows WHERE follower = :name"),
@@ -92,6 +99,9 @@ def _replace_others(connection: "Connection", given: dict[str, Any]) -> None:
         "new_id": f"user:{given['pseudonym']}",
         "old_listing": f"timeline:{given['folded']}",
         "new_listing": f"timeline:{given['pseudonym']}",
+        "notified_name": f":{given['folded']}:",
+        "notified_pseudonym": f":{given['pseudonym']}:",
+        "notified_pattern": f"%:{given['folded']}:%",
     }
     for statement in OTHERS:
         statement.run(connection, given)

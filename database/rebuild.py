@@ -19,6 +19,8 @@ from database.leaving import replace_some
 from database.order_index import writes as places
 from database.positions import stored_positions
 from database.rows import (
+    KEPT_OF_ARTICLE,
+    KEPT_OF_COMMENT,
     OF_A_COMMENT,
     OF_AN_ARTICLE,
     action_row,
@@ -142,7 +144,8 @@ class Rebuild:
         await self._replace_names()
         is_in_store = ARTICLES.c.archived.is_(False)
         await self._sweep(ARTICLES, self._article_lookup, remove_rows_of_articles, is_in_store)
-        await self._sweep(COMMENTS, self._comment_lookup, remove_rows_of_comments)
+        archived = select(ARTICLES.c.number).where(ARTICLES.c.archived.is_(True))
+        await self._sweep(COMMENTS, self._comment_lookup, remove_rows_of_comments, COMMENTS.c.article.not_in(archived))
         await self.database.write(remove_comments_without_article)
         for table in OF_AN_ARTICLE[1:]:
             await self.database.write(remove_orphans, table, ARTICLES)
@@ -276,7 +279,7 @@ def values_of(annulled: Mapping[str, str]) -> dict[str, int]:
 def copy(connection: Connection, batch: Sequence[Record], annulled: Annulled) -> None:
     """Write the rows of some records of a dump. `annulled` are the votes on these that do not count."""
     articles = [record for record in batch if isinstance(record, ArticleRecord)]
-    upsert(connection, ARTICLES, [article_row(each.number, each.fields) for each in articles], keep=("archived",))
+    upsert(connection, ARTICLES, [article_row(each.number, each.fields) for each in articles], keep=KEPT_OF_ARTICLE)
     replace_groups(connection, {each.number: each.fields["groups"].split() for each in articles})
     replace_votes(connection, VOTES, articles, annulled)
     comments = [record for record in batch if isinstance(record, CommentRecord)]
@@ -321,7 +324,12 @@ def copy_comments(connection: Connection, comments: Sequence[CommentRecord], ann
         depths.update((number, depth) for number, depth in found)
     for each in comments:
         depths[each.number] = depths.get(int(each.fields["parent"]), 0) + 1 if "parent" in each.fields else 0
-    upsert(connection, COMMENTS, [comment_row(each.number, each.fields, depths[each.number]) for each in comments])
+    upsert(
+        connection,
+        COMMENTS,
+        [comment_row(each.number, each.fields, depths[each.number]) for each in comments],
+        KEPT_OF_COMMENT,
+    )
     replace_votes(
         connection, COMMENT_VOTES, [comment for comment in comments if not is_deleted(comment.fields)], annulled
     )
@@ -433,7 +441,10 @@ def remove_with_comments(connection: Connection, numbers: set[int]) -> None:
 
 
 def remove_rows_of_comments(connection: Connection, rows: Sequence[Row[Any]]) -> None:
-    numbers = {row.number for row in rows}
+    found = [row.number for row in rows]
+    archived = select(ARTICLES.c.number).where(ARTICLES.c.archived.is_(True))
+    stays = COMMENTS.c.article.not_in(archived)  # others were archived meanwhile
+    numbers = set(connection.scalars(select(COMMENTS.c.number).where(COMMENTS.c.number.in_(found), stays)))
     remove_comments(connection, numbers)
     derive(connection, Changed(comments=numbers))
 

@@ -17,6 +17,8 @@ Vote = tuple[int, int | None, bool] | None
 Held = defaultdict[int, dict[str, tuple[int, bool]]]  # value of a vote, and whether it counts, by number and voter
 Votes = defaultdict[int, dict[str, Vote]]  # by number and voter
 
+KEPT_OF_ARTICLE = ("archived", "notified", "active_ms", "comment_count", "left_ms")  # what only the archive writes
+KEPT_OF_COMMENT = ("reply_count", "descendant_count", "path", "notified")
 PROFILE = ("display_name", "about", "avatar_url")
 OF_AN_ARTICLE = (ARTICLES, ARTICLE_GROUPS, VOTES, EDITS)
 OF_A_COMMENT = (COMMENTS, COMMENT_VOTES, COMMENT_EDITS)

@@ -41,6 +41,11 @@ ARTICLES = Table(
     Column("archived", Boolean, nullable=False),
     Column("state", Text, nullable=False, server_default="VISIBLE"),
     Column("locked", Boolean, nullable=False, server_default=false()),
+    # of an archived article with a conversation; `left_ms` is when it left Redis
+    Column("notified", Text),
+    Column("active_ms", NUMBER),
+    Column("comment_count", NUMBER),
+    Column("left_ms", NUMBER),
     Index("articles_by_poster", "poster", "posted_ms"),
     Index("articles_by_time", "posted_ms"),
 )
@@ -132,6 +137,11 @@ COMMENTS = Table(
     Column("down", NUMBER, nullable=False),
     Column("imported_votes", NUMBER, nullable=False),
     Column("state", Text, nullable=False),
+    # of a comment whose article is archived
+    Column("reply_count", NUMBER),
+    Column("descendant_count", NUMBER),
+    Column("path", Text),
+    Column("notified", Text),
     Index("comments_by_article", "article", "parent", "number"),
     Index("comments_by_poster", "poster", "posted_ms"),
     Index("comments_by_time", "posted_ms", "number"),

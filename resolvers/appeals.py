@@ -64,12 +64,13 @@ async def answer(context: Context, action_id: str, text: str) -> ModerationActio
 
 
 async def _run(context: Context, number: int, command: Callable[[], Awaitable[ModerationAction]]) -> ModerationAction:
-    """Run a command on the appeal against an action, also on one about an article that is archived."""
+    """Run a command on the appeal against an action, also on one about an article or a comment that is archived."""
     (action,) = await context.reads.actions([number])
-    article = records.article_number(action.subject_id) if action else None
-    if article is None:
+    subject = action.subject_id if action else ""
+    text = records.article_number(subject) or records.comment_number(subject)
+    if text is None:
         return await context.write(command())
-    return await context.write(write_back.run_moderation(context.store, context.database, article, command))
+    return await context.write(write_back.run_moderation(context.store, context.database, text, command))
 
 
 def _checked_number(action_id: str) -> int:

@@ -1,11 +1,13 @@
 """Comments: their fields that are not attributes of the record, connections of them, and what posters and voters do."""
 
 from asyncio import gather
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from functools import partial
-from typing import NamedTuple
+from operator import methodcaller
+from typing import NamedTuple, TypeVar
 
 from archive import write_back
+from archive.reads import find_comment
 from resolvers import arguments, pagination
 from resolvers.arguments import BadInput, PageArguments, for_each, paginated
 from resolvers.articles import are_voters_stored, checked_number, parsed, takes_votes
@@ -13,11 +15,14 @@ from resolvers.context import Context
 from resolvers.pagination import ARTICLE_CURSOR, ARTICLE_TIME_CURSOR, Connection, Nodes
 from store import listings, records, roles, threads, validation
 from store.comments import Commented, EditedComment, VotedOnComment, checked
-from store.errors import Invalid, NotFound
+from store.errors import Invalid, NotFound, VotingClosed
 from store.listings import Page, Window
 from store.records import Article, Comment, ContentState, HiddenComment, Profile, User, Vote
+from store.site import Actor
 from store.threads import CommentOrder
 from store.validation import Faults
+
+T = TypeVar("T")
 
 NO_REPLIES = Page((), 0, 0)
 
@@ -56,15 +61,15 @@ async def parent(comments: Sequence[Comment], context: Context) -> list[Comment 
 
 
 async def ancestors(comments: Sequence[Comment], context: Context) -> list[list[Comment]]:
-    numbers = [comment.number for comment in comments if comment.depth]
-    above = iter(await context.reads.ancestors(numbers))
+    above = iter(await context.reads.ancestors([comment for comment in comments if comment.depth]))
     lists = [next(above) if comment.depth else () for comment in comments]
     found = iter(await placed(context, [number for numbers in lists for number in numbers]))
     return [[each for _ in numbers if (each := next(found))] for numbers in lists]
 
 
 async def descendant_count(comments: Sequence[Comment], context: Context) -> list[int]:
-    return await context.reads.descendant_counts([comment.number for comment in comments])
+    counts = await context.reads.descendant_counts((comment.article, comment.number) for comment in comments)
+    return [counts[comment.number] for comment in comments]
 
 
 async def is_voting_open(comments: Sequence[Comment], context: Context) -> list[bool]:
@@ -210,8 +215,15 @@ async def _connections(
     wanted = [Replies(article, parent, order or CommentOrder.BEST) for article, parent in parents]
     windows = for_each(wanted, lambda replies: _window(context, replies, paging))
     selected = pagination.valid_windows(wanted, windows)
-    reads = [threads.siblings_page(context.store.site, *replies, window) for replies, window in selected]
-    parts = zip(selected, await context.reads.load_all(reads), strict=True)
+    reads = [
+        (
+            replies.article,
+            threads.siblings_page(context.store.site, *replies, window),
+            methodcaller("siblings_page", replies.parent, replies.order, window),
+        )
+        for replies, window in selected
+    ]
+    parts = zip(selected, await context.reads.of_conversations(reads), strict=True)
     pages = [
         (replies, NO_REPLIES if replies.parent in empty else listings.merge([part], window))
         for (replies, window), part in parts
@@ -258,22 +270,37 @@ async def post(
 async def edit(context: Context, comment_id: str, content: str) -> EditedComment:
     actor = context.actor()
     number = parsed(partial(_checked_comment_number, comment_id), partial(validation.comment, content))
-    return await context.write(context.store.comments.edit(number, actor, content))
+    return await _change(context, number, actor, lambda: context.store.comments.edit(number, actor, content))
 
 
 async def delete(context: Context, comment_id: str) -> str:
     """Return the id of the deleted comment."""
     actor, number = context.actor(), _checked_comment_number(comment_id)
-    await context.write(context.store.comments.delete(number, actor))
+    await _change(context, number, actor, lambda: context.store.comments.delete(number, actor))
     return f"comment:{number}"
 
 
 async def vote(context: Context, comment_id: str, value: Vote | None = Vote.UP) -> VotedOnComment:
     actor, number, vote = context.actor(), _checked_comment_number(comment_id), value or Vote.UP
-    voted = await context.write(context.store.comments.vote(number, actor, vote))
+    voted = await context.write(_vote(context, number, actor, vote))
     context.reads.prime_login(voted.voter)
     context.reads.prime_vote(number, voted.voter, vote)
     return voted
+
+
+async def _change(context: Context, number: int, actor: Actor, command: Callable[[], Awaitable[T]]) -> T:
+    """Run a command on a comment, also on one that is archived."""
+    return await context.write(write_back.run_comment_change(context.store, context.database, number, actor, command))
+
+
+async def _vote(context: Context, number: int, actor: Actor, vote: Vote) -> VotedOnComment:
+    try:
+        return await context.store.comments.vote(number, actor, vote)
+    except NotFound:
+        archived = await find_comment(context.store, context.database, number)
+        if archived is None or archived.state is ContentState.DELETED:
+            raise
+        raise VotingClosed(number, context.store.site.policy.closes_at(archived), "comment") from None
 
 
 def _checked_comment_number(comment_id: str, field: str = "commentId") -> int:

@@ -61,5 +61,5 @@ async def lock(
 
 
 async def _moderated(context: Context, number: int, command: Callable[[], Awaitable[Moderated]]) -> Moderated:
-    """Run a command on an article, also on one that is archived, or on a comment, whose article never is."""
+    """Run a command on an article, also on one that is archived, or on a comment of one."""
     return await write_back.run_moderation(context.store, context.database, number, command)

@@ -8,9 +8,11 @@ from asyncio import Event, Future, get_running_loop
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, filterfalse
+from operator import methodcaller
 from time import monotonic
 from typing import Any, TypeVar
 
+from archive.conversations import Conversation
 from archive.reads import ArchiveReads
 from database.database import Database
 from store import deletions, feeds, hidden, home, listings, queries, threads
@@ -23,7 +25,17 @@ from store.moderation_records import ModerationAction
 from store.queries import Read, RecordType
 from store.ranking import standings
 from store.ranking.standings import Rank
-from store.records import Article, Comment, ContentState, GroupPlace, HiddenArticle, Position, Profile, Vote
+from store.records import (
+    ArchivedArticle,
+    Article,
+    Comment,
+    ContentState,
+    GroupPlace,
+    HiddenArticle,
+    Position,
+    Profile,
+    Vote,
+)
 from store.site import Login
 from store.store import Store
 
@@ -146,17 +158,54 @@ class Reads:
         found = [(comment, articles[comment.article]) if comment else (None, None) for comment in comments]
         return [(comment if article else None, article) for comment, article in found]
 
-    async def ancestors(self, numbers: Sequence[int]) -> list[tuple[int, ...]]:
-        """The numbers of the comments above each comment, the outermost first. One round trip for all."""
-        return await self.load_all([threads.ancestors(self.site, number) for number in numbers])
+    async def of_conversations(self, wanted: Sequence[tuple[int, Read[T], Callable[[Conversation], T]]]) -> list[T]:
+        """
+        The results of reads of conversations, each with the number of its article, and the function that computes the
+        same from a conversation that is archived. One round trip for all; more as `ArchiveReads.of_conversations`.
+        """
+        if self._archive is None or not self.site.rankings.has_archived_conversations:
+            return await self.load_all([read for _, read, _ in wanted])
+        articles = await self.articles_of_any_state(dict.fromkeys(article for article, *_ in wanted))
+        return await self._archive.of_conversations(articles, wanted)
 
-    async def descendant_counts(self, numbers: Sequence[int]) -> list[int]:
-        """How many visible comments are below each comment. One command per partition."""
-        site, homes = self.site, dict[int, list[int]]()
-        for number in dict.fromkeys(numbers):
-            homes.setdefault(site.home_of_article(number), []).append(number)
-        counts = _merged(await self.load_all([threads.descendant_counts(site, p, part) for p, part in homes.items()]))
-        return [counts[number] for number in numbers]
+    async def archived_conversation(self, article: int) -> Conversation | None:
+        """The conversation of an article that has left Redis with it; None of another one."""
+        if self._archive is None or not self.site.rankings.has_archived_conversations:
+            return None
+        (found,) = await self.articles_of_any_state([article])
+        return await self._archive.conversation(article) if isinstance(found, ArchivedArticle) else None
+
+    async def ancestors(self, comments: Sequence[Comment]) -> list[tuple[int, ...]]:
+        """The numbers of the comments above each comment, the outermost first. One round trip for all."""
+        return await self.of_conversations(
+            [
+                (each.article, threads.ancestors(self.site, each.number), methodcaller("ancestors", each.number))
+                for each in comments
+            ]
+        )
+
+    async def descendant_counts(self, comments: Iterable[tuple[int, int]]) -> dict[int, int]:
+        """
+        How many visible comments are below each comment, given as the numbers of its article and itself. One command
+        per partition; once conversations are archived, one per article.
+        """
+        site, by_place = self.site, dict[int, list[int]]()
+        is_of_articles = self._archive is not None and site.rankings.has_archived_conversations
+        for article, number in dict.fromkeys(comments):
+            by_place.setdefault(article if is_of_articles else site.home_of_article(number), []).append(number)
+        if not is_of_articles:
+            return _merged(
+                await self.load_all([threads.descendant_counts(site, p, part) for p, part in by_place.items()])
+            )
+        wanted = [
+            (
+                article,
+                threads.descendant_counts(site, site.home_of_article(article), part),
+                methodcaller("descendant_counts", part),
+            )
+            for article, part in by_place.items()
+        ]
+        return _merged(await self.of_conversations(wanted))
 
     async def deletions(self) -> frozenset[int]:
         """The articles and comments that were deleted before, and that the database may still have. One round trip."""
@@ -272,10 +321,10 @@ class Reads:
         known = self._cached_records(type, ids)
         read, found = self._records[type], zip(ids, known, hashes, strict=True)
         records = {id: record or read.get(id) or type.decode(id, fields) for id, record, fields in found}
-        if self._archive and type is queries.ARTICLES:
+        if self._archive and type in (queries.ARTICLES, queries.COMMENTS):
             absent = [id for id, record in records.items() if record is None]
-            archived: Any = await self._archive.articles(absent) if absent else {}
-            records.update(archived)
+            find: Any = self._archive.articles if type is queries.ARTICLES else self._archive.comments
+            records.update(await find(absent) if absent else {})
         return records
 
     async def _can_refresh_cache(self, type: RecordType[Any], ids: Sequence[Any]) -> bool:

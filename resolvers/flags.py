@@ -65,7 +65,7 @@ async def flag(context: Context, subject_id: str, reason: FlagReason, note: str 
     """Also an article that is archived."""
     kind, number = subjects.kind_and_number(subject_id)
     command = partial(flags.flag, context.store.site, context.actor(), kind, number, reason, note)
-    flagged = await context.write(_within_limits(context, partial(_found, context, kind, number, command)))
+    flagged = await context.write(_within_limits(context, partial(_found, context, number, command)))
     context.reads.prime_login(flagged.username)
     return flagged
 
@@ -73,7 +73,7 @@ async def flag(context: Context, subject_id: str, reason: FlagReason, note: str 
 async def unflag(context: Context, subject_id: str) -> Flagged:
     kind, number = subjects.kind_and_number(subject_id)
     command = partial(flags.unflag, context.store.site, context.actor(), kind, number)
-    flagged = await context.write(_found(context, kind, number, command))
+    flagged = await context.write(_found(context, number, command))
     context.reads.prime_login(flagged.username)
     return flagged
 
@@ -159,10 +159,8 @@ def _shown_flag(flag: Flag) -> ShownFlag:
     return ShownFlag(records.user(flag.username), flag.reason, flag.note, flag.at)
 
 
-async def _found(context: Context, kind: str, number: int, command: Callable[[], Awaitable[Flagged]]) -> Flagged:
-    """Run a command on an article, which is written back to Redis before if it is archived, or on a comment."""
-    if kind == "comment":  # those of archived articles do not exist
-        return await command()
+async def _found(context: Context, number: int, command: Callable[[], Awaitable[Flagged]]) -> Flagged:
+    """Run a command on an article, or a comment, which is written back to Redis before if it is archived."""
     return await write_back.run_moderation(context.store, context.database, number, command)
 
 

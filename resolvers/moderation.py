@@ -154,15 +154,21 @@ async def revert(
     given = (context.store.site, context.actor(), number, reason, note)
     command = partial(reverts_of.revert, *given, keeps_votes=bool(keep_votes_annulled))
     (action,) = await context.reads.actions([number])
-    article = records.article_number(action.subject_id) if action else None
-    if article is None:
+    text = _text_of(action)
+    if text is None:
         done = await context.write(command())
         if action and action.removes_texts:
             await context.write(banned_texts.begin(context.store, context.database, action.number))
         if action and action.annulment:
             await context.write(annulments.begin(context.store, context.database, action.number))
         return done
-    return await context.write(write_back.run_moderation(context.store, context.database, article, command))
+    return await context.write(write_back.run_moderation(context.store, context.database, text, command))
+
+
+def _text_of(action: ModerationAction | None) -> int | None:
+    """The number of the article or comment that an action is about."""
+    subject = action.subject_id if action else ""
+    return records.article_number(subject) or records.comment_number(subject)
 
 
 async def _others(context: Context, numbers: Sequence[int | None]) -> list[ModerationAction | None]:

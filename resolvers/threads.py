@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import isfinite
+from operator import methodcaller
 from struct import Struct
 from typing import NamedTuple
 
@@ -129,10 +130,10 @@ async def thread(
 
 async def total_count(connections: Sequence[ThreadConnection], context: Context) -> list[int]:
     """The number of all visible comments of each thread, also of those that are too deep to be shown."""
-    above = [each.thread.under for each in connections if each.article and each.thread.under]
-    counts = iter(await context.reads.descendant_counts(above))
+    above = [(each.thread.article, each.thread.under) for each in connections if each.article and each.thread.under]
+    counts = await context.reads.descendant_counts(above)
     return [
-        0 if each.article is None else next(counts) if each.thread.under else each.article.comment_count
+        0 if each.article is None else counts[each.thread.under] if each.thread.under else each.article.comment_count
         for each in connections
     ]
 
@@ -212,7 +213,8 @@ def _may_be_of(number: int, article: int) -> bool:
 
 async def _pinned(context: Context, thread: Thread, window: ThreadWindow) -> tuple[Thread, ThreadWindow]:
     """The window of the first page of a pinned walk."""
-    start = await threads.pin(context.store.site, thread.article, thread.order)
+    archived = await context.reads.archived_conversation(thread.article)
+    start = archived.pinned() if archived else await threads.pin(context.store.site, thread.article, thread.order)
     if start is None:
         _note_unpinned(context, thread)
     return thread, replace(window, beyond=start)
@@ -229,9 +231,11 @@ async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]
     The descendants of those comments, of which `totalCount` is the number, are counted in the same round trip.
     """
     possible = [each for each in wanted if each[0].under is None or _may_be_of(each[0].under, each[0].article)]
-    above = [thread.under for thread, _ in possible if thread.under is not None]
+    above = [(thread.article, thread.under) for thread, _ in possible if thread.under is not None]
     pages, comments, _ = await gather(
-        _read(context, possible), placed(context, above), context.reads.descendant_counts(above)
+        _read(context, possible),
+        placed(context, [number for _, number in above]),
+        context.reads.descendant_counts(above),
     )
     for (thread, window), page in zip(possible, pages, strict=True):
         if window.beyond and window.beyond.newest is not None and not page.is_pinned:
@@ -248,9 +252,13 @@ async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]
 def _read(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]) -> Awaitable[list[ThreadPage]]:
     """One round trip for all."""
     site = context.store.site
-    return context.reads.load_all(
+    return context.reads.of_conversations(
         [
-            threads.page(site, article, order, window, under=under, max_depth=max_depth)
+            (
+                article,
+                threads.page(site, article, order, window, under=under, max_depth=max_depth),
+                methodcaller("page", order, window, under=under, max_depth=max_depth),
+            )
             for (article, order, under, max_depth), window in wanted
         ]
     )

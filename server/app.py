@@ -390,7 +390,9 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
         app.state.observer.metrics.measuring_caches(),
         memory.watched(),
         mirroring(database, store.site),
-        archiving_old(database, store.site, HotLimits(settings.hot_articles, settings.hot_articles_per_user)),
+        archiving_old(
+            database, store.site, HotLimits(settings.hot_articles, settings.hot_articles_per_user, settings.hot_days)
+        ),
         sending(store.site, database if settings.webhooks == "on" else None, app.state.observer.metrics.webhook_tried),
         sending_mails(settings, store, database, app.state.observer.metrics.mail_tried),
     ):

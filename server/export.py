@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 from starlette.routing import BaseRoute, Route
 
+from archive import reads as archive_reads
 from database import personal
 from database.database import Database
 from database.personal import Edits
@@ -35,7 +36,6 @@ from store.errors import RateLimited, StoreUnavailable
 from store.flags import Flag
 from store.kinds import Kind
 from store.maintenance import scan
-from store.site import Site
 
 AT_ONCE = 100  # things of a list
 CHUNK = 65_536  # bytes of the ZIP that are sent at once, at least
@@ -150,7 +150,7 @@ class Export:
     def __init__(self, open_context: Callable[[], Context], username: str) -> None:
         self._open_context, self._username = open_context, username
         context = open_context()
-        self._site: Site = context.store.site
+        self._store, self._site = context.store, context.store.site
         self._database: Database | None = context.database
         self._home = self._site.home_of_user(username)
 
@@ -319,7 +319,11 @@ class Export:
         """The ids of articles or comments that Redis has, by their numbers."""
         home = self._site.home_of_article
         are_comments = await self._replies([("EXISTS", keys.comment(home(number), number)) for number in numbers])
-        pairs = zip(numbers, are_comments, strict=True)
+        absent = [number for number, is_comment in zip(numbers, are_comments, strict=True) if not is_comment]
+        archived = {each for each in absent if await archive_reads.find_comment(self._store, self._database, each)}
+        pairs = [
+            (number, is_comment or number in archived) for number, is_comment in zip(numbers, are_comments, strict=True)
+        ]
         return [f"comment:{number}" if is_comment else f"article:{number}" for number, is_comment in pairs]
 
     async def _replies(self, commands: Sequence[Command]) -> list[Any]:

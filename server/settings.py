@@ -30,7 +30,7 @@ SECRET_SETTINGS = tuple(
 DATABASE_FILE = "upvote.db"  # in the data directory
 DELETIONS_FILE = "deletions.jsonl"  # of users, in the data directory
 SITE_FOLDER = "site"  # in the data directory
-MAX_COMMENT_DAYS = 36_500
+MAX_DAYS = 36_500
 MAX_SHOWN = 100  # characters of an invalid value
 
 
@@ -218,7 +218,7 @@ class Settings(BaseModel):
     comment_days: int | None = Field(
         None,
         ge=1,
-        le=MAX_COMMENT_DAYS,
+        le=MAX_DAYS,
         description="Days after which an article takes no [comments](comments.md#refusals) any more; by default it "
         "always does.",
     )
@@ -341,6 +341,13 @@ class Settings(BaseModel):
         "(database.md#the-archive) only; not while voting is open, and not without a database.",
     )
     hot_articles_per_user: int = Field(1_000, ge=0, description="The same for the articles of each user.")
+    hot_days: int | None = Field(
+        None,
+        ge=2,
+        le=MAX_DAYS,
+        description="Days after which an article that has to leave Redis does so with its [comments]"
+        "(database.md#the-archive), if nothing was written there meanwhile; by default articles with comments stay.",
+    )
     log_seconds: int = Field(
         3_600, ge=0, description="Seconds for which entries of the [log](log.md) are kept at least."
     )

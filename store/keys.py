@@ -79,7 +79,8 @@ article = Kind(
     "hash",
     (NUMBER,),
     "title, link, link_digest, content, poster, time, up, down, imported, groups, edited, comments, active, "
-    "state, locked, notified, away (1: not in inboxes, as it is not visible), held_by (the rule that holds it)",
+    "state, locked, notified, away (1: not in inboxes, as it is not visible), held_by (the rule that holds it), "
+    "written (when a comment of it was edited, deleted or moderated last)",
     written_by="post, edit, regroup, vote, delete, comment, import, archive, unarchive",
     backup=Backup.COPIED,
     record="article",
@@ -456,7 +457,7 @@ archived = Kind(
     "of the articles that are in the database only: how many, by group and user, and the greatest value by "
     "listing; serial, marks: how often articles have left, come back or got other counts, and were marked in moving; "
     "recounted: the position in the log at which the database was known to have such counts; last_recounted: the last "
-    "entry with some",
+    "entry with some; conversations: 1 once one had comments",
     written_by="archive, unarchive, delete, reindex, verify, annulVotes, revertModeration",
     check=Check.PARTITION,
 )

@@ -185,6 +185,18 @@ class HiddenArticle(Article):
     is_cacheable = False
 
 
+class ArchivedArticle(Article):
+    """An article that has left Redis with its conversation."""
+
+    __slots__ = ()
+
+
+class ArchivedAlone(Article):
+    """An article that has left Redis, and had neither comments nor notifications."""
+
+    __slots__ = ()
+
+
 class UncachedArticle(Article):
     """The article in the reply to a write. Nothing reads this record again, so its JSON is not cached."""
 

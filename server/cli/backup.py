@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from archive.maintenance import records_of
+from archive.maintenance import records_of, records_since
 from server.branding.backups import files_for_backup
 from server.cli import backup_file, session
 from server.cli.progress import progress_bar
@@ -14,6 +14,7 @@ from store import log
 from store.maintenance import dump
 from store.maintenance.records.record import Record
 from store.maintenance.restore import POSITIONS
+from store.site import unix_milliseconds
 from store.store import Store
 
 
@@ -64,11 +65,12 @@ def back_up(settings: Settings, file: Path) -> int:
         }
         async with session.archive_of(settings, store) as database:
             archived = records_of(store.site, database) if database else None
+            departed = records_since(store.site, database, unix_milliseconds()) if database else None
             with (
                 progress_bar("backup", await dump.size(store.site)) as walked,
                 backup_file.writing(file, header) as backup,
             ):
-                async for records in dump.records_of(store.site, walked, counts.leave_out, archived):
+                async for records in dump.records_of(store.site, walked, counts.leave_out, archived, departed):
                     for record in records:
                         backup.add(record.as_list())
                         counts.add(record)

@@ -4,7 +4,7 @@ import secrets
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import AsyncIterator, Sequence
 
-from archive.maintenance import records_of
+from archive.maintenance import records_of, records_since
 from server.cli import session
 from server.cli.backup import RecordCounts
 from server.cli.progress import progress_bar
@@ -55,7 +55,8 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
         try:
             async with session.archive_of(settings, store) as database:
                 archived = records_of(store.site, database) if database else None
-                await _copy(store, restoration, counts, archived)
+                departed = records_since(store.site, database, unix_milliseconds()) if database else None
+                await _copy(store, restoration, counts, archived, departed)
         finally:
             await restoration.close()
         return count
@@ -82,12 +83,15 @@ async def _copy(
     restoration: Restoration,
     counts: RecordCounts,
     archived: AsyncIterator[Sequence[Record]] | None,
+    departed: AsyncIterator[Sequence[Record]] | None,
 ) -> None:
     lock = WriteLock(store.site)
     try:
         await lock.acquire()
         with progress_bar("move", await dump.size(store.site)) as walked:
-            async for records in dump.records_of(store.site, walked, counts.leave_out, archived, is_move=True):
+            async for records in dump.records_of(
+                store.site, walked, counts.leave_out, archived, departed, is_move=True
+            ):
                 for batch in batches(records):
                     await restoration.put(batch)
                     await lock.renew()

@@ -90,7 +90,8 @@ async def _check(store: Store, database: Database | None, subject: str) -> None:
     p, of_kind = store.site.home_of_article(int(number)), keys.article if kind == "article" else keys.comment
     if await store.site.redis.run(("EXISTS", of_kind(p, number))):
         return
-    if kind == "comment" or not await write_back.bring_back(store, database, int(number)):
+    is_back = await write_back.bring_back(store, database, int(number))
+    if not is_back or not await store.site.redis.run(("EXISTS", of_kind(p, number))):
         raise NotFound(f"there is no {subject}", "subjectId")
 
 

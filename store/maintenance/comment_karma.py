@@ -4,10 +4,12 @@ the comments say. The comments of a user are in the partitions of the articles, 
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from store import keys, removals
 from store.client import Command
 from store.kinds import Key, Kind
+from store.maintenance.absent import FindHashes, fields_of
 from store.maintenance.wrong import Wrong
 from store.records import ContentState
 from store.site import Site
@@ -18,18 +20,24 @@ HELD = (ContentState.PENDING.value, ContentState.REMOVED.value)
 FIELDS = ("poster", "time", "up", "down", "state", "away")  # of a comment
 
 
-async def find(site: Site, lists: Sequence[Key]) -> list[Wrong]:
+async def find(site: Site, lists: Sequence[Key], archived: FindHashes | None = None) -> list[Wrong]:
     """
     What is wrong with the lists of some users and their karma. Read again if it seems wrong: a change may be under way.
+    `archived` finds comments that Redis does not have.
     Comments that are being removed leave the lists before their karma is taken away: then karma is not verified.
     """
-    return [wrong for key in _once(lists) if await _of_user(site, key) for wrong in await _confirmed(site, key)]
+    return [
+        wrong
+        for key in _once(lists)
+        if await _of_user(site, key, archived)
+        for wrong in await _confirmed(site, key, archived)
+    ]
 
 
 async def repair(site: Site, lists: Sequence[Key]) -> None:
     """Repair the lists of some users and their karma. Nobody may write meanwhile."""
     for key in _once(lists):
-        await site.redis.pipeline([wrong.repair for wrong in await _of_user(site, key)])
+        await site.redis.pipeline([wrong.repair for wrong in await _of_user(site, key, None)])
 
 
 def _once(lists: Sequence[Key]) -> list[Key]:
@@ -37,34 +45,33 @@ def _once(lists: Sequence[Key]) -> list[Key]:
     return list({(key.p, key.suffix): key for key in lists}.values())
 
 
-async def _confirmed(site: Site, key: Key) -> list[Wrong]:
+async def _confirmed(site: Site, key: Key, archived: FindHashes | None) -> list[Wrong]:
     """What is wrong in two reads, one after the other, in the same way."""
-    first, is_removing = await _of_user(site, key), await removals.is_removing(site)
-    second = await _of_user(site, key)
+    first, is_removing = await _of_user(site, key, archived), await removals.is_removing(site)
+    second = await _of_user(site, key, archived)
     return [wrong for wrong in second if wrong in first and not (is_removing and wrong.where.endswith(KARMA))]
 
 
-async def _of_user(site: Site, key: Key) -> list[Wrong]:
+async def _of_user(site: Site, key: Key, archived: FindHashes | None) -> list[Wrong]:
     account, found, karma = keys.user(key.p, key.suffix), list[Wrong](), dict[str, int]()
     stored = await site.redis.run(("HGET", account, KARMA))
     for kind in (keys.comments, keys.unlisted):
-        found += await _of_list(site, key, kind, karma)
-    found += await _held(site, key, sorted(karma))
+        found += await _of_list(site, key, kind, karma, archived)
+    found += await _held(site, key, sorted(karma), archived)
     if int(stored or 0) != sum(karma.values()):
         setting: Command = ("HSET", account, KARMA, sum(karma.values()))
         found.append(Wrong(f"{account} {KARMA}", stored, str(sum(karma.values())), setting))
     return found
 
 
-async def _held(site: Site, key: Key, members: Sequence[str]) -> list[Wrong]:
+async def _held(site: Site, key: Key, members: Sequence[str], archived: FindHashes | None) -> list[Wrong]:
     """What is wrong with the list of a user's comments that are pending or removed. `members` are all comments."""
     own, found = keys.held_comments(key.p, key.suffix), list[Wrong]()
     listed = dict(await site.redis.run(("ZRANGE", own, 0, -1, "WITHSCORES")))
     expected: dict[str, str] = {}
     for start in range(0, len(members), COMMENTS_AT_ONCE):
         some = members[start : start + COMMENTS_AT_ONCE]
-        hashes = [keys.comment(site.home_of_article(int(member)), int(member)) for member in some]
-        replies = await site.redis.pipeline([("HMGET", each, "state", "time") for each in hashes])
+        replies = await _fields(site, list(map(int, some)), ("state", "time"), archived)
         expected |= {member: time for member, (state, time) in zip(some, replies, strict=True) if state in HELD}
     for member in sorted({*listed, *expected}):
         value, time = listed.get(member), expected.get(member)
@@ -74,14 +81,12 @@ async def _held(site: Site, key: Key, members: Sequence[str]) -> list[Wrong]:
     return found
 
 
-async def _of_list(site: Site, key: Key, kind: Kind, karma: dict[str, int]) -> list[Wrong]:
+async def _of_list(site: Site, key: Key, kind: Kind, karma: dict[str, int], archived: FindHashes | None) -> list[Wrong]:
     """What is wrong with one of the two lists of a user. Adds the karma of each comment to `karma`, by its member."""
     own, found, start = kind(key.p, key.suffix), list[Wrong](), 0
     while members := await site.redis.run(("ZRANGE", own, start, start + COMMENTS_AT_ONCE - 1, "WITHSCORES")):
         start += COMMENTS_AT_ONCE
-        numbers = [int(member) for member, _ in members]
-        hashes = [keys.comment(site.home_of_article(number), number) for number in numbers]
-        replies = await site.redis.pipeline([("HMGET", each, *FIELDS) for each in hashes])
+        replies = await _fields(site, [int(member) for member, _ in members], FIELDS, archived)
         for (member, value), (poster, time, up, down, state, away) in zip(members, replies, strict=True):
             where, is_own = f"{own} {member}", (poster or "").lower() == key.suffix
             expected = keys.unlisted if state or away else keys.comments
@@ -94,3 +99,11 @@ async def _of_list(site: Site, key: Key, kind: Kind, karma: dict[str, int]) -> l
                 found_value = f"{float(value):.0f}" if kind is expected else None
                 found.append(Wrong(f"{right} {member}", found_value, time, ("ZADD", right, time, member)))
     return found
+
+
+async def _fields(
+    site: Site, numbers: Sequence[int], fields: Sequence[str], archived: FindHashes | None
+) -> list[list[Any]]:
+    """Some fields of comments."""
+    hashes = [(keys.comment(site.home_of_article(number), number), number) for number in numbers]
+    return await fields_of(site, hashes, fields, archived)

@@ -90,12 +90,13 @@ async def records_of(
     progress: Progress,
     skipped: Skipped,
     archived: AsyncIterator[Sequence[Record]] | None = None,
+    departed: AsyncIterator[Sequence[Record]] | None = None,
     *,
     is_move: bool = False,
 ) -> AsyncIterator[Sequence[Record]]:
     """
-    All records of what Redis has, some at a time, and those of archived articles. A move has also what backups leave
-    out. Damaged keys are skipped.
+    All records of what Redis has, some at a time, and those of archived articles; `departed` are those that have left
+    Redis since the dump began. A move has also what backups leave out. Damaged keys are skipped.
     """
     yield await read_ranking(site)
     yield await read_server_keys(site, skipped)
@@ -109,6 +110,9 @@ async def records_of(
             yield read
     async for read in _comments(site, progress, skipped):
         yield read
+    if departed:
+        async for read in departed:
+            yield read
     async for read in _pass(site, progress, skipped, _last(is_move)):
         yield read
     yield [await read_sequences(site, skipped)]

@@ -9,6 +9,7 @@ from math import inf
 from store import effects, keys, notifications
 from store.hidden import BLOCKED, UNBLOCKED
 from store.kinds import Key
+from store.maintenance.absent import FindHashes, fields_of
 from store.maintenance.records.record import INSTANT
 from store.maintenance.wrong import Wrong
 from store.notifications import Notified
@@ -19,12 +20,17 @@ CONFIRMATIONS = 2  # reads after the first one: what notifies may be hidden and 
 FIELDS = ("notified", "state", "away")  # of what notifies: whom, and what says that it is in no inbox
 
 
-async def find(site: Site, inboxes: Sequence[Key], causes: Sequence[Key]) -> list[Wrong]:
-    """What is wrong in some inboxes, and what is missing in any that some articles and comments have notified."""
-    found = await _wrong(site, inboxes, causes)
+async def find(
+    site: Site, inboxes: Sequence[Key], causes: Sequence[Key], archived: FindHashes | None = None
+) -> list[Wrong]:
+    """
+    What is wrong in some inboxes, and what is missing in any that some articles and comments have notified. `archived`
+    finds those that Redis does not have.
+    """
+    found = await _wrong(site, inboxes, causes, archived)
     for _ in range(CONFIRMATIONS if found else 0):
         await effects.complete(site)  # a change may have been under way
-        found = [wrong for wrong in await _wrong(site, inboxes, causes) if wrong in found]
+        found = [wrong for wrong in await _wrong(site, inboxes, causes, archived) if wrong in found]
     return found
 
 
@@ -38,25 +44,22 @@ async def remove_excess(site: Site, inboxes: Sequence[Key]) -> None:
     pairs = zip(inboxes, begins, strict=True)
     await site.redis.pipeline([("ZREMRANGEBYSCORE", key.text, "-inf", f"({_begin(*each)}") for key, each in pairs])
     for key in inboxes:
-        await site.redis.pipeline([wrong.repair for wrong in await _unfounded(site, key)])
+        await site.redis.pipeline([wrong.repair for wrong in await _unfounded(site, key, None)])
 
 
-async def _wrong(site: Site, inboxes: Sequence[Key], causes: Sequence[Key]) -> list[Wrong]:
+async def _wrong(site: Site, inboxes: Sequence[Key], causes: Sequence[Key], archived: FindHashes | None) -> list[Wrong]:
     return [
-        *[wrong for key in inboxes for wrong in await _unfounded(site, key)],
+        *[wrong for key in inboxes for wrong in await _unfounded(site, key, archived)],
         *await _missing(site, causes),
     ]
 
 
-async def _unfounded(site: Site, key: Key) -> list[Wrong]:
+async def _unfounded(site: Site, key: Key, archived: FindHashes | None) -> list[Wrong]:
     """The notifications of an inbox that no article or comment says to have sent, or that are too early."""
     found = await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES"))
-    is_user, *notified = await site.redis.pipeline(
-        [
-            ("EXISTS", keys.user(key.p, key.suffix)),
-            *(("HMGET", _cause(site, member), "poster", *FIELDS) for member, _ in found),
-        ]
-    )
+    is_user = await site.redis.run(("EXISTS", keys.user(key.p, key.suffix)))
+    causes = [(_cause(site, member), _number(member)) for member, _ in found]
+    notified = await fields_of(site, causes, ("poster", *FIELDS), archived)
     blocked = {name.lower(): since for name, since in await _blocked(site, key)}
     wrong = []
     for (member, value), (poster, text, *hidden) in zip(found, notified, strict=True):
@@ -142,10 +145,14 @@ def _may_be_kept_out(at: int, blocked: float | None, unblocked: float | None) ->
 
 def _cause(site: Site, member: str) -> str:
     """The hash that a member of an inbox is about. Other programs may have written the member."""
-    number, _, rest = member.partition(" ")
-    key_of = KINDS.get(rest.rpartition(" ")[2], keys.comment)
-    is_number = number.isascii() and number.isdigit()
-    return key_of(site.home_of_article(int(number)), int(number)) if is_number else key_of(0, 0)
+    number, key_of = _number(member), KINDS.get(member.rpartition(" ")[2], keys.comment)
+    return key_of(site.home_of_article(number), number)
+
+
+def _number(member: str) -> int:
+    """The number that a member of an inbox begins with; 0 if it has none."""
+    number = member.partition(" ")[0]
+    return int(number) if number.isascii() and number.isdigit() else 0
 
 
 def _is_of(each: Notified, username: str, member: str) -> bool:

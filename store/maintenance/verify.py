@@ -67,6 +67,7 @@ from store.maintenance import (
     moderation,
     scan,
 )
+from store.maintenance.absent import FindHashes
 from store.maintenance.scan import Progress
 from store.maintenance.wrong import Wrong
 from store.ranking.config import orders_to_write
@@ -119,12 +120,14 @@ class UserTally(NamedTuple):
 class Tally:
     """
     What the database has of archived articles: the highest sequence of a post, by partition, and the sums of users, by
-    name in lower case. `known` is what `archived` had of these users.
+    name in lower case. `known` is what `archived` had of these users. `find` finds the hashes of archived articles and
+    comments.
     """
 
     sequences: dict[int, int]
     users: dict[str, UserTally]
     known: dict[str, str]
+    find: FindHashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +190,7 @@ class _Verification:
         self._repair = repair
         self._progress = progress
         self._archived = archived
+        self._find = archived.find if archived else None
         self._wrong_paths: list[str] = []  # fields of comments
         self._misplaced: set[tuple[int, str]] = set()  # partition and number of articles whose trees are damaged
         partitions = range(site.partitions)
@@ -267,7 +271,7 @@ class _Verification:
             await self._run([ScriptCall(VERIFY_COUNTS, key.p, key.suffix, (key.name,)) for key in counted])
             owned = [key for key in found if key.kind.check is Check.INBOX]
             causes = [*counted, *(key for key in found if key.kind is keys.action)]
-            await self._report_wrong(await inboxes.find(self._site, owned, causes))
+            await self._report_wrong(await inboxes.find(self._site, owned, causes, self._find))
         for p in range(self._site.partitions) if self._repair else ():
             await removals.remove_all(self._site, p)
 
@@ -326,7 +330,7 @@ class _Verification:
                 self._misplaced.add((key.p, article))
 
     async def _comment_lists(self, lists: Sequence[Key]) -> None:
-        await self._report_wrong(await comment_karma.find(self._site, lists))
+        await self._report_wrong(await comment_karma.find(self._site, lists, self._find))
 
     async def _report_wrong(self, found: Sequence[Wrong]) -> None:
         for wrong in found:

@@ -20,6 +20,7 @@ ACTIVE_FIELD = "active"  # field of the store's settings: that it was made with 
 RECENT_FIELD = "recent"  # field of the store's settings: that its indexes of recent comments are complete
 HOMES_FIELD = "homes"  # field of the store's settings: that its indexes for homes are complete
 ARCHIVE_FIELD = "archived"  # field of the store's settings: the id of its archive, once an article has left Redis
+CONVERSATIONS_FIELD = "conversations"  # field of the store's settings: that a conversation has left Redis
 REINDEX_FIELD = "REINDEX"  # field: the token of the reindex that is under way
 PENDING_PREFIX = "next:"  # field of a group that is being rebuilt: its new weights. Other fields are groups
 
@@ -40,12 +41,14 @@ class Rankings:
     has_recent_comments: bool = False  # whether the indexes of recent comments are complete
     has_homes: bool = False  # whether the indexes for homes are complete
     archive: str | None = None  # the id of the archive in the database; None if no article has ever left Redis
+    has_archived_conversations: bool = False  # whether a conversation has ever left Redis
 
     async def read(self, redis: RedisClient) -> None:
         """Read the stored configuration. One round trip."""
         stored = await stored_rankings(redis)
         self.archive, self.has_recent_comments = stored.archive, stored.has_recent_comments
         self.has_homes = stored.has_homes
+        self.has_archived_conversations = stored.has_archived_conversations
         self.has_links = stored.links_version == str(links.VERSION)
         self.orders = orders_of(stored.orders) if stored.orders is not None else tuple(Order)
         self.weights = {name: weights_of(text) for name, text in stored.weights.items()}
@@ -60,6 +63,7 @@ class StoredRankings(NamedTuple):
     has_recent_comments: bool
     has_homes: bool
     archive: str | None
+    has_archived_conversations: bool
 
 
 async def stored_rankings(redis: RedisClient) -> StoredRankings:
@@ -68,17 +72,19 @@ async def stored_rankings(redis: RedisClient) -> StoredRankings:
 
     A store of an earlier version has no complete index of ACTIVE before a reindex.
     """
-    settings = ("HMGET", keys.store(), "orders", ACTIVE_FIELD, LINKS_FIELD, RECENT_FIELD, HOMES_FIELD, ARCHIVE_FIELD)
-    (orders, is_active_indexed, links_version, has_recent, has_homes, archive), stored = await redis.pipeline(
-        [settings, ("HGETALL", keys.ranking(0))]  # the same in all partitions
+    fields = (ACTIVE_FIELD, LINKS_FIELD, RECENT_FIELD, HOMES_FIELD, ARCHIVE_FIELD, CONVERSATIONS_FIELD)
+    (orders, is_active_indexed, links_version, *more), stored = await redis.pipeline(
+        [("HMGET", keys.store(), "orders", *fields), ("HGETALL", keys.ranking(0))]  # the same in all partitions
     )
+    has_recent, has_homes, archive, has_conversations = more
     if orders is None and is_active_indexed is None:
         orders = " ".join(order.value for order in Order if order is not Order.ACTIVE)
     own_fields = (ORDERS_FIELD, REINDEX_FIELD)
     weights = {
         name: text for name, text in stored.items() if name not in own_fields and not name.startswith(PENDING_PREFIX)
     }
-    return StoredRankings(orders, weights, links_version, has_recent is not None, has_homes is not None, archive)
+    flags = (has_recent is not None, has_homes is not None, archive, has_conversations is not None)
+    return StoredRankings(orders, weights, links_version, *flags)
 
 
 def orders_of(text: str) -> tuple[Order, ...]:

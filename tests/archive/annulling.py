@@ -134,7 +134,7 @@ class World:
         found = {key: value for key, value in contents(self.redis).items() if not key.startswith((*OWN, *GROWING))}
         for value in found.values():
             if isinstance(value, dict):
-                for name in ("moves", "upvoters", "inbox_seen", "inbox_dropped", "log"):
+                for name in ("moves", "upvoters", "inbox_seen", "inbox_dropped", "log", "written"):
                     value.pop(name, None)
         return {key: value for key, value in found.items() if key != keys.store()}
 

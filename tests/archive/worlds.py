@@ -158,6 +158,7 @@ class Pair:
     sent_queries: list[tuple[str, str | None, dict[str, Any]]] = field(default_factory=list)
     stories: int = 0
     crashes: bool = True
+    days: int | None = None  # after which conversations leave Redis
     archiver: Mover | None = None
     mirror: Mirror | None = None
 
@@ -168,7 +169,7 @@ class Pair:
     async def ask(self, query: str, viewer: str | None, /, **variables: Any) -> dict[str, Any]:
         """The answer of both stores, which are equal."""
         one, other = [await world.ask(query, viewer, variables) for world in self.worlds]
-        assert typed(one) == typed(other), (query, viewer, variables)
+        assert typed(one) == typed(other), (one, other, query, viewer, variables)
         return one
 
     async def find_archived(self) -> None:
@@ -301,14 +302,14 @@ class Pair:
 
     async def run_mover(self, articles: int, articles_per_user: int) -> bool:
         """Run a pass of the mover with these limits; False if its process ended in a simulated crash."""
-        world, limits = self.archiving, HotLimits(articles, articles_per_user)
+        world, limits = self.archiving, HotLimits(articles, articles_per_user, self.days)
         assert world.database
         if self.archiver is None:
             database: Any = CrashingDatabase(world.database, self.chance) if self.crashes else world.database
             self.archiver = Mover(world.store.site, database, limits, notice=0, removal_delay=0)
         self.archiver.limits = limits
         self.mirror = self.mirror or Mirror(world.store.site, world.database)
-        mirroring = asyncio.create_task(_follow(self.mirror))
+        mirroring = asyncio.create_task(follow(self.mirror))
         try:
             self.reached["moved"] += await self.archiver.move()
         except Crash as crash:
@@ -479,7 +480,7 @@ def instant(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-async def _follow(mirror: Mirror) -> NoReturn:
+async def follow(mirror: Mirror) -> NoReturn:
     while True:
         await mirror.catch_up()
         await asyncio.sleep(0.005)

@@ -329,4 +329,6 @@ def comparable(rows: Rows) -> Rows:
     votes = {str(table.name): sorted(vote[:3] for vote in rows[table.name]) for table in (VOTES, COMMENT_VOTES)}
     names = ("articles", "article_groups", "comments", "users", "follows", "group_follows", "group_texts")
     others = {name: sorted(rows[name]) for name in names}
+    others["articles"] = [row[:-4] for row in others["articles"]]  # of conversations that have left the store
+    others["comments"] = [row[:-4] for row in others["comments"]]
     return {**others, **votes}

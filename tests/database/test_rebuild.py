@@ -85,13 +85,15 @@ async def test_rebuild_repairs_rows(store, history, each_database):
 def damage(connection):
     for statement in (
         "UPDATE articles SET up = up + 1, title = 'x'",
-        "INSERT INTO articles VALUES (7, 'x', 'x', NULL, NULL, 1, NULL, 1, 0, 0, false, 'VISIBLE', false)",
+        "INSERT INTO articles VALUES (7, 'x', 'x', NULL, NULL, 1, NULL, 1, 0, 0, false, 'VISIBLE', false, NULL,"
+        " NULL, NULL, NULL)",
         "INSERT INTO votes VALUES (7, 'x', 1, 1, true)",
         "INSERT INTO votes SELECT number, 'stranger', 1, 1, true FROM articles WHERE posted_ms > 1470000000000",
         "INSERT INTO users VALUES ('x', 'x', 1, NULL, 'x', NULL, NULL)",
         "INSERT INTO follows VALUES ('x', 'y', 1), ('Alice', 'y', 1)",
-        "INSERT INTO comments VALUES (8, 7, NULL, 0, 'x', 'x', 1, NULL, 1, 0, 0, 'VISIBLE')",
-        "INSERT INTO comments SELECT 9, min(number), NULL, 0, 'x', 'x', 1, NULL, 1, 0, 0, 'VISIBLE' FROM articles",
+        "INSERT INTO comments VALUES (8, 7, NULL, 0, 'x', 'x', 1, NULL, 1, 0, 0, 'VISIBLE', NULL, NULL, NULL, NULL)",
+        "INSERT INTO comments SELECT 9, min(number), NULL, 0, 'x', 'x', 1, NULL, 1, 0, 0, 'VISIBLE', NULL, NULL, NULL,"
+        " NULL FROM articles",
         "INSERT INTO comment_votes VALUES (8, 'x', 1, 1, true), (9, 'x', 1, 1, true)",
         "INSERT INTO comment_edits VALUES (0, '1-1', 9, 'x', 1, 'x')",
         "UPDATE comments SET depth = 7, content = 'x' WHERE number > 9",

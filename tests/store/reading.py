@@ -79,9 +79,12 @@ def everything(redis: "Redis") -> dict[str, Any]:
 
 
 def contents(redis: "Redis") -> dict[str, Any]:
-    """All keys but the log, to which repairs add, with their values."""
+    """
+    All keys but the log, to which repairs add, with their values; without what articles say of when their comments were
+    written, which no revert takes back.
+    """
     reads = {
-        "hash": redis.hgetall,
+        "hash": lambda key: {name: value for name, value in redis.hgetall(key).items() if name != "written"},
         "set": redis.smembers,
         "list": lambda key: redis.lrange(key, 0, -1),
         "string": redis.get,

@@ -55,6 +55,7 @@ EXAMPLES: dict[kinds.Text, int | str] = {
 
 NEVER_EXPIRING = (
     "hidden",
+    "left",
     "blocked",
     "siteranked",
     "unblocked",

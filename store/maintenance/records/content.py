@@ -46,7 +46,7 @@ OPTIONAL_ARTICLE_FIELDS = {
     "locked": re.compile("1"),
     held_edits.HELD_BY: held_edits.RULE_NAME,
 }
-DERIVED_ARTICLE_FIELDS = {links.FIELD, "comments", "active", "away"}
+DERIVED_ARTICLE_FIELDS = {links.FIELD, "comments", "active", "away", "written"}
 COMMENT_FIELDS = {"article": NUMBER, "time": INSTANT, "up": COUNT, "down": COUNT}
 OPTIONAL_COMMENT_FIELDS = {
     "parent": NUMBER,

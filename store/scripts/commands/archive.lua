@@ -1,9 +1,10 @@
 -- Remove an article from Redis once the database has it. The hash `archived` counts it. What stays: the names of its
--- groups, its poster's karma, and the time of the poster's newest article.
+-- groups, its poster's karma, and the time of the poster's newest article. Its comments stay for a moment, too: from now on
+-- nothing but reads by their numbers finds them, and drop_conversation.lua removes them.
 -- requires: archived_values, article_indexes
 -- flags: allow-oom
 -- ARGV  1-6 see prelude.lua   7 number   8 digest of the hash as the database has it (see archivable_articles.lua)
---       9 token of the caller's lease
+--       9 token of the caller's lease   10 number of its comments that the database has, also of those that are not shown
 -- Reply {"archived"} | {"missing"} | {"open"} while voting is open | {"changed"} since it was read
 --       | {"overtaken"} if another process has the lease
 require_open()
@@ -11,9 +12,9 @@ if redis.call("GET", KEY.lease .. "archiver") ~= ARGV[9] then return {"overtaken
 local article = find_article(ARGV[7])
 if not article then return {"missing"} end
 if now <= article.time + window + GRACE then return {"open"} end
--- It stays while it has flags, or an edit that waits, or comments, also ones that are not shown: these are not in its hash.
-local others = {KEY.flags .. article.number, KEY.heldedit .. article.number, KEY.tree .. article.number}
-if redis.call("EXISTS", unpack(others)) > 0 then return {"changed"} end
+-- It stays while it has flags, or an edit that waits, or other comments: these are not in its hash.
+if redis.call("EXISTS", KEY.flags .. article.number, KEY.heldedit .. article.number) > 0 then return {"changed"} end
+if redis.call("ZCARD", KEY.tree .. article.number) ~= tonumber(ARGV[10]) then return {"changed"} end
 local digest = redis.sha1hex(table.concat(article.flat, "\0"))
 if digest ~= ARGV[8] or redis.call("SISMEMBER", KEY.moving, article.number) == 0 then return {"changed"} end
 
@@ -43,4 +44,8 @@ set_archived_of(name, count + 1, math.max(newest, article.time))
 
 redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KEY.downvoted .. article.number)
 redis.call("SREM", KEY.moving, article.number)
+if ARGV[10] ~= "0" then
+  redis.call("ZADD", KEY.left, now, article.number)
+  redis.call("HSET", KEY.archived, "conversations", "1")
+end
 return {"archived"}

@@ -22,6 +22,7 @@ local function leave_stub()
   redis.call("ZADD", KEY.stubs .. comment.article, 0, tree_member(comment.path, comment.number))
 end
 
+note_written(comment.article)
 local is_stub = has_descendants(comment)
 if is_stub then leave_stub() else drop_comment(comment) end
 local groups = not comment.state and count_comment(comment, -1) or {}

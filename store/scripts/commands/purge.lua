@@ -62,6 +62,7 @@ local function purge()
   else
     if comment.state ~= "removed" then reply[4] = set_comment_state(comment, "removed", admin, tonumber(ARGV[12])) end
     redis.call("HSET", hash, "content", purged)
+    note_written(comment.article)
     log_purge("article", comment.article, "parent", comment.parent or "", "depth", comment.depth)
   end
   drop_flags(number)

@@ -2,22 +2,29 @@
 -- requires: article_indexes, recounts
 -- ARGV  1-6 see prelude.lua   7 number   8 what `archived` has of the poster, as the caller read it before the article
 --       9 posting time and 10 number of the newest of the poster's other archived articles, or "" and ""
---       11 the entry of the log that the database was at before that   12 and on: field, value, ...
+--       11 the entry of the log that the database was at before that
+--       12 how many comments restore_conversation.lua has written   13 token of the caller's lease of conversations, or ""
+--       14 and on: field, value, ...
 -- Reply {"unarchived"}, also if it is in Redis already | {"missing"} if it was deleted
 --       | {"changed"} if articles of the poster have moved meanwhile: read again
+--       | {"overtaken"} if another process writes the comments, or has removed some
 --       | {"behind"} if the database did not have the last change of counts of archived articles: read again later
 require_open()
 local number = ARGV[7]
 if redis.call("EXISTS", KEY.article .. number) == 1 then return {"unarchived"} end
 if redis.call("SISMEMBER", KEY.moving, number) == 1 then return {"missing"} end
 local fields = {}
-for i = 12, #ARGV, 2 do fields[ARGV[i]] = ARGV[i + 1] end
+for i = 14, #ARGV, 2 do fields[ARGV[i]] = ARGV[i + 1] end
 local name = string.lower(fields.poster)
 if not has_counts(number, ARGV[11]) then return {"behind"} end
 local is_current = (redis.call("HGET", KEY.archived, "user:" .. name) or "") == ARGV[8]
 if not is_current or redis.call("SISMEMBER", KEY.moving, ARGV[10]) == 1 then return {"changed"} end
 
-redis.call("HSET", KEY.article .. number, unpack(ARGV, 12))
+if ARGV[12] ~= "0" and redis.call("GET", KEY.lease .. "conversations") ~= ARGV[13] then return {"overtaken"} end
+if redis.call("ZCARD", KEY.tree .. number) ~= tonumber(ARGV[12]) then return {"overtaken"} end
+
+redis.call("HSET", KEY.article .. number, unpack(ARGV, 14))
+redis.call("ZREM", KEY.left, number)
 redis.call("SADD", KEY.moving, number)
 local article = find_article(number)
 add_to_indexes(article)

@@ -6,6 +6,7 @@
 local function change_comment(comment, content, most, mentioned)
   local notified = newly_notified(comment.poster, comment.notified, nil, most, mentioned)
   redis.call("HSET", comment.hash, "content", content, "edited", now)
+  note_written(comment.article)
   add_notified(comment.hash, comment.notified, notified)
   local told = is_listed(comment) and notified or "" -- others have it in their inboxes when it is shown again
   forget_cleared_flags(comment.number)

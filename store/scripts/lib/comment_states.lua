@@ -55,6 +55,7 @@ local function set_comment_state(comment, state, actor, limit)
   write_state(comment, state)
   queue_flagged(comment.number, is_listed(comment))
   local home = find_home(comment.article)
+  if home then note_written(comment.article) end
   local places = home and home.groups or {}
   if state == "removed" then drop_edit(comment.number, state, places) end
   queue_pending(comment, places)

@@ -35,6 +35,12 @@ local function find_home(number)
   return {poster = poster, time = tonumber(time), state = state, locked = locked, groups = split(groups or "")}
 end
 
+-- Notes that something was changed about the comments of an article, of which its hash says nothing else: the conversation
+-- leaves Redis only if nothing was.
+local function note_written(article)
+  redis.call("HSET", KEY.article .. article, "written", ARGV[3])
+end
+
 -- Writes a comment to the indexes of the replies to its parent. With `before`, its votes before a change, only where its
 -- value changes.
 local function update_replies(comment, before)

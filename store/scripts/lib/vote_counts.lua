@@ -46,6 +46,7 @@ end
 local function add_comment_count(comment, before)
   if not comment.bare then keep_place(comment, ARGV[10]) end
   redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves", add_move(comment.moves, before))
+  note_written(comment.article)
   if not comment.bare then update_replies(comment, before) end
   if comment.state == "removed" then return end
   local change, poster = comment.up - comment.down - before.up + before.down, string.lower(comment.poster)

@@ -1,17 +1,25 @@
 -- Read articles that may leave Redis, with a digest of each, by which archive.lua sees whether it has changed since.
 -- KEYS  1 article:{p}:   2 flags:{p}:   3 tree:{p}:   4 heldedit:{p}: (an article number is appended to each)
--- ARGV  numbers
--- Reply {digest, {field, value, ...}} for each number; {} if there is no such article, or if it has comments, also
---       ones that are not shown, has notified users, is locked, is not visible, has flags, or an edit of it waits
-local function stays(key, ...)
-  local comments, notified, locked, state = unpack(redis.call("HMGET", key, "comments", "notified", "locked", "state"))
-  return comments and comments ~= "0" or notified or locked or state or redis.call("EXISTS", ...) > 0
+-- ARGV  1 for articles with a conversation when something was written there last at most (unix milliseconds), or "" if these
+--       stay; then numbers
+-- Reply {digest, number of comments, also of those that are not shown, {field, value, ...}} for each number; {} if there is
+--       no such article, or if it has flags, an edit of it waits, or it is not visible, or if it has a conversation that
+--       stays: it has comments or notified users, or is locked
+local quiet = tonumber(ARGV[1])
+
+local function stays(key, count, ...)
+  local comments, notified, locked, state, active, written =
+    unpack(redis.call("HMGET", key, "comments", "notified", "locked", "state", "active", "written"))
+  if state or redis.call("EXISTS", ...) > 0 then return true end
+  if count == 0 and (comments or "0") == "0" and not notified and not locked then return false end
+  return not quiet or math.max(tonumber(active or 0), tonumber(written or 0)) > quiet
 end
 
 local reply = {}
-for i, number in ipairs(ARGV) do
-  local key = KEYS[1] .. number
-  local flat = stays(key, KEYS[2] .. number, KEYS[3] .. number, KEYS[4] .. number) and {} or redis.call("HGETALL", key)
-  reply[i] = #flat > 0 and {redis.sha1hex(table.concat(flat, "\0")), flat} or {}
+for i = 2, #ARGV do
+  local number = ARGV[i]
+  local key, count = KEYS[1] .. number, redis.call("ZCARD", KEYS[3] .. number)
+  local flat = stays(key, count, KEYS[2] .. number, KEYS[4] .. number) and {} or redis.call("HGETALL", key)
+  reply[i - 1] = #flat > 0 and {redis.sha1hex(table.concat(flat, "\0")), count, flat} or {}
 end
 return reply

@@ -12,7 +12,8 @@ if not comment then return reply end
 
 local article = KEY.article .. (comment.article or "")
 if redis.call("EXISTS", article) == 0 then
-  if not redis.call("ZSCORE", KEY.removing, comment.article or "") then
+  local number = comment.article or ""
+  if not redis.call("ZSCORE", KEY.removing, number) and not redis.call("ZSCORE", KEY.left, number) then
     report(comment.hash .. " article", comment.article, "an article", comment.article and function()
       redis.call("ZADD", KEY.removing, now, comment.article)
     end)

@@ -10,6 +10,10 @@ local PREFIXES = {
   latest = KEY.latest, held = KEY.held, siteranked = KEY.siteranked, recent = KEY.recent,
 }
 local index = (INDEX[kind] or PREFIXES[kind]) .. name
+-- Of conversations that leave Redis, or come back, the indexes are not whole.
+local OF_CONVERSATIONS = {replies = true, tree = true, stubs = true, latest = true}
+if OF_CONVERSATIONS[kind] and redis.call("EXISTS", KEY.left) == 1 then return reply end
+
 local group = string.match(name, "^[^:]*") -- for the kinds "group", "coming" and "siteranked"
 
 local function has(list, wanted)
@@ -36,7 +40,9 @@ end
 -- Whether a comment is in one of the places of its article, or is being moved.
 local function is_recent(number)
   local article, state = unpack(redis.call("HMGET", KEY.comment .. number, "article", "state"))
-  if not article or state then return false end
+  if not article then return redis.call("HEXISTS", KEY.archived, "conversations") == 1 end -- it may be archived
+  if state then return false end
+  if redis.call("ZSCORE", KEY.left, article) then return true end
   if redis.call("ZSCORE", KEY.relisting, article .. " " .. name) then return true end
   local hash = KEY.article .. article
   local groups, is_hidden = unpack(redis.call("HMGET", hash, "groups", "state"))

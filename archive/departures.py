@@ -1,0 +1,79 @@
+"""
+What the database has to keep of an article with comments before it leaves Redis: for the comments what only their
+hashes have. An article leaves only if its rows, and what `archive.conversations` computes from them, are what Redis
+has.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from archive.conversations import Conversation, conversation
+from archive.steps import Archivable
+from database import conversations as rows
+from database.conversations import KeptOfArticle, KeptOfComment
+from database.database import Database
+from store import conversations as stored
+from store import records
+from store.records import Comment
+from store.site import Site, unix_milliseconds
+
+AT_ONCE = 2_000  # rows in a transaction
+
+Hashes = Mapping[int, Mapping[str, str]]  # of comments, by number
+
+logger = logging.getLogger("upvote")
+
+
+class Departure(NamedTuple):
+    of_article: KeptOfArticle
+    of_comments: Sequence[tuple[int, KeptOfComment]]
+
+    def rows(self) -> Iterator[Sequence[tuple[int, KeptOfComment]]]:
+        """What is kept of the comments, some at a time."""
+        for start in range(0, len(self.of_comments), AT_ONCE):
+            yield self.of_comments[start : start + AT_ONCE]
+
+
+async def of(site: Site, database: Database, found: Archivable) -> Departure | None:
+    """
+    What is kept of an article, which the database has up to now; None if it stays, as something about a comment waits.
+    Two round trips for 200 comments, and a query.
+    """
+    number = found.article.number
+    hashes = await stored.stored(site, number)
+    if hashes is None or len(hashes) != found.comments:
+        return None
+    comments = await database.run(rows.comments, number)
+    departure = await asyncio.to_thread(partial(_departure, found, hashes, comments, site.policy.best_z))
+    if departure is None:
+        logger.warning("article:%d stays in Redis, as the database has other comments of it: see upvote verify", number)
+    return departure
+
+
+def _departure(found: Archivable, hashes: Hashes, comments: Sequence[Comment], best_z: float) -> Departure | None:
+    computed = conversation(found.article.number, comments, best_z)
+    if not _is_equal(computed, found, hashes):
+        return None
+    article = found.article
+    of_article = KeptOfArticle(found.notified, article.active_at, article.comment_count, unix_milliseconds())
+    of_comments = [
+        (
+            number,
+            KeptOfComment(
+                each.reply_count, computed.below.get(number, 0), hashes[number]["path"], hashes[number].get("notified")
+            ),
+        )
+        for number, each in computed.comments.items()
+    ]
+    return Departure(of_article, of_comments)
+
+
+def _is_equal(computed: Conversation, found: Archivable, hashes: Hashes) -> bool:
+    read = {number: records.comment(number, fields) for number, fields in hashes.items()}
+    article = found.article
+    active_at = max(article.posted_at, computed.active_at or 0)  # which the hash lacks if it is the posting time
+    of_article = article.comment_count, article.active_at or article.posted_at
+    return read == computed.comments and of_article == (computed.comment_count, active_at)

@@ -1,0 +1,91 @@
+"""
+How the comments of an archived article come back to Redis, before the article does: in steps, under the lease of the
+conversations of the partition. Until the article is back, nothing reads them there but by their numbers. If its process
+ends before, they are removed again.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from archive.conversations import conversation
+from archive.reads import ArchiveUnavailable, ask
+from database import conversations as rows
+from database.conversations import KeptOfComment
+from database.database import Database
+from store import conversations as stored
+from store import keys
+from store.errors import LeaseTaken
+from store.leases import Lease
+from store.records import Comment, ContentState
+from store.site import Site
+
+if TYPE_CHECKING:
+    from database.statements import Connection
+
+PATIENCE, PAUSE = 10.0, 0.05  # seconds: how long to wait for other conversations, and between two looks
+
+Fields = Mapping[str, str]
+
+
+async def with_comments(
+    site: Site, database: Database | None, article: int, write_article: Callable[[int, str], Awaitable[bool]]
+) -> bool | None:
+    """
+    Write the comments of an archived article back, and call `write_article` under the lease, with how many there are
+    and its token. Returns what that does; None if the article is in Redis by now, or was deleted. A query, and a round
+    trip for 50 comments.
+
+    Raises:
+        ArchiveUnavailable: other conversations come back, or leave, for too long; or there is no database.
+    """
+    deadline = monotonic() + PATIENCE
+    while True:
+        held = stored.lease(site, site.home_of_article(article))
+        try:
+            async with held.held():
+                restored = await _restored(site, database, held, article)
+                return restored if restored is None else await write_article(*restored)
+        except (LeaseTaken, stored.Overtaken):
+            if monotonic() > deadline:
+                raise ArchiveUnavailable("other conversations are being moved: try again") from None
+            await asyncio.sleep(PAUSE)
+
+
+async def _restored(site: Site, database: Database | None, held: Lease, article: int) -> tuple[int, str] | None:
+    await stored.drop(site, held, article)  # what is still there from when it left, or from a process that has ended
+    hashes = await ask(site, database, partial(hashes_of, article=article, best_z=site.policy.best_z))
+    if not await stored.restore(site, held, article, hashes):
+        return None
+    return len(hashes), held.token
+
+
+def hashes_of(connection: "Connection", article: int, best_z: float) -> dict[int, dict[str, str]]:
+    """The hashes that the comments of an archived article had, by number."""
+    found, kept = rows.comments(connection, article), rows.kept(connection, article)
+    comments = conversation(article, found, best_z).comments
+    return {number: _fields(each, kept[number]) for number, each in comments.items()}
+
+
+def _fields(comment: Comment, kept: KeptOfComment) -> dict[str, str]:
+    values = {
+        "article": comment.article,
+        "parent": comment.parent,
+        "depth": comment.depth,
+        "poster": comment.poster,
+        "slot": None if comment.poster is None else keys.slot(comment.poster),
+        "content": comment.content,
+        "time": comment.posted_at,
+        "up": comment.upvotes,
+        "down": comment.downvotes,
+        "imported": comment.imported or None,
+        "edited": comment.edited_at,
+        "state": None if comment.state is ContentState.VISIBLE else comment.state.value,
+        "replies": comment.reply_count or None,
+        "path": kept.path,
+        "notified": kept.notified,
+        "bare": 1 if comment.is_bare else None,
+    }
+    return {name: str(value) for name, value in values.items() if value is not None}

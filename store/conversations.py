@@ -1,0 +1,126 @@
+"""
+The comments of an article in Redis as a whole, for the archive: read when they are about to leave, removed once the
+article has left, and written back before the article is. Each of these is done in steps of some milliseconds.
+
+`left` has the articles of which Redis may have comments although they are archived. Whoever removes or writes these
+holds the lease of the conversations of the partition.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from itertools import chain
+
+from store import keys
+from store.client import Command
+from store.flags import FLAGS
+from store.held_edits import HELD_EDIT
+from store.kinds import Kind
+from store.leases import Lease
+from store.scripts.registry import Script
+from store.site import Site
+
+DROP_CONVERSATION = Script("drop_conversation")
+RESTORE_CONVERSATION = Script("restore_conversation")
+
+CONVERSATIONS, LEASE_TIME = "conversations", 10_000  # milliseconds after which another process goes on
+READ_AT_ONCE = 200  # comments, in a round trip
+WRITTEN_AT_ONCE = 50  # comments, in two milliseconds
+DROPPED_AT_ONCE = 100  # comments, in two milliseconds
+READ_UP_TO = 128  # comments of an article that has no `latest`: see comments.lua
+left = Kind(
+    "left",
+    "zset",
+    (),
+    "numbers of archived articles of which Redis has comments that the database has, too: these are removed, unless "
+    "the article comes back; by the time",
+    lifetime="until that is done",
+    written_by="archive, unarchive",
+)
+STAYING = ("unannounced", "held_by")  # fields of comments that wait for something
+
+
+class Overtaken(Exception):
+    """Another process removes or writes the comments of the partition."""
+
+
+def lease(site: Site, p: int) -> Lease:
+    return Lease(site, CONVERSATIONS, LEASE_TIME, p=p)
+
+
+async def last_change(site: Site, article: int) -> int:
+    """When something was written about the comments of an article last (unix milliseconds); 0 if never."""
+    found = await site.redis.run(("HMGET", keys.article(site.home_of_article(article), article), "active", "written"))
+    return max(int(each or 0) for each in found)
+
+
+async def stored(site: Site, article: int) -> dict[int, dict[str, str]] | None:
+    """
+    The hashes of all comments of an article, by number; None if something about one waits: it is pending, or has flags,
+    an edit that waits, or annulled votes. Two round trips for `READ_AT_ONCE` comments.
+    """
+    found: dict[int, dict[str, str]] = {}
+    async for numbers in _numbers(site, article):
+        p = site.home_of_article(article)
+        hashes: list[Command] = [("HGETALL", keys.comment(p, number)) for number in numbers]
+        kinds = (FLAGS, HELD_EDIT, keys.annulled)
+        others: list[Command] = [("EXISTS", *(kind(p, number) for kind in kinds)) for number in numbers]
+        replies = await site.redis.pipeline([*hashes, *others])
+        fields = dict(zip(numbers, replies, strict=False))
+        if any(replies[len(numbers) :]) or any(map(_waits, fields.values())):
+            return None
+        found |= fields
+    return found
+
+
+async def drop(site: Site, held: Lease, article: int) -> None:
+    """
+    Remove the comments of an archived article that Redis still has. One round trip for `DROPPED_AT_ONCE`.
+
+    Raises:
+        Overtaken: another process holds the lease.
+    """
+    status = "more"
+    while status == "more":
+        status = await _run(site, DROP_CONVERSATION, article, held, DROPPED_AT_ONCE)
+
+
+async def restore(site: Site, held: Lease, article: int, comments: Mapping[int, Mapping[str, str]]) -> bool:
+    """
+    Write the hashes of comments back, by number, with their indexes. False if the article is in Redis by now, or was
+    deleted. One round trip for `WRITTEN_AT_ONCE`.
+
+    Raises:
+        Overtaken: another process holds the lease.
+    """
+    needs_latest, numbers = int(len(comments) > READ_UP_TO), sorted(comments)
+    for start in range(0, len(numbers), WRITTEN_AT_ONCE):
+        some = numbers[start : start + WRITTEN_AT_ONCE]
+        flat = [[number, 2 * len(comments[number]), *chain(*comments[number].items())] for number in some]
+        if await _run(site, RESTORE_CONVERSATION, article, held, needs_latest, *chain(*flat)) == "back":
+            return False
+    return True
+
+
+async def noted(site: Site, p: int) -> list[int]:
+    """The archived articles of a partition of which Redis may have comments. One round trip."""
+    return [int(number) for number in await site.redis.run(("ZRANGE", left(p), 0, -1))]
+
+
+async def _run(site: Site, script: Script, article: int, held: Lease, *arguments: object) -> str:
+    p = site.home_of_article(article)
+    command = site.command(script, p, site.partitions, article, held.token, *arguments)  # type: ignore[arg-type]
+    (status,) = await site.redis.run(command)
+    if status == "overtaken":
+        raise Overtaken
+    return str(status)
+
+
+async def _numbers(site: Site, article: int) -> AsyncIterator[list[int]]:
+    """The numbers of all comments of an article, some at a time, in the order of its tree."""
+    tree, after = keys.tree(site.home_of_article(article), article), "-"
+    while members := await site.redis.run(("ZRANGEBYLEX", tree, after, "+", "LIMIT", 0, READ_AT_ONCE)):
+        yield [int(member.split()[1]) for member in members]
+        after = f"({members[-1]}"
+
+
+def _waits(fields: Mapping[str, str]) -> bool:
+    return not fields or fields.get("state") == "pending" or any(name in fields for name in STAYING)

@@ -1,0 +1,25 @@
+"""Fields of articles and comments that Redis may not have, as they are archived: then the database is asked."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from store.site import Site
+
+Hashes = Mapping[int, Mapping[str, str]]  # by the number of an article or a comment
+FindHashes = Callable[[Collection[int]], Awaitable[Hashes]]
+
+
+async def fields_of(
+    site: Site, texts: Sequence[tuple[str, int]], fields: Sequence[str], archived: FindHashes | None
+) -> list[list[Any]]:
+    """
+    Some fields of each hash, given by its key and the number of the article or comment; None for those that it lacks.
+    One round trip; with `archived` also what that costs, if Redis lacks any.
+    """
+    found: list[list[Any]] = await site.redis.pipeline([("HMGET", key, *fields) for key, _ in texts]) if texts else []
+    absent = [number for (_, number), values in zip(texts, found, strict=True) if not any(values)]
+    hashes = await archived(absent) if archived and absent else {}
+    return [
+        [hashes[number].get(name) for name in fields] if not any(values) and number in hashes else values
+        for (_, number), values in zip(texts, found, strict=True)
+    ]

@@ -1,0 +1,27 @@
+-- Write some comments of an archived article back to Redis, with all but their entries in the lists of users, which stay
+-- there. Nobody finds them before unarchive.lua writes the article. Safe to repeat.
+-- requires: comment_tree
+-- ARGV  1-7 see comments.lua   8 number of the article   9 token of the caller's lease of conversations
+--       10 1 if the article has so many comments that it needs `latest`, else 0
+--       11 and on: for each comment its number, how many texts follow for it, then field, value, ...
+-- Reply {"restored"} | {"back"} if the article is in Redis, or was deleted there
+--       | {"overtaken"} if another process has the lease
+require_open()
+local article = ARGV[8]
+if redis.call("GET", KEY.lease .. "conversations") ~= ARGV[9] then return {"overtaken"} end
+if redis.call("EXISTS", KEY.article .. article) + redis.call("SISMEMBER", KEY.moving, article) > 0 then return {"back"} end
+
+redis.call("ZADD", KEY.left, now, article) -- whose comments are removed again if the article does not follow
+local i = 11
+while ARGV[i] do
+  local number, count = ARGV[i], tonumber(ARGV[i + 1])
+  redis.call("HSET", KEY.comment .. number, unpack(ARGV, i + 2, i + 1 + count))
+  local comment = find_comment(number)
+  local member = tree_member(comment.path, number)
+  redis.call("ZADD", KEY.tree .. article, 0, member)
+  if comment.state then redis.call("ZADD", KEY.stubs .. article, 0, member) end
+  if not comment.bare then update_replies(comment) end
+  if ARGV[10] == "1" and not comment.state then redis.call("ZADD", KEY.latest .. article, comment.time, comment.member) end
+  i = i + 2 + count
+end
+return {"restored"}

@@ -1,0 +1,301 @@
+"""Two stores in which people talk: one archives conversations, the other never does. Their answers are compared."""
+
+import asyncio
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from archive import annulments, banned_texts, maintenance
+from archive.write_back import bring_back
+from database.mirror import Mirror
+from store import effects, keys, leases, removals, roles
+from store.maintenance import verify
+from store.maintenance.verify import Finding
+from store.moderation_records import Role
+from store.records import article_number, comment_number
+from tests.archive.worlds import ERRORS, PEOPLE, Pair, World, follow
+from tests.database.conftest import mirrored
+from tests.typed import typed
+
+Question = tuple[str, str | None, dict[str, Any]]
+
+DAYS = 2
+ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")
+COMMENT = """id depth state content votes upvotes downvotes postedAt editedAt replyCount descendantCount viewerVote
+  isVotingOpen parent { id } ancestors { id } poster { username } removal { reason } heldEdit { content }"""
+THREAD = f"""query($id: ID!, $order: CommentOrder, $depth: Int, $under: ID, $pinned: Boolean,
+  $first: Int, $after: String, $last: Int, $before: String) {{ article(id: $id) {{
+    id title votes commentCount isLocked isCommentingOpen
+    thread(order: $order, maxDepth: $depth, under: $under, pinned: $pinned,
+      first: $first, after: $after, last: $last, before: $before) {{
+      totalCount pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }}
+      edges {{ hiddenReplyCount node {{ {COMMENT} replies(order: $order, first: 2) {{
+        totalCount nodes {{ id }} pageInfo {{ hasNextPage }} }} }} }} }}
+    comments(order: $order, last: 3) {{ totalCount nodes {{ id }} pageInfo {{ hasPreviousPage }} }} }} }}"""
+NODES = f"query($ids: [ID!]!) {{ nodes(ids: $ids) {{ id ... on Comment {{ {COMMENT} article {{ id title }} }} }} }}"
+OF_USER = """query($name: String!) { user(username: $name) { karma
+    comments(first: 30) { totalCount nodes { id content votes article { id } } } }
+  inbox { unseenCount notifications(first: 40) { nodes { kind at isSeen actor { username } subject { id } } } }
+  comments(first: 20) { totalCount nodes { id content } } }"""
+REVERT = f"mutation($input: RevertModerationInput!) {{ revertModeration(input: $input) {{ {ERRORS} changed }} }}"
+MUTATIONS = {
+    "comment": f"""mutation($input: CommentInput!) {{ comment(input: $input) {{
+      {ERRORS} comment {{ {COMMENT} article {{ commentCount }} }} }} }}""",
+    "editComment": f"""mutation($input: EditCommentInput!) {{ editComment(input: $input) {{
+      {ERRORS} comment {{ {COMMENT} }} }} }}""",
+    "deleteComment": f"""mutation($input: DeleteCommentInput!) {{ deleteComment(input: $input) {{
+      {ERRORS} deletedCommentId }} }}""",
+    "voteOnComment": f"""mutation($input: VoteOnCommentInput!) {{ voteOnComment(input: $input) {{
+      {ERRORS} changed comment {{ id votes viewerVote }} }} }}""",
+    "removeContent": f"mutation($input: RemoveContentInput!) {{ removeContent(input: $input) {{ {ERRORS} changed }} }}",
+    "approveContent": f"""mutation($input: ApproveContentInput!) {{ approveContent(input: $input) {{
+      {ERRORS} changed }} }}""",
+    "lockArticle": f"mutation($input: LockArticleInput!) {{ lockArticle(input: $input) {{ {ERRORS} changed }} }}",
+    "deleteArticle": f"mutation($input: DeleteArticleInput!) {{ deleteArticle(input: $input) {{ {ERRORS} }} }}",
+    "flag": f"mutation($input: FlagInput!) {{ flag(input: $input) {{ {ERRORS} }} }}",
+}
+
+
+@dataclass
+class Talk:
+    """`ids` are those of all comments, `reached` counts what was compared, `gone` the conversations that have left."""
+
+    pair: Pair
+    chance: random.Random
+    ids: list[str] = field(default_factory=list)
+    reached: Counter[str] = field(default_factory=Counter)
+    gone: set[int] = field(default_factory=set)
+
+    async def begin(self) -> None:
+        self.pair.days = DAYS
+        self.pair.ids.clear()
+        for world in self.pair.worlds:
+            await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+        for _ in range(6):
+            await self.pair.post()
+            self.pair.clock.advance(1)
+        for _ in range(40):
+            await self.say()
+
+    async def say(self) -> None:
+        """Comment on an open article or answer one of its comments, mostly."""
+        article = self.any_article()
+        input: dict[str, Any] = {"articleId": article, "content": self.text()}
+        answered = [id for id in self.ids if self.article_of[id] == article]
+        if answered and self.chance.random() < 0.8:
+            input["parentId"] = self.chance.choice([*answered[-3:], self.chance.choice(answered)])
+        payload = await self.write("comment", **input)
+        if payload["comment"]:
+            self.ids.append(payload["comment"]["id"])
+            self.article_of[payload["comment"]["id"]] = article
+        self.pair.clock.advance(self.chance.choice((0.001, 0.5, 2)))
+
+    article_of: dict[str, str] = field(default_factory=dict)
+
+    def text(self) -> str:
+        mention = f" @{self.chance.choice(PEOPLE)}" if self.chance.random() < 0.3 else ""
+        return f"text {self.chance.randrange(10**6)}{mention}"
+
+    def any_article(self) -> str:
+        cold = [id for id in self.pair.ids if article_number(id) in self.gone]
+        return self.chance.choice(cold if cold and self.chance.random() < 0.3 else self.pair.ids)
+
+    def any_comment(self) -> str:
+        cold = [id for id in self.ids if article_number(self.article_of[id]) in self.gone]
+        return self.chance.choice(cold if cold and self.chance.random() < 0.5 else self.ids)
+
+    async def change(self) -> None:
+        """Anything that is written about a comment, or an article that has some."""
+        id, who = self.any_comment(), self.chance.choice(PEOPLE)
+        match self.chance.randrange(12):
+            case 0 | 1 | 2:
+                await self.say()
+            case 3 | 4:
+                await self.write("voteOnComment", who, commentId=id, value=self.chance.choice(["UP", "DOWN", "NONE"]))
+            case 5:
+                await self.write("editComment", await self.poster(id), commentId=id, content=self.text())
+            case 6 | 7:
+                await self.write("deleteComment", await self.poster(id), commentId=id)
+            case 8:
+                await self.write("removeContent", "alice", subjectId=id, reason="off topic")
+            case 9:
+                await self.write("approveContent", "alice", subjectId=id)
+            case 10 if self.chance.random() < 0.3:
+                await self.write("lockArticle", "alice", articleId=self.any_article(), reason="enough")
+            case _:
+                await self.write("flag", who, subjectId=id, reason="SPAM")
+                await self.write("approveContent", "alice", subjectId=id)
+
+    async def poster_of(self, id: str) -> str | None:
+        site, number = self.pair.complete.store.site, comment_number(id) or 0
+        found: str | None = await site.redis.run(("HGET", keys.comment(site.home_of_article(number), number), "poster"))
+        return found
+
+    async def poster(self, id: str) -> str:
+        """Mostly the poster of a comment."""
+        site, number = self.pair.complete.store.site, comment_number(id) or 0
+        found = await site.redis.run(("HGET", keys.comment(site.home_of_article(number), number), "poster"))
+        return found if found and self.chance.random() < 0.8 else self.chance.choice(PEOPLE)
+
+    async def write(self, name: str, who: str | None = None, **input: Any) -> dict[str, Any]:
+        answer = await self.pair.ask(MUTATIONS[name], who or self.chance.choice(PEOPLE), input=input)
+        assert answer["data"], answer
+        (payload,) = answer["data"].values()
+        id = input.get("commentId") or input.get("subjectId") or input.get("articleId") or ""
+        is_cold = article_number(self.article_of.get(id, id)) in self.gone
+        for code in [error["code"] for error in payload["userErrors"]] or ["done"]:
+            self.reached[f"{name} {code}{' where it has left' * is_cold}"] += 1
+        await self.look()
+        return payload
+
+    async def leave(self, articles: int = 0) -> None:
+        """Let time pass, and conversations leave. The process of the mover may end meanwhile, some times."""
+        self.pair.clock.advance(self.chance.choice((60, DAYS * 86_400 + 700, DAYS * 86_400 + 700)))
+        for _ in range(5):
+            await self.pair.run_mover(articles, 1_000)
+        await self.look()
+
+    async def look(self) -> None:
+        """Note which conversations have left."""
+        before = self.gone
+        hot = await self.pair.archiving.numbers()
+        self.gone = {article_number(id) or 0 for id in self.pair.ids} & await self.pair.complete.numbers() - hot
+        self.reached["left"] += len(self.gone - before)
+        self.reached["came back"] += len(before & hot)
+
+    def questions(self) -> list[Question]:
+        """Queries that need no cursors."""
+        found: list[Question] = []
+        for id in self.pair.ids:
+            below = [None, *[each for each in self.ids if self.article_of[each] == id]]
+            for order in ORDERS:
+                given = {
+                    "id": id,
+                    "order": order,
+                    "depth": self.chance.choice((1, 50)),
+                    "under": self.chance.choice(below),
+                }
+                found += [(THREAD, None, given | paging) for paging in ({"first": 4}, {"last": 100}, {"first": 100})]
+        found += [(NODES, "alice", {"ids": self.chance.sample(self.ids, 10)}) for _ in range(5)]
+        return found + [(OF_USER, name, {"name": name}) for name in PEOPLE[:3]]
+
+    async def answer(self, world: World, question: Question) -> dict[str, Any]:
+        answer = await world.ask(*question)
+        assert not answer["errors"], answer
+        _without_cursors(answer)
+        return answer
+
+    async def move_often(self, times: int) -> None:
+        """Moves and returns of conversations, of which many end before their time, as if their process was killed."""
+        pair = self.pair
+        for _ in range(times):
+            await self.look()
+            work: Any = pair.run_mover(0, 1_000)
+            if self.gone and self.chance.random() < 0.5:
+                number = self.chance.choice(sorted(self.gone))
+                work = bring_back(pair.archiving.store, pair.archiving.database, number)
+            task = asyncio.create_task(work)
+            if self.chance.random() < 0.5:
+                await asyncio.sleep(self.chance.random() * 0.1)
+            else:
+                await asyncio.wait([task])
+            if not task.done():
+                task.cancel()
+                await asyncio.wait([task])
+                self.reached["ended"] += 1
+                pair.archiver = pair.mirror = None
+                site = pair.archiving.store.site  # the leases would expire by themselves
+                names = [
+                    leases.lease(p, name) for p in range(site.partitions) for name in ("archiver", "conversations")
+                ]
+                await site.redis.pipeline([("DEL", name) for name in names])
+
+    async def settle(self) -> None:
+        """Let all conversations leave that can."""
+        self.pair.archiver = None
+        for _ in range(2):
+            await self.pair.run_mover(0, 1_000)
+        assert self.pair.archiving.database
+        await mirrored(self.pair.archiving.store, self.pair.archiving.database)
+
+    async def carry_out(self) -> None:
+        """What follows actions of moderators, in both stores."""
+        assert self.pair.archiving.database
+        await mirrored(self.pair.archiving.store, self.pair.archiving.database)
+        following = asyncio.create_task(follow(Mirror(self.pair.archiving.store.site, self.pair.archiving.database)))
+        for world in self.pair.worlds:
+            for p in range(world.store.site.partitions):
+                for work in (annulments.WORK, banned_texts.WORK):
+                    await work.settle_all(world.store, world.database, p)
+                await removals.remove_all(world.store.site, p)
+            await effects.complete(world.store.site)
+        following.cancel()
+        await asyncio.wait([following])
+
+    async def post_alone(self) -> str:
+        """Comment in the store that archives only. Returns the id."""
+        input = {"articleId": self.chance.choice(self.pair.ids), "content": self.text()}
+        answer = await self.pair.archiving.ask(MUTATIONS["comment"], self.chance.choice(PEOPLE), {"input": input})
+        payload = answer["data"]["comment"]
+        assert payload["comment"], answer
+        id: str = payload["comment"]["id"]
+        return id
+
+    async def shown(self, article: str) -> list[str]:
+        """The comments that the thread of an article shows in the store that archives."""
+        given = {"id": article, "order": "OLDEST", "depth": 100, "first": 500}
+        thread = (await self.pair.archiving.ask(THREAD, None, given))["data"]["article"]["thread"]
+        assert thread["totalCount"] == len(thread["edges"])
+        return [edge["node"]["id"] for edge in thread["edges"]]
+
+    async def compare(self) -> None:
+        for id in self.chance.sample(self.pair.ids, 3):
+            await self.walk(id, self.chance.choice(ORDERS))
+        some = self.chance.sample(self.ids, min(len(self.ids), 20))
+        await self.pair.ask(NODES, self.chance.choice(PEOPLE), ids=some)
+        name = self.chance.choice(PEOPLE)
+        await self.pair.ask(OF_USER, name, name=name)
+
+    async def walk(self, id: str, order: str) -> None:
+        """Read a thread page by page in both stores, each with cursors of its own, which are not compared."""
+        chance, who = self.chance, self.chance.choice([None, *PEOPLE])
+        upwards, size, depth = chance.random() < 0.5, chance.choice((2, 5, 40)), chance.choice((0, 2, 50))
+        under = chance.choice([None, None, *[each for each in self.ids if self.article_of[each] == id]])
+        given: dict[str, Any] = {"id": id, "order": order, "depth": depth, "under": under}
+        given |= {"pinned": chance.random() < 0.3, "last" if upwards else "first": size}
+        cursors: list[str | None] = [None, None]
+        while True:
+            answers = []
+            for place, world in enumerate(self.pair.worlds):
+                variables = given | {"before" if upwards else "after": cursors[place]}
+                answers.append(await world.ask(THREAD, who, variables))
+            infos = [_without_cursors(answer) for answer in answers]
+            assert typed(answers[0]) == typed(answers[1]), given
+            self.reached["pages of what has left"] += article_number(id) in self.gone
+            if infos[0] is None or not infos[0]["hasPreviousPage" if upwards else "hasNextPage"]:
+                return
+            cursors = [info["startCursor" if upwards else "endCursor"] for info in infos if info]
+
+
+def _without_cursors(answer: dict[str, Any]) -> dict[str, Any] | None:
+    article = (answer["data"] or {}).get("article")
+    if not article:
+        return None
+    info = dict(article["thread"]["pageInfo"])
+    for name in ("startCursor", "endCursor"):
+        article["thread"]["pageInfo"][name] = article["thread"]["pageInfo"][name] is not None
+    return info
+
+
+async def findings(world: World, *, repair: bool = False) -> list[Finding]:
+    """What `upvote verify` reports."""
+    found: list[Finding] = []
+    assert world.database
+    site = world.store.site
+    await site.rankings.read(site.redis)
+    tally = None
+    if site.rankings.archive:
+        tally = await maintenance.verify(site, world.database, found.append, repair=repair)
+    await verify.verify(site, found.append, repair=repair, archived=tally)
+    return [each for each in found if not each.where.endswith(" TTL")]  # of Redis' own clock

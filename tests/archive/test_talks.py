@@ -1,0 +1,163 @@
+"""Conversations leave Redis and come back, and no answer shows it (D5)."""
+
+import asyncio
+import random
+
+import pytest
+
+from archive import leaving
+from archive.maintenance import records_of, records_since
+from store import leaving as store_leaving
+from store.keys import pseudonym
+from store.maintenance import dump
+from store.maintenance.restore import Restoration
+from store.store import Store
+from tests.archive.talks import NODES, REVERT, Talk, findings
+from tests.archive.worlds import ERRORS, PEOPLE, POLICY, Pair, World
+from tests.database.conftest import mirrored, on_both, rebuilt
+from tests.examples import examples
+
+pytestmark = [pytest.mark.one_server]
+
+
+@on_both
+@pytest.mark.parametrize("seed", range(examples(8)))
+async def test_answers_are_those_of_a_store_that_keeps_all(pair: Pair, seed: int) -> None:  # D5
+    talk = Talk(pair, random.Random(seed))
+    await talk.begin()
+    for _ in range(3):
+        await talk.leave(talk.chance.choice((0, 0, 2)))
+        await talk.compare()
+        for _ in range(6):
+            await talk.change()
+        await talk.compare()
+    pair.crashes, pair.archiver = False, None
+    pair.clock.advance(3 * 86_400)
+    await talk.leave()
+    await talk.compare()
+    assert pair.archiving.database
+    await mirrored(pair.archiving.store, pair.archiving.database)
+    assert not await findings(pair.archiving)
+    assert talk.reached["left"] > 3 and talk.reached["came back"], talk.reached
+    assert talk.reached["pages of what has left"] > 3
+
+
+@on_both
+@pytest.mark.parametrize("seed", range(examples(3)))
+async def test_answers_stay_while_conversations_move_and_processes_end(pair: Pair, seed: int) -> None:  # D5
+    """Conversations leave and come back again and again, by processes that end at any moment, beside readers."""
+    talk = await grown(pair, seed)
+    expected = [(question, await talk.answer(pair.complete, question)) for question in talk.questions()]
+    moving = asyncio.create_task(talk.move_often(16))
+    compared = 0
+    while not moving.done():
+        question, right = talk.chance.choice(expected)
+        assert await talk.answer(pair.archiving, question) == right, question
+        compared += 1
+    await moving
+    assert compared > 20 and talk.reached["ended"] > 2 and talk.reached["came back"] > 2, talk.reached
+    await talk.settle()
+    assert not await findings(pair.archiving)
+    for question, right in expected:
+        assert await talk.answer(pair.archiving, question) == right, question
+
+
+@on_both
+@pytest.mark.parametrize("seed", range(examples(3)))
+async def test_comments_that_arrive_while_conversations_leave_are_there_once(pair: Pair, seed: int) -> None:  # D5
+    talk = await grown(pair, seed)
+    moving = asyncio.create_task(talk.move_often(12))
+    posted: list[str] = []
+    while not moving.done():
+        posted += await asyncio.gather(*(talk.post_alone() for _ in range(2)))
+        if talk.chance.random() < 0.1:
+            pair.clock.advance(3 * 86_400)
+    await moving
+    await talk.settle()
+    shown = [id for article in pair.ids for id in await talk.shown(article)]
+    assert sorted(shown) == sorted({*talk.ids, *posted}) and len(posted) > 10
+    assert not await findings(pair.archiving)
+    pair.clock.advance(3 * 86_400)
+    await talk.settle()
+    assert sorted([id for article in pair.ids for id in await talk.shown(article)]) == sorted(shown)
+    assert not await findings(pair.archiving)
+
+
+async def grown(pair: Pair, seed: int) -> Talk:
+    """A talk whose conversations may leave, with both databases up to date."""
+    talk = Talk(pair, random.Random(seed))
+    await talk.begin()
+    pair.crashes = False
+    pair.clock.advance(3 * 86_400)
+    return talk
+
+
+@on_both
+async def test_backup_rebuild_and_restore_have_conversations(pair: Pair, redis_url: str) -> None:  # D5
+    talk = await grown(pair, 1)
+    await talk.settle()
+    await talk.look()
+    assert len(talk.gone) > 3
+    questions = talk.questions()
+    expected = [await talk.answer(pair.complete, question) for question in questions]
+    world, site = pair.archiving, pair.archiving.store.site
+    assert world.database
+    await rebuilt(world.store, world.database)
+    for question, right in zip(questions, expected, strict=True):
+        assert await talk.answer(world, question) == right, question
+    assert not await findings(world)
+
+    parts = records_of(site, world.database), records_since(site, world.database, 0)
+    restoration = await Restoration.begin(f"{redis_url}?db=2", "a backup", 4, site.policy, pair.clock)
+    async for records in dump.records_of(site, lambda count: None, lambda key: None, *parts):
+        await restoration.put(records)
+    await restoration.end()
+    await restoration.close()
+    store = await Store.open(f"{redis_url}?db=2", POLICY, 4, clock=pair.clock, session_lifetime=10**8)
+    restored = World(store, None)
+    for name in PEOPLE:
+        restored.tokens[name] = (await store.sessions.open(name)).token
+    for question, right in zip(questions, expected, strict=True):
+        assert await talk.answer(restored, question) == right, question
+    await restored.close()
+
+
+@on_both
+async def test_bans_annulments_and_their_reverts_reach_what_has_left(pair: Pair) -> None:  # D5
+    talk = await grown(pair, 2)
+    await talk.settle()
+    await talk.look()
+    assert len(talk.gone) > 3
+    actions = []
+    for name, more in (("annulVotes", {}), ("banUser", {"removeTexts": True})):
+        given = {"userId": "user:bob", "reason": "spam", **more}
+        mutation = f"""mutation($input: {name[0].upper()}{name[1:]}Input!) {{ {name}(input: $input) {{
+          {ERRORS} changed action {{ id }} }} }}"""
+        answer = await pair.ask(mutation, "alice", input=given)
+        assert answer["data"][name]["changed"], answer
+        actions.append(answer["data"][name]["action"]["id"])
+        await talk.carry_out()
+        await talk.compare()
+    await talk.settle()
+    for id in reversed(actions):
+        answer = await pair.ask(REVERT, "alice", input={"actionId": id, "reason": "no spam"})
+        assert answer["data"]["revertModeration"]["changed"], answer
+        await talk.carry_out()
+        await talk.compare()
+    await talk.settle()
+    assert not await findings(pair.archiving)
+
+
+@on_both
+async def test_users_who_leave_take_their_comments_along(pair: Pair) -> None:  # D5
+    talk = await grown(pair, 3)
+    await talk.settle()
+    world = pair.archiving
+    own = [id for id in talk.ids if await talk.poster_of(id) == "carol"]
+    leaver = await store_leaving.begin(world.store.site, "carol", "", removes_texts=True, pseudonym=pseudonym("carol"))
+    await leaving.settle(world.store, world.database, leaver)
+    await talk.settle()
+    nodes = (await world.ask(NODES, "alice", {"ids": own}))["data"]["nodes"]
+    assert len(own) > 3
+    assert all(node is None or (node["state"], node["poster"]) == ("DELETED", None) for node in nodes)
+    assert not await findings(world)
