@@ -33,7 +33,7 @@ export default defineConfig({
       },
     },
   },
-  test: { setupFiles: ["src/words.setup.ts"] },
+  test: { setupFiles: ["src/words.setup.ts"], testTimeout: 30_000 }, // milliseconds, on a busy machine
   server: {
     proxy: {
       "/graphql": { target: UPVOTE, ws: true }, // with the Host of this page: cookies are only for pages of the server

@@ -1,5 +1,6 @@
 import { useClient, type Client, type TypedDocumentNode } from "urql";
 import { useLocation } from "wouter";
+import { ExplainedCount } from "./components/ExplainedCount";
 import { withSeparators } from "./counts";
 import { reasonOf } from "./errors";
 import { graphql } from "./gql";
@@ -87,9 +88,13 @@ export function VoteButtons({ subject, name, closed = t("voting-closed") }: Vote
   return (
     <div className="votes" data-vote={own}>
       {button("UP", t("vote-up"), "u")}
-      <span className="count" title={t("votes", { count: subject.votes })}>
-        {withSeparators(subject.votes)}
-      </span>
+      {subject.__typename === "Article" ? (
+        <ExplainedCount id={subject.id} votes={subject.votes} />
+      ) : (
+        <span className="count" title={t("votes", { count: subject.votes })}>
+          {withSeparators(subject.votes)}
+        </span>
+      )}
       {button("DOWN", t("vote-down"), "d")}
     </div>
   );
@@ -121,6 +126,9 @@ async function send(client: Client, { __typename, id }: Subject, value: VoteValu
 }
 
 const last = new Map<string, Promise<void>>();
+
+/** Resolves once all votes of the viewer on a subject have an answer. */
+export const votesSent = (id: string): Promise<void> => last.get(id) ?? Promise.resolve();
 
 /** Votes on one subject are sent one after the other, so that the last one is what counts. */
 function inOrder(id: string, task: () => Promise<void>): void {

@@ -395,6 +395,8 @@ still-blocked = { $name } ist weiterhin blockiert. { $reason }
 not-blocked = { $name } ist nicht blockiert. { $reason }
 unblocked = { $name } ist nicht mehr blockiert.
 now-blocked = { $name } ist blockiert. Niemand sonst erfährt davon.
+your-account = Eigenes Konto
+profile-link = Profil
 settings-link = Einstellungen
 saved-link = Gemerkt
 hidden-link = Ausgeblendet
@@ -476,6 +478,7 @@ key-f = einer Gruppe oder einem Mitglied folgen oder nicht mehr folgen
 key-m = Menü eines Artikels oder Kommentars öffnen
 key-w = nächster Kommentar, der seit dem letzten Besuch neu ist
 key-x = einen Kommentar mit Antworten ein- oder ausklappen
+key-y = warum ein Artikel steht, wo er steht
 key-n = nächste Seite
 key-p = vorige Seite oder der beantwortete Kommentar
 key-search = suchen
@@ -1004,3 +1007,26 @@ refused-rule-downvotes =
        *[other] ein Konto mit mindestens { $least_age_days } Tagen und { $least_karma } Karma
     }
 refused-rule-registrations = Von einer Adresse werden höchstens { $a_day } Konten am Tag registriert
+
+## Why an article stands where it does
+standing-place = Platz { $rank } nach { $order }
+standing-place-in-group = Platz { $rank } nach { $order } in { $group }
+standing-none = Hier hat er keinen Platz mehr.
+standing-first = Er ist der erste.
+standing-no-votes = In dieser Reihenfolge zählen Stimmen nicht.
+standing-closed = Die Abstimmung ist beendet.
+standing-stays = Auch mit mehr Stimmen bleibt er hinter dem Artikel darüber.
+standing-missing =
+    { $count ->
+        [one] Mit 1 Stimme mehr steht er vor dem Artikel darüber.
+       *[other] Mit { $count } Stimmen mehr steht er vor dem Artikel darüber.
+    }
+part-votes = Stimmen
+part-age = Alter
+part-since-the-newest-comment = seit dem neuesten Kommentar
+part-upvotes = Stimmen dafür
+part-downvotes = Stimmen dagegen
+part-share-of-upvotes = Anteil der Stimmen dafür
+part-uncertainty = Unsicherheit
+part-all-votes = alle Stimmen
+part-imbalance = Ungleichgewicht

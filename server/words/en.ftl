@@ -396,6 +396,8 @@ still-blocked = You still block { $name }. { $reason }
 not-blocked = You do not block { $name }. { $reason }
 unblocked = You block { $name } no more.
 now-blocked = You block { $name }. Nobody else learns of it.
+your-account = Your account
+profile-link = Profile
 settings-link = Settings
 saved-link = Saved
 hidden-link = Hidden
@@ -477,6 +479,7 @@ key-f = follow a group or a user, or stop it
 key-m = open the menu of an article or a comment
 key-w = next comment that is new since your last visit
 key-x = hide or show a comment with its replies
+key-y = why an article stands where it does
 key-n = next page
 key-p = previous page, or the comment that is answered
 key-search = search
@@ -989,3 +992,26 @@ refused-rule-links = { $message }
 refused-rule-votes = { $message }
 refused-rule-downvotes = { $message }
 refused-rule-registrations = { $message }
+
+## Why an article stands where it does
+standing-place = Place { $rank } by { $order }
+standing-place-in-group = Place { $rank } by { $order } in { $group }
+standing-none = It has no place here any more.
+standing-first = It is the first.
+standing-no-votes = Votes do not move it in this order.
+standing-closed = Voting has closed.
+standing-stays = More votes up do not pass the one above.
+standing-missing =
+    { $count ->
+        [one] 1 more vote passes the one above.
+       *[other] { $count } more votes pass the one above.
+    }
+part-votes = votes
+part-age = age
+part-since-the-newest-comment = since the newest comment
+part-upvotes = upvotes
+part-downvotes = downvotes
+part-share-of-upvotes = share of upvotes
+part-uncertainty = uncertainty
+part-all-votes = all votes
+part-imbalance = imbalance

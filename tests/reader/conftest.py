@@ -184,6 +184,12 @@ async def log_in(page: Page, member: Member) -> None:
     await page.goto("about:blank")
 
 
+async def log_out(page: Page) -> None:
+    """Choose it from the menu of the name in the header."""
+    await page.locator(".account-menu > button").click()
+    await page.get_by_role("button", name="Log out", exact=True).click()
+
+
 async def set_cookie(page: Page, member: Member) -> None:
     """Give the page's browser the cookie of a session of the member."""
     address = urlsplit(page.url)

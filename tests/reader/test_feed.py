@@ -4,7 +4,7 @@ import re
 
 from playwright.async_api import expect
 
-from tests.reader.conftest import opened
+from tests.reader.conftest import log_out, opened
 from tests.reader.lines import titles
 
 
@@ -18,7 +18,7 @@ async def test_visitor_is_told_to_log_in_and_comes_back(page, scene):
 
         await expect(page.get_by_role("heading", level=1)).to_have_text(title)
         await expect(page).to_have_url(re.compile(f"{path}$"))
-        await page.get_by_role("button", name="Log out", exact=True).click()
+        await log_out(page)
 
 
 async def test_feed_marks_what_is_not_seen(visit, site):

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from playwright.async_api import expect
 
-from tests.reader.conftest import PHONE, opened
+from tests.reader.conftest import PHONE, log_out, opened
 from tests.reader.site import Member
 
 UNTIL = "2199-12-31T12:00:00Z"
@@ -209,7 +209,7 @@ async def test_banned_user_reads_on_every_page_why_and_appeals(visit, page, site
     await line.get_by_label("Your appeal").fill("That was a quotation.")
     await line.get_by_role("button", name="Send the appeal").click()
     await expect(line).to_contain_text("You appealed just now: That was a quotation.")
-    await page.get_by_role("button", name="Log out", exact=True).click()
+    await log_out(page)
     await expect(line).to_have_count(0)
 
 

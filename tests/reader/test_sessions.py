@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.reader.conftest import PHONE, opened, set_cookie
+from tests.reader.conftest import PHONE, log_out, opened, set_cookie
 from tests.reader.site import PASSWORD, Member, Site
 
 LOG_IN = "mutation($input: LogInInput!) { logIn(input: $input) { token userErrors { message } } }"
@@ -55,7 +55,7 @@ async def test_log_in_survives_a_reload_and_log_out_does_not_come_back(page, sce
         "document.cookie + JSON.stringify([localStorage, sessionStorage])"
     )
 
-    await page.get_by_role("button", name="Log out", exact=True).click()
+    await log_out(page)
     await expect(account(page).get_by_role("link", name="Log in")).to_be_focused()
     await page.reload()
 
@@ -146,7 +146,7 @@ async def test_log_out_that_does_not_reach_the_server_says_so(visit, scene, faul
     page = await visit(scene.carol)
     await opened(page, "/groups")
     await page.route("**/graphql", lambda route: route.abort())
-    await page.get_by_role("button", name="Log out", exact=True).click()
+    await log_out(page)
 
     await expect(page.get_by_text("You are still logged in. The server cannot be reached.")).to_be_visible()
     await expect(account(page)).to_contain_text(scene.carol.username)

@@ -4,7 +4,7 @@ import re
 
 from playwright.async_api import Locator, Page, expect
 
-from tests.reader.conftest import PHONE, opened
+from tests.reader.conftest import PHONE, log_out, opened
 from tests.reader.lines import button, expect_votes
 from tests.reader.site import Member, Site
 
@@ -347,7 +347,7 @@ async def test_loaded_pages_stay_when_the_viewer_logs_out(visit, site):
     await page.get_by_role("button", name="2 more replies").click()
     await expect(comment(page, "level 12")).to_be_visible()
 
-    await page.get_by_role("button", name="Log out", exact=True).click()
+    await log_out(page)
 
     await expect(page.get_by_text("Log in to comment.")).to_be_visible()
     await expect(comment(page, "level 12")).to_be_visible()

@@ -36,6 +36,7 @@ SPOKEN = [
 # Names of texts that are put together: what they begin with, and where.
 PUT_TOGETHER = {
     "order-": "the orders of articles",
+    "part-": "the parts of a standing",
     "home-order-": "the same on a member's home",
     "comments-": "the orders of comments",
     "list-": "the lists of periods",

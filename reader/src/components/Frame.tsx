@@ -2,7 +2,7 @@ import { lazy, Suspense, useEffect, useRef, useState, type ReactNode, type RefOb
 import { flushSync } from "react-dom";
 import { useMutation } from "urql";
 import { Link, useLocation, useSearch } from "wouter";
-import { CAN_REGISTER, logPath, LOGO, SITE_NAME, SITE_PAGES, userPath, withQuery } from "../addresses";
+import { CAN_REGISTER, logPath, LOGO, SITE_NAME, SITE_PAGES, withQuery } from "../addresses";
 import { useBan } from "../bans";
 import { useRenewal } from "../changes";
 import { headersOf } from "../client";
@@ -19,6 +19,7 @@ import { moderatesAnything, useRoles } from "../roles";
 import { endSession, useSession, type Session } from "../session";
 import { say, sayProblem } from "../status";
 import { chooseTheme, useTheme } from "../theme";
+import { AccountMenu } from "./AccountMenu";
 import { LanguageOffer } from "./LanguageOffer";
 import { Status } from "./Status";
 import { t } from "../words";
@@ -198,12 +199,7 @@ function Account({ session, area }: AccountProps) {
         {t("inbox")}
         {unseen > 0 && <UnseenCount count={unseen} />}
       </Link>
-      <Link href={userPath(session.username)}>
-        <bdi>{session.username}</bdi>
-      </Link>
-      <button type="button" className="plain" onClick={() => void leave()}>
-        {t("log-out")}
-      </button>
+      <AccountMenu username={session.username} logOut={() => void leave()} />
     </>
   );
 }

@@ -16,6 +16,7 @@ const KEYS: [string, string][] = [
   ["m", "key-m"],
   ["w", "key-w"],
   ["x", "key-x"],
+  ["y", "key-y"],
   ["n", "key-n"],
   ["p", "key-p"],
   ["/", "key-search"],

@@ -1,6 +1,7 @@
 import "./menu.css";
-import { lazy, Suspense, useRef, useState, type FocusEvent, type KeyboardEvent } from "react";
+import { lazy, Suspense, useState } from "react";
 import { file } from "../files";
+import { useMenu } from "../menus";
 import { t } from "../words";
 
 const items = file(() => import("./MenuItems"));
@@ -22,25 +23,10 @@ export interface MenuSubject {
 
 /** A quiet button at the end of a line, with what else can be done about an article or a comment. */
 export function LineMenu({ subject }: { subject: MenuSubject }) {
-  const button = useRef<HTMLButtonElement>(null);
-  const [isOpen, setOpen] = useState(false);
+  const { isOpen, toggle, close, button, area } = useMenu();
   const [isFlagging, setFlagging] = useState(false);
-
-  function close() {
-    button.current?.focus(); // what has the focus is gone then, and dialogs give it back to what had it
-    setOpen(false);
-  }
-
-  function onKeyDown(event: KeyboardEvent) {
-    if (event.key === "Escape" && isOpen) close();
-  }
-
-  function onBlur({ currentTarget, relatedTarget }: FocusEvent) {
-    if (relatedTarget !== null && !currentTarget.contains(relatedTarget)) setOpen(false);
-  }
-
   return (
-    <span className="line-menu" onKeyDown={onKeyDown} onBlur={onBlur}>
+    <span className="line-menu" {...area}>
       <button
         ref={button}
         type="button"
@@ -51,7 +37,7 @@ export function LineMenu({ subject }: { subject: MenuSubject }) {
         title={t("more")}
         onPointerEnter={() => void items.load()}
         onFocus={() => void items.load()}
-        onClick={() => setOpen(!isOpen)}
+        onClick={toggle}
       >
         <svg viewBox="0 0 16 16" aria-hidden="true">
           <path d="M3 8h.01M8 8h.01M13 8h.01" />

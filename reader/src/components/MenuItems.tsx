@@ -1,10 +1,11 @@
-import { useEffect, useRef } from "react";
+import { useRef } from "react";
 import { useQuery } from "urql";
 import { Link, useLocation } from "wouter";
 import { logPath } from "../addresses";
 import { subjectPath } from "../desk/subjects";
 import { graphql } from "../gql";
 import { logInPath } from "../log-in";
+import { useFirstItem } from "../menus";
 import { moderates, moderatesAnything, useRoles } from "../roles";
 import { useSession } from "../session";
 import { say } from "../status";
@@ -48,8 +49,7 @@ export default function MenuItems({ subject: { id, name, poster, groups, isHidde
   const hasHidden = node && "viewerHasHidden" in node && node.viewerHasHidden;
   const mayModerate = groups ? moderates(roles, groups) : moderatesAnything(roles);
   const mayFlag = !isHidden && poster !== null && session?.username !== poster;
-  useEffect(() => list.current?.querySelector<HTMLElement>("a, button")?.focus(), []);
-  useEffect(() => closeOutside(list.current, close), []);
+  useFirstItem(list);
 
   function chooseFlag() {
     close();
@@ -87,13 +87,4 @@ export default function MenuItems({ subject: { id, name, poster, groups, isHidde
       )}
     </ul>
   );
-}
-
-/** Closes a menu when something beside it is pressed. */
-function closeOutside(menu: HTMLElement | null, close: () => void): () => void {
-  const onPointer = ({ target }: PointerEvent) => {
-    if (!(target instanceof Node) || !menu?.parentElement?.contains(target)) close();
-  };
-  document.addEventListener("pointerdown", onPointer);
-  return () => document.removeEventListener("pointerdown", onPointer);
 }

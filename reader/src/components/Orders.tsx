@@ -11,10 +11,11 @@ const ALL: readonly ArticleOrder[] = [
 ];
 
 const ORDERS = NAMES?.flatMap((name) => ALL.find((order) => order === name) ?? []) ?? ALL;
-const DEFAULT = ORDERS[0] ?? "HOT";
+/** What the front page is by. */
+export const FIRST_ORDER: ArticleOrder = ORDERS[0] ?? "HOT";
 
 /** What a link to an order says, and what the order is, in a sentence. */
-const nameOf = (order: ArticleOrder): string => t(`order-${order.toLowerCase()}`);
+export const nameOf = (order: ArticleOrder): string => t(`order-${order.toLowerCase()}`);
 const whatOf = (order: ArticleOrder): string => t(`order-${order.toLowerCase()}-what`);
 
 /** What a page of a ranking is called. */
@@ -26,7 +27,7 @@ export function rankingTitle(order: ArticleOrder, page: number): string {
 /** The order and the page that an address names; null if it names others than there are. */
 export function rankingOf(search: string): { order: ArticleOrder; page: number } | null {
   const parameters = new URLSearchParams(search);
-  const name = parameters.get("order") ?? DEFAULT;
+  const name = parameters.get("order") ?? FIRST_ORDER;
   const page = Number(parameters.get("page") ?? 1);
   const order = ORDERS.find((each) => each === name);
   return order && Number.isInteger(page) && page > 0 ? { order, page } : null;
@@ -34,7 +35,7 @@ export function rankingOf(search: string): { order: ArticleOrder; page: number }
 
 /** The address of a page of a ranking. */
 export function rankingPath(path: string, order: ArticleOrder, page = 1): string {
-  return withQuery(path, { order: order === DEFAULT ? null : order, page: page === 1 ? null : page });
+  return withQuery(path, { order: order === FIRST_ORDER ? null : order, page: page === 1 ? null : page });
 }
 
 interface OrdersProps {

@@ -1,6 +1,7 @@
 import { useSubscription } from "urql";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
+import { RankingContext } from "../ranking";
 import { ARTICLES, ArticleList, Articles } from "./Articles";
 
 /** The number of articles of a page. */
@@ -27,8 +28,16 @@ interface RankedArticlesProps {
 
 /** A page of a ranking. Votes change under the reader's eyes, and ranks on the first page. */
 export function RankedArticles({ page, ...ranking }: RankedArticlesProps) {
-  if (page === 1) return <FirstPage {...ranking} />;
-  return <Articles articles={ranking.articles} firstRank={1 + (page - 1) * PAGE_SIZE} within={ranking.group} />;
+  const { articles, order, group } = ranking;
+  return (
+    <RankingContext value={{ order, group }}>
+      {page === 1 ? (
+        <FirstPage {...ranking} />
+      ) : (
+        <Articles articles={articles} firstRank={1 + (page - 1) * PAGE_SIZE} within={group} />
+      )}
+    </RankingContext>
+  );
 }
 
 function FirstPage({ articles, order, group }: Omit<RankedArticlesProps, "page">) {

@@ -1,0 +1,53 @@
+import "./menu.css";
+import { useRef } from "react";
+import { Link } from "wouter";
+import { userPath } from "../addresses";
+import { useFirstItem, useMenu } from "../menus";
+import { t } from "../words";
+
+interface AccountMenuProps {
+  username: string;
+  logOut: () => void;
+}
+
+/** The name of who is logged in: a button, with what is theirs below it. */
+export function AccountMenu({ username, logOut }: AccountMenuProps) {
+  const { isOpen, toggle, close, button, area } = useMenu();
+  return (
+    <span className="account-menu" {...area}>
+      <button ref={button} type="button" className="plain" aria-expanded={isOpen} onClick={toggle}>
+        <bdi>{username}</bdi>
+      </button>
+      {isOpen && <Items username={username} logOut={logOut} close={close} />}
+    </span>
+  );
+}
+
+function Items({ username, logOut, close }: AccountMenuProps & { close: () => void }) {
+  const list = useRef<HTMLUListElement>(null);
+  useFirstItem(list);
+  return (
+    <ul ref={list} className="menu" aria-label={t("your-account")} onClick={close}>
+      <li>
+        <Link href={userPath(username)}>{t("profile-link")}</Link>
+      </li>
+      {PAGES.map(({ path, text }) => (
+        <li key={path}>
+          <Link href={path}>{t(text)}</Link>
+        </li>
+      ))}
+      <li>
+        <button type="button" onClick={logOut}>
+          {t("log-out")}
+        </button>
+      </li>
+    </ul>
+  );
+}
+
+const PAGES = [
+  { path: "/saved", text: "saved-link" },
+  { path: "/hidden", text: "hidden-link" },
+  { path: "/blocked", text: "blocked-link" },
+  { path: "/settings", text: "settings-link" },
+];

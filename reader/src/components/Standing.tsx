@@ -1,0 +1,90 @@
+import "./standing.css";
+import { useEffect, useState } from "react";
+import { useQuery } from "urql";
+import { explain } from "../errors";
+import { graphql, type DocumentType } from "../gql";
+import type { Ranking } from "../ranking";
+import { partsOf, wayUp, type Part } from "../standing";
+import { votesSent } from "../votes";
+import { t } from "../words";
+import { nameOf } from "./Orders";
+
+const STANDING = graphql(`
+  query Standing($id: ID!, $order: ArticleOrder!, $group: String) {
+    article(id: $id) {
+      id
+      postedAt
+      isVotingOpen
+      standing(order: $order, group: $group) {
+        rank
+        terms {
+          name
+          value
+        }
+        votesToNextRank
+      }
+    }
+  }
+`);
+
+interface StandingProps {
+  /** The id of its element. */
+  name: string;
+  /** The id of the article. */
+  id: string;
+  ranking: Ranking;
+}
+
+/** Why an article stands where it does: its place, the parts of its value as a bar, and what would move it up. */
+export default function Standing({ name, id, ranking: { order, group } }: StandingProps) {
+  const variables = { id, order, ...(group !== undefined && { group }) };
+  const [isSent, setSent] = useState(false); // the page shows a vote before the server has counted it
+  useEffect(() => void votesSent(id).then(() => setSent(true)), []);
+  const [{ data, error }] = useQuery({ query: STANDING, variables, pause: !isSent, requestPolicy: "network-only" });
+  return (
+    <div className="standing" role="tooltip" id={name}>
+      {error ? explain(error) : data ? <Reasons article={data.article} order={order} group={group} /> : "…"}
+    </div>
+  );
+}
+
+function Reasons({ article, order, group }: Ranking & { article: DocumentType<typeof STANDING>["article"] }) {
+  const standing = article?.standing;
+  if (!standing) return t("standing-none");
+  const { rank, terms, votesToNextRank } = standing;
+  const parts = partsOf(order, terms, Date.parse(article.postedAt), Date.now());
+  return (
+    <>
+      <b>
+        {group === undefined
+          ? t("standing-place", { rank, order: nameOf(order) })
+          : t("standing-place-in-group", { rank, order: nameOf(order), group })}
+      </b>
+      <Bar parts={parts} />
+      <dl>
+        {parts.map((part) => (
+          <div key={part.name}>
+            <dt>{t(`part-${part.name.replaceAll(" ", "-")}`)}</dt>
+            <dd>{part.text}</dd>
+          </div>
+        ))}
+      </dl>
+      <p>{wayUp(order, rank, votesToNextRank ?? null, article.isVotingOpen)}</p>
+    </>
+  );
+}
+
+/** The parts beside each other, as long as they count. */
+function Bar({ parts }: { parts: readonly Part[] }) {
+  const whole = parts.reduce((sum, { value }) => sum + Math.abs(value), 0);
+  let start = 0;
+  return (
+    <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+      {parts.map(({ name, value }) => {
+        const width = (100 * Math.abs(value)) / whole;
+        start += width;
+        return <rect key={name} className={value > 0 ? "gain" : "loss"} x={start - width} width={width} height="4" />;
+      })}
+    </svg>
+  );
+}
