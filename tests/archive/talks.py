@@ -191,13 +191,15 @@ class Talk:
         pair = self.pair
         for _ in range(times):
             await self.look()
-            work: Any = pair.run_mover(0, 1_000)
+            work: Any
             if self.gone and self.chance.random() < 0.5:
                 number = self.chance.choice(sorted(self.gone))
                 work = bring_back(pair.archiving.store, pair.archiving.database, number)
+            else:
+                work = pair.run_mover(0, 1_000)
             task = asyncio.create_task(work)
             if self.chance.random() < 0.5:
-                await asyncio.sleep(self.chance.random() * 0.1)
+                await asyncio.sleep(self.chance.random() * 0.03)
             else:
                 await asyncio.wait([task])
             if not task.done():

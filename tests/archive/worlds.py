@@ -317,8 +317,9 @@ class Pair:
             self.archiver = None
             ended = [("DEL", leases.lease(p, "archiver")) for p in range(world.store.site.partitions)]
             await world.store.site.redis.pipeline(ended)  # these leases would expire by themselves
-        mirroring.cancel()
-        await asyncio.wait([mirroring])
+        finally:
+            mirroring.cancel()
+            await asyncio.wait([mirroring])
         return self.archiver is not None
 
     def groups(self) -> list[str]:
