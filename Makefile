@@ -36,7 +36,7 @@ routed-on-cluster: .venv/dev.stamp
 test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults, what takes long, and what `make test` leaves out
 	$(BIN)/pytest --numprocesses 2 --dist worksteal tests/soak
 	$(BIN)/pytest $(TWO_AT_ONCE) tests/slow
-	$(BIN)/pytest tests/reader
+	$(BIN)/pytest $(TWO_AT_ONCE) tests/reader
 	$(BIN)/pytest $(TWO_AT_ONCE) -m "hypothesis or routed or slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
 	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
 	$(MAKE) test-newest

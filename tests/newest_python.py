@@ -22,7 +22,6 @@ TESTS = (
     "-m",
     "not slow",
     "tests/server",
-    "tests/archive",
     "tests/database",
 )
 
