@@ -38,7 +38,7 @@ test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults
 	$(BIN)/pytest $(TWO_AT_ONCE) tests/slow
 	$(BIN)/pytest $(TWO_AT_ONCE) tests/reader
 	$(BIN)/pytest $(TWO_AT_ONCE) -m "hypothesis or routed or slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
-	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
+	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster -m "not routed" tests/store
 	$(MAKE) test-newest
 
 test-newest: .venv/dev.stamp  ## the tests of the server and the database on the newest CPython of this machine
