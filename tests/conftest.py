@@ -1,8 +1,8 @@
 """
 Fixtures of all tests: a real Valkey, emptied for each test, a clock that tests set, and a store of 1 partition.
 
-Tests marked `routed` run with 8 partitions, and outside of `make test` with 1 too; in CI there with 1 only. With `--store cluster`, tests run on
-a cluster, in stores of 16 partitions.
+Tests marked `routed` run with 8 partitions, and outside of `make test` with 1 too; in CI there with 1 only. With
+`--store cluster`, tests run on a cluster, in stores of 16 partitions.
 """
 
 import gc
