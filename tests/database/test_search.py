@@ -407,7 +407,7 @@ async def test_upgrade_indexes_names_with_symbols_anew(each_database, run, datab
 
 
 def write_as_before_names(connection: Connection) -> None:
-    """Index texts as version 15 of the database did, and say that it is at that version."""
+    """Index texts as version 15 of the database did, and make it one of that version."""
     old = [("search_index", search.Document(1024, ["learning", "c"], [], ["g/show"]))]
     old += [("search_comments", search.Document(2048, [], ["it", "compiles", "to", "net"], []))]
     dialect = search.DIALECTS[connection.dialect.name]
@@ -416,6 +416,10 @@ def write_as_before_names(connection: Connection) -> None:
             dialect.remove.format(table=table, among=dialect.among), (dialect.keys([document.id]),)
         )
         connection.exec_driver_sql(dialect.put.format(table=table), dialect.row(document))
+    for column in ("notified", "active_ms", "comment_count", "left_ms"):
+        connection.execute(text(f"ALTER TABLE articles DROP COLUMN {column}"))
+    for column in ("reply_count", "descendant_count", "path", "notified"):
+        connection.execute(text(f"ALTER TABLE comments DROP COLUMN {column}"))
     connection.execute(text("UPDATE alembic_version SET version_num = 'v0015_rings'"))
     if connection.dialect.name == "sqlite":
         connection.execute(text("DROP TABLE search_vocabulary"))

@@ -34,7 +34,10 @@ async def test_slow_reader_of_an_article_gets_its_latest_state(store, live, alic
 
         assert (await anext(changes)).votes == 202
         await store.articles.vote(article.number, "last", Vote.UP)
-        assert (await anext(changes)).votes == 203
+        votes = [(await anext(changes)).votes]
+        while votes[-1] != 203:  # events that came after the state was read may repeat it
+            votes.append((await anext(changes)).votes)
+        assert set(votes) <= {202, 203} and len(votes) < 5
 
 
 async def test_slow_reader_of_new_articles_gets_each_of_them_once(store, live, alice, clock):
