@@ -42,7 +42,7 @@ async def before_and_after(page, path):
     await expect(enabled(page)).to_have_count(0)
     before = await page.evaluate(PARTS)
     await let_go()
-    await expect(enabled(page)).to_have_count(60)
+    await expect(enabled(page)).to_have_count(90)
     return before, await page.evaluate(PARTS)
 
 
