@@ -92,7 +92,7 @@ def run(*command: str) -> None:
 
 
 def missing(reason: str) -> NoReturn:
-    """Skip the test, or fail it on CI, because a program is missing."""
+    """Skip the test, or fail it on CI, because something that it needs is missing, such as a program."""
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)

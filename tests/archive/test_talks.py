@@ -17,6 +17,7 @@ from tests.archive.talks import NODES, REVERT, Talk, findings
 from tests.archive.worlds import ERRORS, PEOPLE, POLICY, Pair, World
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.examples import examples
+from tests.programs import missing
 
 pytestmark = [pytest.mark.one_server]
 REACHED = Counter[str]()  # in all histories
@@ -89,7 +90,7 @@ async def test_comments_that_arrive_while_conversations_leave_are_there_once(pai
 def test_what_the_histories_have_to_reach_was_reached() -> None:
     """How much one of them reaches depends on chance and on the machine, all together do."""
     if not REACHED:
-        pytest.skip("the histories did not run in this process")
+        missing("the histories did not run in this process")
     missed = [name for name in ("left", "came back", "ended", "pages of what has left", "posted") if REACHED[name] < 3]
     assert not missed, REACHED
 
