@@ -174,7 +174,7 @@ class Cache(Generic[K, V]):
         hits are counted when something has to be evicted.
         """
         found: Any = entries  # no `cast`, which is a call
-        if None in entries:
+        if not all(entries):
             found = [entry for entry in entries if entry is not None]
             self.totals.misses += len(entries) - len(found)
         self.totals.hits += len(found)

@@ -10,27 +10,29 @@ import stat
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from io import TextIOBase
 from select import PIPE_BUF, select
 
 STANDARD_ERROR = 2
 BATCH_SECONDS = 0.2  # for which lines are gathered: the most that is lost if the process is killed
-BATCH_BYTES = 65_536  # as much as a pipe holds
+BATCH_BYTES = 65_536  # that are written to a file in one step: as much as a pipe holds
 MAX_QUEUED = 1_000_000  # bytes: half a second of a busy process
 NOT_READ = "it is not read"
 DRAIN_SECONDS = 1.0  # in which the queue is written when the process ends
 
 Write = Callable[[bytes], int]  # returns how many bytes were written
+Lines = Callable[[], Iterable[bytes]]  # makes lines, with their ends
 
 
 class LogStream(TextIOBase):
     """
     Lines for a file descriptor, in their order. It never fails and never blocks the writer.
 
-    `add` gathers lines, and a thread writes them after `BATCH_SECONDS`; `write` writes a line at once, after those.
-    Where the system would block, the thread writes what waits. Lines that cannot be written, or for which the queue has
+    `add` and `write` write a line at once. `add_later` gathers lines, which a thread makes and writes after
+    `BATCH_SECONDS`; what is written before that comes after those. Where the system would block, the thread writes what
+    waits. Lines that cannot be written, or for which the queue has
     no space, are dropped and counted: `on_dropped` is called with their number, and the first line that is written
     again is followed by `note_of` all that were dropped.
 
@@ -56,6 +58,7 @@ class LogStream(TextIOBase):
         self._unfinished = ""  # a line without its end
         self._is_torn = False  # the last line was written in part
         self._noted = 0  # of `dropped`
+        self._later: dict[Lines, None] = {}  # what makes the next lines
         self._queue: deque[bytes] = deque()
         self._queued = 0  # bytes in the queue, and those that are being written
         self._is_writing = False
@@ -64,21 +67,26 @@ class LogStream(TextIOBase):
         self._changed = threading.Condition(self._lock)
         self._thread: threading.Thread | None = None
 
-    def add(self, line: bytes) -> None:
-        """Write a line, with its end, within `BATCH_SECONDS`."""
+    def add_later(self, lines: Lines) -> None:
+        """Write lines within `BATCH_SECONDS`. They are made when they are written, in any thread."""
         with self._lock:
-            self._append(line)
-            is_first = len(self._queue) == 1
-            if self._queued >= BATCH_BYTES or (is_first and not self._call_thread()):
+            self._later[lines] = None
+            if not self._call_thread():
                 self._write_queue()
+
+    def add(self, line: bytes) -> None:
+        """Write a line, with its end, at once."""
+        with self._lock:
+            self._make_lines()
+            self._append(line)
+            self._write_queue()
 
     def write(self, text: str) -> int:
         with self._lock:
             self._unfinished += text
             if text.endswith("\n"):
                 line, self._unfinished = self._unfinished.encode(self.encoding, self.errors), ""
-                self._append(line)
-                self._write_queue()
+                self.add(line)
         return len(text)
 
     def flush(self) -> None:
@@ -113,6 +121,12 @@ class LogStream(TextIOBase):
                 self._queued -= len(waiting)
                 self._drop(waiting.count(b"\n"), NOT_READ)
 
+    def _make_lines(self) -> None:
+        while self._later:
+            lines, _ = self._later.popitem()
+            for line in lines():
+                self._append(line)
+
     def _append(self, line: bytes) -> None:
         if self._queued and self._queued + len(line) > self._max_queued:
             self._drop(1, NOT_READ)
@@ -122,6 +136,7 @@ class LogStream(TextIOBase):
 
     def _write_queue(self) -> None:
         """Write what waits. The rest is left to the thread where that would block."""
+        self._make_lines()
         if not self._queue or self._is_writing:  # by this thread, which a finalizer has interrupted
             return
         self._is_writing = True
@@ -191,7 +206,7 @@ class LogStream(TextIOBase):
     def _write_in_background(self) -> None:
         while True:
             with self._lock:
-                self._changed.wait_for(lambda: self._queue)
+                self._changed.wait_for(lambda: self._queue or self._later)
                 if not self._changed.wait_for(lambda: self._is_blocked, BATCH_SECONDS):
                     self._write_queue()
                 piece = self._take() if self._is_blocked and self._queue else b""

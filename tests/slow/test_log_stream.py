@@ -223,24 +223,53 @@ def test_lines_keep_their_order_while_the_reader_is_slow():
     assert stream.dropped == 0
 
 
-def test_gathered_lines_are_written_together():
+def test_gathered_lines_are_made_and_written_together():
     with pipe() as (reader, writer):
         stream = LogStream(writer)
+        gathered = []
         for number in range(3):
-            stream.add(b"line %d\n" % number)
+            gathered.append(b"line %d\n" % number)
+            stream.add_later(lambda: map(gathered.pop, [0] * len(gathered)))
 
         assert os.read(reader, 100) == b"line 0\nline 1\nline 2\n"
+        assert gathered == []
 
 
-def test_line_that_is_written_at_once_follows_those_gathered_before():
+@pytest.mark.parametrize("write", [lambda stream: stream.write("at once\n"), lambda stream: stream.add(b"at once\n")])
+def test_line_that_is_written_at_once_follows_those_gathered_before(write):
     with pipe() as (reader, writer):
         stream = LogStream(writer)
-        stream.add(b"gathered\n")
-        stream.write("at once\n")
-        stream.add(b"gathered later\n")
+        stream.add_later(lambda: [b"gathered\n"])
+        write(stream)
+        stream.add_later(lambda: [b"gathered later\n"])
         os.set_blocking(reader, False)
 
         assert os.read(reader, 100) == b"gathered\nat once\n"
+
+
+def test_gathered_lines_are_written_before_the_process_ends():
+    with pipe() as (reader, writer):
+        stream = LogStream(writer)
+        stream.add_later(lambda: [b"gathered\n"])
+        stream.drain()
+        os.set_blocking(reader, False)
+
+        assert os.read(reader, 100) == b"gathered\n"
+
+
+def test_gathered_lines_wait_for_a_slow_reader():
+    lines = [b"line %d\n" % number for number in range(20_000)]  # more than the pipe holds
+    with pipe() as (reader, writer):
+        stream = LogStream(writer)
+        for start in range(0, len(lines), 100):
+            stream.add_later(lambda start=start: lines[start : start + 100])
+            stream.flush()
+        read = b""
+        while not read.endswith(lines[-1]):
+            read += os.read(reader, 10_000)
+
+    assert read == b"".join(lines)
+    assert stream.dropped == 0
 
 
 def test_log_says_how_many_lines_were_dropped():
