@@ -1,5 +1,5 @@
 """
-What `make test` leaves to `make test-slow`, because it has six minutes: it tests properties with an eighth of their
+What `make test` leaves to `make test-slow`, because it has six minutes: it tests properties with a sixteenth of their
 examples, and routing with 8 partitions only, not with 1 too.
 """
 
@@ -9,4 +9,4 @@ TAKES_FEW = os.environ.get("EXAMPLES") == "few"
 
 
 def examples(count: int) -> int:
-    return max(count // 8, 1) if TAKES_FEW else count
+    return max(count // 16, 1) if TAKES_FEW else count

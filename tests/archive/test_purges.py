@@ -202,6 +202,7 @@ async def test_a_rebuild_forgets_edits_of_what_was_purged(store, subjects, datab
 
 @pytest.mark.one_server
 @pytest.mark.parametrize("partitions", [1], indirect=True)
+@pytest.mark.slow
 async def test_command_purges_archived_articles_and_names_backups(
     pair, redis, redis_url, database_url, each_database, tmp_path: Path, capsys
 ):

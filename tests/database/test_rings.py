@@ -164,6 +164,7 @@ def test_missing_numpy_is_reported(monkeypatch, capsys, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_without_a_database_nothing_is_searched(tmp_path):
     ended = run("rings", data_dir=tmp_path, database_url="none")
 

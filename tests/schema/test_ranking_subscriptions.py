@@ -228,6 +228,7 @@ async def test_error_in_reading_a_ranking_ends_its_subscriptions(store, live, mo
     assert live._rankings == {}
 
 
+@pytest.mark.slow
 def test_two_servers_of_one_store_receive_each_others_events(redis_url, tmp_path):
     """Two processes, one of them with two workers."""
     with serving(tmp_path, redis_url=redis_url) as one, serving(tmp_path, redis_url=redis_url, workers=2) as two:

@@ -147,6 +147,7 @@ def comparable(answer: dict[str, Any]) -> Any:
     return answer.get("data"), [each["extensions"]["code"] for each in answer.get("errors", ())]
 
 
+@pytest.mark.slow
 async def test_strangers_are_shown_nothing_that_a_moderator_has_read_before(served):  # M2, M10
     live, ids, tokens = served
     asked = list(dict.fromkeys(queries(ids)))

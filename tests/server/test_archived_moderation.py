@@ -101,6 +101,7 @@ def archived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archived]:
         yield Archived(live, folder / "data")
 
 
+@pytest.mark.slow
 def test_removed_article_is_nowhere_and_comes_back(archived):  # M2
     archived.shows(TITLES)
     removal = archived.act(REMOVE, subjectId=archived.ids[TITLES[1]], reason="an advertisement")

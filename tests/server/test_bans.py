@@ -31,6 +31,7 @@ def two(tmp_path_factory):
         yield live, tokens
 
 
+@pytest.mark.slow
 async def test_ban_is_known_to_all_processes_once_it_is_answered(two):  # M1, M6
     live, tokens = two
     loop = asyncio.get_running_loop()

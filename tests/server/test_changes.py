@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
+import pytest
 
 from tests.server.commands import run
 from tests.server.conftest import POST, REGISTER, Live, serving
@@ -37,6 +38,7 @@ def parsed(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
             id = kind = ""
 
 
+@pytest.mark.slow
 def test_event_source_goes_on_after_a_restart_of_the_server(tmp_path):  # D4
     with serving(tmp_path, workers=2) as live:
         key = run("key", "create", "reader", data_dir=tmp_path).stdout.strip()

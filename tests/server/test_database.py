@@ -18,6 +18,7 @@ from tests.support.databases import posted, ready, rows, status
 pytestmark = pytest.mark.one_server
 
 
+@pytest.mark.slow
 def test_server_has_a_database_in_its_data_directory(tmp_path):  # D1
     with serving(tmp_path, workers=2) as live:
         posted(live, "a title")
@@ -61,6 +62,7 @@ def test_server_serves_without_a_database_that_answers(redis_url, tmp_path):
         assert live.stop() == 0
 
 
+@pytest.mark.slow
 def test_a_server_is_ready_when_its_database_is_open(redis_url, tmp_path):
     """Until then it answers what needs no database."""
     file = tmp_path / "upvote.db"

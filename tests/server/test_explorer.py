@@ -31,6 +31,7 @@ async def client():
 
 
 @pytest.mark.timeout(900)  # the first run on a machine may install Chromium
+@pytest.mark.slow
 async def test_explorer_runs_a_query_and_shows_documentation_without_other_hosts(live):
     seen = await browse("explorer.mjs", live.url, "query Titles { articles(first: 1) { nodes { __typename } } }")
 

@@ -26,6 +26,7 @@ def page(url: str) -> str:
 
 
 @pytest.mark.one_server
+@pytest.mark.slow
 async def test_user_who_left_is_gone_in_all_processes_and_after_a_restore(tmp_path: Path):  # U6
     backup, other, third = (tmp_path / name for name in ("backup", "other", "third"))
     with serving(tmp_path / "data", workers=2, partitions=4) as live:

@@ -53,6 +53,7 @@ async def answers(live, token):
     return [posted, got, json.loads(streamed), sent["payload"]]
 
 
+@pytest.mark.slow
 async def test_notes_are_for_moderators_over_each_transport(served):  # M9
     """Each is asked after one who may read more, and after one who may read less."""
     live, _, tokens = served

@@ -31,6 +31,7 @@ def limited(tmp_path_factory):
         yield live
 
 
+@pytest.mark.slow
 def test_command_shows_a_key_once_and_lists_and_revokes_names(limited):
     shown = created(limited, "blog")
     again = key_command(limited, "create", "blog")

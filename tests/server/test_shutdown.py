@@ -97,6 +97,7 @@ def refuses_connections(live: Live) -> bool:
         return client.connect_ex((host, int(port))) != 0
 
 
+@pytest.mark.slow
 def test_every_request_of_many_clients_is_answered(live):
     tokens = [user(live, f"user-{number}") for number in range(4)]
     article, answered, dropped = id_of_article(live), [], []

@@ -221,6 +221,7 @@ def test_start_ends_without_the_folder_that_a_setting_names(tmp_path, workers):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.slow
 def test_fault_is_told_once_at_the_start(tmp_path, folder, workers):
     (folder / "theme.css").write_text(":root {\n  --acent: #fff;\n}")
     with running_server(tmp_path, workers=workers) as live:

@@ -46,6 +46,7 @@ def test_backup_and_restore_give_the_same_store(filled, empty, tmp_path, capsys)
 
 
 @pytest.mark.one_server
+@pytest.mark.slow
 def test_file_with_a_missing_changed_or_additional_byte_is_refused(filled, empty, tmp_path):
     file = tmp_path / "backup"
     back_up(filled, file)
@@ -148,6 +149,7 @@ def test_failed_backup_leaves_the_previous_file(filled, tmp_path, monkeypatch):
     assert list(tmp_path.glob("*.part")) == []
 
 
+@pytest.mark.slow
 def test_backup_of_a_running_server_has_all_earlier_writes(tmp_path):
     vote = "mutation($id: ID!, $value: VoteValue!) { vote(input: {articleId: $id, value: $value}) { changed } }"
     with serving(tmp_path / "data") as live:

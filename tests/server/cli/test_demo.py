@@ -92,6 +92,7 @@ def test_demo_answers_pages_of_a_development_server(demo):
     assert "access-control-allow-origin" not in answer.headers
 
 
+@pytest.mark.slow
 def test_demo_takes_posts_and_votes(own_demo):
     token = own_demo.ask(REGISTER)["data"]["register"]["token"]
 

@@ -61,6 +61,7 @@ def test_wrong_rules_stop_the_start(tmp_path, text, reason):
     assert started.stderr == f"upvote: UPVOTE_RULES={file}: {reason}\n"
 
 
+@pytest.mark.slow
 def test_flags_hide_in_all_processes_also_after_a_restart(tmp_path):  # M5
     file, data = tmp_path / "rules.toml", tmp_path / "data"
     file.write_text(HIDING)
@@ -108,6 +109,7 @@ def test_command_tries_rules_on_a_store_of_its_own(tmp_path):
     assert printed.stdout.splitlines()[-1] == "votes: nothing"
 
 
+@pytest.mark.slow
 def test_limits_of_a_day_hold_in_two_processes_at_once(tmp_path):  # M10
     file = tmp_path / "rules.toml"
     file.write_text("[[texts_a_day]]\nyounger_than_days = 1\nmost = 3\n[registrations]\na_day = 2\n")

@@ -84,6 +84,7 @@ def test_managed_valkey_ends_with_the_server(tmp_path):
         assert url.startswith("unix://")
 
 
+@pytest.mark.slow
 def test_second_server_on_the_same_data_is_refused(tmp_path):
     with serving(tmp_path):
         second = run("serve", port=0, data_dir=tmp_path)

@@ -131,6 +131,7 @@ async def test_id_token_that_is_not_for_this_log_in_opens_no_session(browser, us
     assert (await viewer(browser))["viewer"] is None
 
 
+@pytest.mark.slow
 async def test_forged_id_token_and_refusals_of_the_provider_open_no_session(browser, users, live):  # U2
     users.key = OTHER_RSA
     back = await returned(browser, await begun(browser))

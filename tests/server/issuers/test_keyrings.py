@@ -81,6 +81,7 @@ async def test_keys_survive_a_restart_while_their_provider_is_away(running, aske
     assert (await restarted.find("rsa-1", "RS256")).id == "rsa-1"
 
 
+@pytest.mark.slow
 async def test_unknown_key_waits_for_the_next_fetch_and_throws_no_good_one_out(running, asked):  # U3
     ring = await running()
     await ring.find("rsa-1", "RS256")
@@ -99,6 +100,7 @@ async def test_unknown_key_waits_for_the_next_fetch_and_throws_no_good_one_out(r
     assert all(later - earlier > 4.9 for earlier, later in itertools.pairwise(fetches))
 
 
+@pytest.mark.slow
 async def test_revoked_key_is_refused_in_all_processes_soon_after_the_answer(running, asked, ticking):  # U3
     asked.caching = "max-age=60"
     rings = [await running() for _ in range(2)]
@@ -111,6 +113,7 @@ async def test_revoked_key_is_refused_in_all_processes_soon_after_the_answer(run
     assert all(ring.current.find("rsa-1", "RS256") is None for ring in rings)
 
 
+@pytest.mark.slow
 async def test_too_many_waiting_requests_are_unavailable_and_so_is_an_absent_provider(running, asked, ticking):  # U3
     ring = await running()
     await ring.find("rsa-1", "RS256")
@@ -139,6 +142,7 @@ async def test_last_keys_are_used_for_three_days_without_their_provider(running,
     assert len(ring.current) == 0
 
 
+@pytest.mark.slow
 async def test_keys_are_fetched_again_every_day_at_least(running, asked, ticking):  # U3
     asked.caching = "public, max-age=31536000, immutable"
     ring = await running()
@@ -149,6 +153,7 @@ async def test_keys_are_fetched_again_every_day_at_least(running, asked, ticking
 
 
 @pytest.mark.parametrize("answer", ["", "[]", '{"keys": {}}', '{"keys": ["x"]}', '{"keys": [' + "{}," * 100 + "{}]}"])
+@pytest.mark.slow
 async def test_answer_that_is_no_key_set_changes_nothing(running, asked, ticking, answer):
     ring = await running()
     key = await ring.find("rsa-1", "RS256")

@@ -59,6 +59,7 @@ async def ended(sockets, streams):
         assert complete == "event: complete"
 
 
+@pytest.mark.slow
 async def test_sockets_and_streams_end_at_the_end_of_the_token(live):  # U1
     ends = int(time.time()) + 6
     async with AsyncExitStack() as stack:
@@ -67,6 +68,7 @@ async def test_sockets_and_streams_end_at_the_end_of_the_token(live):  # U1
     assert -0.5 < time.time() - ends < 5
 
 
+@pytest.mark.slow
 async def test_they_end_with_a_ban_a_deletion_and_a_key(live):  # U1, U3
     ids = iter(range(10))
 
@@ -91,6 +93,7 @@ async def test_they_end_with_a_ban_a_deletion_and_a_key(live):  # U1, U3
     assert (await asyncio.to_thread(live.post, {"query": "{ viewer { id } }"}, bearer(token))).status_code == 401
 
 
+@pytest.mark.slow
 async def test_ping_goes_on_with_a_newer_token_of_the_same_user(live):  # U1
     async def ping(socket, token):
         await socket.send(json.dumps({"type": "ping", "payload": {"Authorization": f"Bearer {token}"}}))

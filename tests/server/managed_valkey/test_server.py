@@ -192,6 +192,7 @@ def test_start_without_processes_is_logged(tmp_path, monkeypatch, caplog):
     assert caplog.messages == ["Valkey cannot be started: Resource temporarily unavailable"]
 
 
+@pytest.mark.slow
 def test_server_recovers_once_file_descriptors_are_available_again(tmp_path):
     with serving(tmp_path, max_connections=5_000) as live:
         process = live.process.pid

@@ -106,6 +106,7 @@ def test_changes_after_the_command_are_sent_by_a_server_that_starts_later(
     assert (sorted(receiver.kinds), receiver.forged) == (["posted", "registered"], 0)
 
 
+@pytest.mark.slow
 def test_killed_servers_lose_nothing(receiver, tmp_path):  # U8
     """Two worker processes are killed while they send. The first two tries fail."""
     folder = tmp_path / "data"

@@ -31,6 +31,7 @@ HOUR, DAY = 3_600, 86_400  # seconds
 
 
 @on_both
+@pytest.mark.slow
 async def test_all_changes_arrive_signed_and_in_order_for_each_subject(
     store, clock, each_database, database_url, receiver, monkeypatch
 ):  # U8
@@ -207,6 +208,7 @@ async def test_private_address_is_not_reached_unless_it_is_allowed(store, databa
 
 
 @on_both
+@pytest.mark.slow
 async def test_ten_tries_in_75_hours_then_it_is_off_and_a_replay_goes_on(site, receiver, alice, bob, clock, caplog):
     id = await site.add(receiver)
     number = (await post(site.store, alice)).number
@@ -274,6 +276,7 @@ async def test_410_switches_off_at_once(store, database, receiver, alice, clock,
         assert [each.levelno for each in caplog.records if "is off" in each.getMessage()] == [logging.ERROR]
 
 
+@pytest.mark.slow
 async def test_receiver_that_is_away_for_three_days_misses_nothing_and_delays_no_other(
     store, database, receiver, alice, clock
 ):  # U8
