@@ -22,7 +22,7 @@ from tests import programs
 from tests.servers import PATIENCE, until
 
 ROOT = Path(__file__).parents[1]
-BASE = "localhost/python:3.11-slim"
+BASE = "localhost/python:3.14-slim"
 MOUNTED = {"/usr": "/usr", sys.base_prefix: "/python"}  # read-only
 PATH = "/python/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 BUILD = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/wheels", "PIP_COMPILE": "0"}  # packages are downloaded before
