@@ -71,16 +71,20 @@ def refused(empty: Settings, file: Path) -> None:
     assert stored(empty) == {}
 
 
-def test_backup_goes_through_a_pipe(filled, empty, tmp_path):
+@pytest.mark.parametrize("target", ["-", "/dev/stdout"])
+def test_backup_goes_through_a_pipe(filled, empty, tmp_path, target):
     made, restored = (environment(redis_url=settings.redis_url, data_dir=tmp_path) for settings in (filled, empty))
-    with subprocess.Popen([*UPVOTE, "backup", "-"], env=made, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as backup:
+    with subprocess.Popen(
+        [*UPVOTE, "backup", target], env=made, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as backup:
         done = subprocess.run([*UPVOTE, "restore", "-"], env=restored, stdin=backup.stdout, capture_output=True)
         report = backup.stderr.read()
 
-    assert (backup.returncode, report) == (0, b"wrote 300 articles, 79 users to -\n")
+    assert (backup.returncode, report) == (0, f"wrote 300 articles, 79 users to {target}\n".encode())
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout == b"restored 300 articles, 79 users from standard input\n"
     assert stored(empty) == stored(filled)
+    assert Path("/dev/stdout").is_symlink()
 
 
 def test_pipe_that_is_cut_off_is_refused(filled, empty, tmp_path):
