@@ -76,8 +76,9 @@ async def list_comments(site: Site, article: int) -> None:
     again back; and so the notifications of the article itself. Threads, and reads by id, follow the state of the
     article without this.
 
-    Two round trips for each `LISTED_AT_ONCE` comments, and one at the end for as many; and those of
-    `recent_comments.settle`. If a partition does not answer, or takes no writes, the rest is left to the task.
+    Two round trips for each `LISTED_AT_ONCE` comments, one at the end for as many, and two for effects that another
+    process has not applied yet; and those of `recent_comments.settle`. If a partition does not answer, or takes no
+    writes, the rest is left to the task.
     """
     await recent_comments.settle(site, article)
     with suppress(StoreUnavailable):
@@ -126,8 +127,13 @@ async def _list_comments(site: Site, p: int, article: str) -> bool:
     while True:
         command = site.command(LIST_COMMENTS, p, site.partitions, article, place, LISTED_AT_ONCE, changed)
         status, *reply = await site.redis.run(command)
-        if status != "more":
-            return bool(status == "done")
+        if status == "missing":
+            return False
+        if status == "done":
+            (was_noted,) = reply
+            if was_noted:
+                await effects.complete(site, [p])  # those of another process that has listed some meanwhile
+            return True
         place, changed, id, noted, comments, listed, notified, of_article, announced, article_announced = reply
         if id:
             values = {"comments": comments, "listed": listed, "notified": notified, "of_article": of_article}

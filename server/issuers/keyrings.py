@@ -81,7 +81,7 @@ class Keyring:
     async def find(self, id: str | None, algorithm: str) -> IssuerKey | None:
         """
         The key for a token; None if the issuer has none. For a key that is not known, it waits for a fetch that begins
-        after the request came, for `PATIENCE` seconds at most; just after a fetch for up to `TO_ANSWER` seconds more, as
+        after the request came, for `PATIENCE` seconds at most; just after a fetch for `TO_ANSWER` seconds more, as
         the next one begins at the end of this time.
 
         Raises:

@@ -2,12 +2,15 @@
 
 import asyncio
 import random
+from contextlib import suppress
 
 import pytest
 
-from store import effects, inboxes, keys, removals
+from store import article_moderation, effects, inboxes, keys, removals
 from store.listings import Window
 from store.records import Vote
+from store.roles import OPERATOR
+from store.site import Site
 from store.store import Store
 from tests.conftest import registered
 from tests.store.discussions import commented
@@ -122,3 +125,37 @@ async def test_comment_that_is_not_in_a_list_yet_is_not_added_to_it_later(store,
     await effects.complete(other.site)
 
     assert set(map(repr, (await shown(other)).values())) == {repr(([], 0, []))}
+
+
+class Suspended(Exception):
+    """The other process goes on later."""
+
+
+@pytest.mark.usefixtures("people")
+async def test_hidden_comments_leave_inboxes_before_the_answer_though_another_process_has_begun(
+    store, other, monkeypatch
+):  # C8 M2
+    """The task of the other process has changed the comments, and not applied the effects in other partitions."""
+    article = (await post(store, "bob")).number
+    await discuss(store, article, 30)
+    before, own = await shown(store), removals._list_comments
+
+    async def suspend(*arguments: object) -> None:
+        raise Suspended
+
+    async def overtaken(site: Site, p: int, number: str) -> bool:
+        with monkeypatch.context() as patched, suppress(Suspended):
+            patched.setattr(effects, "apply_noted", suspend)
+            await own(other.site, p, number)
+        return await own(site, p, number)
+
+    monkeypatch.setattr(removals, "_list_comments", overtaken)
+    removed = await article_moderation.remove(store.site, OPERATOR, article, None, "an advertisement")
+    own_notice = [removed.action.number]
+    assert await shown(store) == {name: (own_notice, 1, []) if name == "bob" else ([], 0, []) for name in PEOPLE}
+    await article_moderation.revert(store.site, OPERATOR, removed.action, "it was none")
+
+    after = await shown(store)
+    assert after.pop("bob")[2] == before.pop("bob")[2]
+    assert after == before
+    assert await verified(store) == []

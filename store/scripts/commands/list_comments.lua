@@ -5,7 +5,7 @@
 -- flags: allow-oom
 -- ARGV  1-7 see comments.lua   8 number of the article   9 "-", or the member of the tree after which to go on, after "("
 --       10 how many comments to read   11 "1" if this pass has changed a comment, else ""
--- Reply {"done"} | {"missing"} if there is no such article
+-- Reply {"done", 1 or 0 for whether the article was still noted} | {"missing"} if there is no such article
 --       | {"more", where to go on, 11 of the next call, id of the entry or "", what `note_effects` returns, its comments,
 --       1 or "" for whether they are listed now, whom they notify, whom the article notifies, whom those notify that are
 --       announced now, and 1 or "" for whether the article is}
@@ -64,8 +64,7 @@ local of_article, is_announced = "", ""
 if ARGV[9] == "-" then of_article, is_announced = change_article() end
 local is_end = #members < tonumber(ARGV[10])
 if is_end and changed == "" then
-  redis.call("ZREM", KEY.removing, article)
-  return {"done"}
+  return {"done", redis.call("ZREM", KEY.removing, article)}
 end
 
 local next = is_end and "-" or "(" .. members[#members]
