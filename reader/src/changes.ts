@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { useClient, type AnyVariables, type OperationResult, type TypedDocumentNode } from "urql";
+import { createRequest, useClient, type AnyVariables, type OperationResult, type TypedDocumentNode } from "urql";
 import { graphql } from "./gql";
 import { useLive } from "./live";
 
@@ -57,13 +57,21 @@ export function useOnceASecond(task: () => unknown): () => void {
   };
 }
 
-/** Asks for what is shown again: the cache changes what is different. */
+let renewals = 0;
+
+/**
+ * Asks for what is shown again: the cache changes what is different. Each renewal has a key of its own, as the client drops
+ * a query beside an equal one, whose answer may be older than what the renewal is about. Keys of queries are not negative.
+ */
 export function useRenewal<Data, Variables extends AnyVariables>(
   query: TypedDocumentNode<Data, Variables>,
   variables: Variables,
 ): () => Promise<OperationResult<Data, Variables>> {
   const client = useClient();
-  return () => client.query(query, variables, { requestPolicy: "network-only" }).toPromise();
+  return () => {
+    const request = { ...createRequest(query, variables), key: -++renewals };
+    return client.executeQuery(request, { requestPolicy: "network-only" }).toPromise();
+  };
 }
 
 /** How many items the first page does not show, as nothing is pushed into it, and what reads it again. */

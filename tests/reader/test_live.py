@@ -1,13 +1,15 @@
 """What happens in one browser is seen in another, which asks for nothing."""
 
+import asyncio
 from itertools import count
 from time import monotonic
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
-from tests.reader.conftest import log_out, opened
+from tests.reader.conftest import GRAPHQL, log_out, opened
 from tests.reader.lines import button, expect_votes, line, titles
+from tests.servers import PATIENCE
 
 GROUPS = (f"live-{number}" for number in count(1))
 
@@ -143,3 +145,37 @@ async def test_theme_and_session_are_those_of_all_tabs(visit, site):
 
     await expect(other.get_by_role("link", name="Log in")).to_be_visible()
     await expect(other.get_by_role("button", name=alice.username)).to_have_count(0)
+
+
+async def test_change_while_the_queue_is_read_again_is_not_missed(visit, site, group):
+    """Neither by a change that comes before the answer, nor by an answer that comes after a newer one."""
+    moderator, writer = site.member("moderator"), site.member("writer")
+    site.moderate(moderator, group)
+    articles = [site.post(writer, f"Removed unjustly: {number}", groups=[group]) for number in range(2)]
+    removals = [site.act(moderator, "removeContent", subjectId=each, reason="Advertising.") for each in articles]
+    page = await visit(moderator)
+    await opened(page, "/moderation?kind=appeals")
+    await visit.subscribed(page, "moderationQueueChanged")
+    await page.wait_for_load_state("networkidle")
+    held, released = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        if "QueueCounts" not in (route.request.post_data or "") or held.is_set():
+            await route.continue_()
+            return
+        answer = await route.fetch()
+        held.set()
+        await released.wait()
+        await route.fulfill(response=answer)
+
+    await page.route(GRAPHQL, hold)
+    site.act(writer, "appeal", actionId=removals[0], text="I am paid by nobody.")
+    async with asyncio.timeout(PATIENCE):
+        await held.wait()
+    site.act(writer, "appeal", actionId=removals[1], text="I am paid by nobody.")
+
+    await expect(page.get_by_role("link", name="Appeals 2")).to_be_visible()
+    async with page.expect_response(lambda answer: "QueueCounts" in (answer.request.post_data or "")):
+        released.set()
+    await asyncio.sleep(0.5)
+    await expect(page.get_by_role("link", name="Appeals 2")).to_be_visible()

@@ -13,6 +13,7 @@ from tests.soak.records import Action, Article, Comment, User
 from tests.soak.variables import KnownValues
 
 READ = ("article", "article", "comment", "node", "nodes", "articles", "held", "moderationLog", "moderationQueue")
+SUBSCRIBED, BENEATH = 0.008, 0.03  # share of the steps, and of those about comments of what is pending, if any is
 PENDING = 0.4  # share of the subscriptions about what is pending, where there is any
 HIDDEN = 0.75  # share of the reads that are about what is not visible, where there is any
 
@@ -61,10 +62,20 @@ def viewing(random: Random, model: Model, known: KnownValues) -> Viewing | None:
 
 
 def subscribing(random: Random, model: Model, known: KnownValues) -> Subscribing | None:
+    """Mostly None: a write beside subscriptions takes long."""
+    if random.random() < SUBSCRIBED:
+        return _about_article(random, model, known)
+    return _beneath_pending(random, model, known) if random.random() < BENEATH else None
+
+
+def _about_article(random: Random, model: Model, known: KnownValues) -> Subscribing | None:
     """A write about an article, mostly a visible one that has comments, and mostly what a moderator does."""
-    makers = random.sample((_about_pending, _to_pending), 2)
-    if random.random() < PENDING and (about := makers[0](random, model, known) or makers[1](random, model, known)):
-        return about
+    pending = [each for each in model.articles.values() if each.state == "PENDING"]
+    if pending and random.random() < PENDING:
+        article = random.choice(pending)
+        name, id = random.choice(("approveContent", "removeContent")), known.articles[article.number]
+        given = {"subjectId": id, "reason": "looked at"}
+        return Subscribing(name, given, id, list(viewers(random, model, article)))
     articles = [each for each in model.articles.values() if model.takes_comments(each)]
     comments = [each for each in model.comments.values() if each.article in articles and not each.is_stub]
     held = [each for each in comments if each.state == "PENDING"]
@@ -90,45 +101,31 @@ def subscribing(random: Random, model: Model, known: KnownValues) -> Subscribing
     return Subscribing(name, given, id, list(viewers(random, model, article))[::-1])
 
 
-def _about_pending(random: Random, model: Model, known: KnownValues) -> Subscribing | None:
+def _beneath_pending(random: Random, model: Model, known: KnownValues) -> Subscribing | None:
     """
-    Of those who subscribe, only those who may read it do. An article that has comments is preferred, as few have any
-    while they wait, and a comment of it is mostly removed.
+    What moderators do about a comment of a pending article, or what leads there: an article that was held, and shown by
+    an approval, gets a comment, and then the approval is reverted. Few articles that wait have comments otherwise.
     """
-    pending = [each for each in model.articles.values() if each.state == "PENDING"]
-    if not pending:
-        return None
-    comments = [each for each in model.comments.values() if each.article in pending and each.is_visible]
-    if comments and random.random() < 0.7:
-        comment = random.choice(comments)
-        name, article, subject = "removeContent", comment.article, known.comments[comment.number]
-    else:
-        article = random.choice(pending)
-        name, subject = random.choice(("approveContent", "removeContent")), known.articles[article.number]
-    given = {"subjectId": subject, "reason": "looked at"}
-    return Subscribing(name, given, known.articles[article.number], list(viewers(random, model, article)))
-
-
-def _to_pending(random: Random, model: Model, known: KnownValues) -> Subscribing | None:
-    """
-    What makes an article wait that has comments: it was held, an approval has shown it, somebody has commented on it,
-    and that approval is reverted.
-    """
-    shown = [each for each in model.articles.values() if each.is_visible and _approval_of_held(each)]
-    if not shown:
-        return None
-    article = random.choice(shown)
-    id, approval = known.articles[article.number], _approval_of_held(article)
-    assert approval
-    if any(each.article is article and each.is_visible for each in model.comments.values()):
+    comments = [each for each in model.comments.values() if each.is_visible]
+    pending = [each for each in comments if each.article.state == "PENDING"]
+    shown = [(each, action) for each in model.visible() if (action := _approval_of_held(each))]
+    if pending:
+        comment = random.choice(pending)
+        article, name = comment.article, "removeContent"
+        given = {"subjectId": known.comments[comment.number], "reason": "out of place"}
+    elif shown:
+        article, approval = random.choice(shown)
         name, given = "revertModeration", {"actionId": known.actions[approval.number], "reason": "looked at again"}
+        if not any(each.article is article for each in comments):
+            name = "comment"
+            given = {"articleId": known.articles[article.number], "content": f"anew {random.randint(1, 999)}"}
     else:
-        name, given = "comment", {"articleId": id, "content": f"anew {random.randint(1, 999)}"}
-    return Subscribing(name, given, id, list(viewers(random, model, article))[::-1])
+        return None
+    return Subscribing(name, given, known.articles[article.number], list(viewers(random, model, article))[::-1])
 
 
 def _approval_of_held(article: Article) -> Action | None:
-    """The approval that shows an article which waited, if that is the newest decision about it."""
+    """The approval that shows an article which has waited."""
     action = next(reversed([each for each in article.decisions if each.reverted_by is None]), None)
     return action if action and action.kind == "APPROVE" and action.before == "PENDING" else None
 

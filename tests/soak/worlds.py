@@ -139,7 +139,7 @@ class World:
         if self.random.random() < 0.04 and (found := viewing(self.random, self.run.model, self._known)):
             operations = [self._operation(found.document, each, found.variables) for each in found.viewers]
             return self._step(self.random.choice(("viewers", "viewers", "together")), operations)
-        if self.random.random() < 0.008 and (about := subscribing(self.random, self.run.model, self._known)):
+        if about := subscribing(self.random, self.run.model, self._known):
             return self._step("subscribed", self._subscribed(about))
         if self.random.random() < EXPORTS:
             return self._step("export", [Operation(0, self._token(self._viewer(0.95)), "", {})])
