@@ -78,18 +78,14 @@ async def unflag(context: Context, subject_id: str) -> Flagged:
     return flagged
 
 
-async def on_subjects(things: Sequence[Article | Comment], context: Context) -> list[Sequence[ShownFlag] | None]:
-    """The flags on each. No round trip for others than moderators of the site, to whom it is None."""
-    if not roles.moderates_site(await context.viewer_roles()):
-        return [None] * len(things)
+async def on_subjects(things: Sequence[Article | Comment], context: Context) -> list[Sequence[ShownFlag]]:
+    """The flags on each, for moderators of the site. One round trip for all."""
     return [_shown(standing) for standing in await _standing_on(things, context)]
 
 
-async def reasons(things: Sequence[Article | Comment], context: Context) -> list[list[FlagReason] | None]:
-    """Why each was flagged, in the groups of the viewer. No round trip for who has no role, to whom it is None."""
+async def reasons(things: Sequence[Article | Comment], context: Context) -> list[list[FlagReason]]:
+    """Why each was flagged, in the groups of the viewer, who has a role. One round trip for all."""
     grants = await context.viewer_roles()
-    if not grants:
-        return [None] * len(things)
     return [
         [flag.reason for flag in standing if roles.moderates(grants, flag.groups)]
         for standing in await _standing_on(things, context)

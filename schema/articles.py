@@ -12,6 +12,7 @@ from schema.fields import ARGUMENTS, field_of, root_field
 from schema.groups import Group
 from schema.mutations import HELD_BY, IDEMPOTENCY_KEY, REPLAYED, Payload, listed, mutation, nullable, optional
 from schema.nodes import Node, instances_of
+from schema.permissions import ModeratesAny, ModeratesSite
 from schema.scalars import DateTime, Link
 from schema.users import User
 from store import records
@@ -63,6 +64,7 @@ class Votable(Node):
         flags.reasons,
         "The reason of each flag on it, oldest first; for moderators of groups, of those that were set while the "
         "article was in one of their groups. Null for others than moderators.",
+        permission_classes=[ModeratesAny],
     )
     viewer_flag: Annotated["Flag", strawberry.lazy("schema.flags")] | None = field_of(
         flags.of_viewer,
@@ -72,6 +74,7 @@ class Votable(Node):
     flags: list[Annotated["Flag", strawberry.lazy("schema.flags")]] | None = field_of(
         flags.on_subjects,
         "The flags on it that were not cleared, oldest first; null for others than moderators of the site.",
+        permission_classes=[ModeratesSite],
     )
     viewer_vote: Vote | None = field_of(
         articles.viewer_vote,

@@ -1,9 +1,8 @@
 """Roles, and what moderators do."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 import strawberry
-from strawberry.permission import BasePermission
 
 from resolvers import appeals, moderation
 from schema.connections import Connection
@@ -11,6 +10,7 @@ from schema.enums import AnnulmentState, ModerationKind, Role
 from schema.fields import ARGUMENTS, field_of, root_field
 from schema.mutations import Payload, mutation, nullable, optional
 from schema.nodes import Node, instances_of
+from schema.permissions import ModeratesPlace
 from schema.scalars import DateTime
 from store import moderation_records
 from store.moderation import Moderated
@@ -26,16 +26,6 @@ LOG_ARGUMENTS = ARGUMENTS | {
     "group": "Only actions in this group, in any case of letters.",
     "subject_id": "Only actions about the article, comment or user with this id.",
 }
-
-
-class ModeratesPlace(BasePermission):
-    """The viewer is a moderator of the place of an action. For others the field is null, and no error."""
-
-    async def has_permission(self, source: Any, info: strawberry.Info[Any, Any], **arguments: Any) -> bool:
-        return await moderation.may_read_note(source, info.context)
-
-    def on_unauthorized(self) -> None:
-        return None
 
 
 @strawberry.type(description="A role of a user.")

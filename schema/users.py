@@ -10,6 +10,7 @@ from schema.connections import Connection
 from schema.fields import field_of, root_field
 from schema.mutations import Payload, mutation, nullable, optional
 from schema.nodes import Node, instances_of
+from schema.permissions import ModeratesSite
 from schema.scalars import DateTime, Link
 from store import records
 from store.follows import Follow
@@ -64,6 +65,7 @@ class User(Node):
         rings.of_users,
         "The accounts with which the last search for rings has found the user; null if it has not, and for others than "
         "moderators of the site.",
+        permission_classes=[ModeratesSite],
     )
     viewer_is_following: bool = field_of(users.viewer_is_following, "Whether the viewer follows this user.")
     viewer_is_blocking: bool = field_of(

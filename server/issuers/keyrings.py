@@ -27,9 +27,9 @@ from store.key_sets import PAUSE, FetchedKeys, KeySets
 from store.site import unix_milliseconds
 
 LOOK_INTERVAL = 1.0  # seconds between two looks at what others have fetched
-HASTE = 0.1  # the same while requests wait
-PATIENCE = 5.0  # seconds that a request waits for a key
-TO_ANSWER = 1.0  # seconds more if the provider answers: a fetch may begin at the end of this time
+HASTE = 0.05  # the same while requests wait
+PATIENCE = 5.0  # seconds that a request waits for a key, and a fetch for an answer
+TO_ANSWER = 1.0  # seconds after `PAUSE` in which a fetch is answered
 MAX_WAITING = 100  # requests, for the keys of all issuers
 UNSAID = 300  # seconds that an answer is fresh that does not say it
 SHORTEST = 60  # seconds that any answer is fresh
@@ -81,7 +81,8 @@ class Keyring:
     async def find(self, id: str | None, algorithm: str) -> IssuerKey | None:
         """
         The key for a token; None if the issuer has none. For a key that is not known, it waits for a fetch that begins
-        after the request came, for `PATIENCE` seconds at most.
+        after the request came, for `PATIENCE` seconds at most; just after a fetch for `TO_ANSWER` seconds more, as
+        the next one begins at the end of this time.
 
         Raises:
             KeysUnavailable: none could be fetched in this time, or too many requests wait.
@@ -94,16 +95,26 @@ class Keyring:
         self.waiting.count += 1
         self._own_waiting += 1
         try:
-            async with asyncio.timeout(PATIENCE if self._failures else PATIENCE + TO_ANSWER):
-                return await self._awaited(id, algorithm)
+            return await self._awaited_in_time(id, algorithm)
         except TimeoutError:
             raise KeysUnavailable(f"the keys of the issuer {self.issuer.name} cannot be fetched now") from None
         finally:
             self.waiting.count -= 1
             self._own_waiting -= 1
 
-    async def _awaited(self, id: str | None, algorithm: str) -> IssuerKey | None:
+    async def _awaited_in_time(self, id: str | None, algorithm: str) -> IssuerKey | None:
         arrived = self.clock()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await self._awaited(id, algorithm, arrived)
+        except TimeoutError:
+            if self._fetched is None or self._failures:
+                raise
+        next_answer = self._fetched.fetched_at + PAUSE + TO_ANSWER * 1_000
+        async with asyncio.timeout(max(0, next_answer - self.clock()) / 1_000):
+            return await self._awaited(id, algorithm, arrived)
+
+    async def _awaited(self, id: str | None, algorithm: str, arrived: int) -> IssuerKey | None:
         self._wanted.set()
         while True:
             changed = self._changed

@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bench.conversations import like_hacker_news
-from store import flags
+from store import flags, roles
 from store.flags import FlagReason
+from store.moderation_records import Role
 from store.ranking.formulas import Policy
 from store.records import Vote
+from store.roles import OPERATOR
 from store.store import Store
 from tests.proxy import Proxy, counting
 from tests.store.discussions import commented
@@ -95,6 +97,18 @@ async def test_flags_of_the_viewer_cost_a_command_each_on_a_page(store, proxy, a
     anonymous = await cost(ask, proxy, "{ articles { nodes { viewerFlag { reason } } } }")
     assert own == without | {"commands": without["commands"] + 25}
     assert anonymous["roundTrips"] == 2
+
+
+async def test_flags_for_moderators_cost_one_round_trip_for_a_page(store, proxy, ask, alice, token):
+    query = "{ articles { nodes { title viewerVote flagReasons flags { by { username } } } } }"
+    for _ in range(30):
+        posted = await post(store, alice)
+        await flags.flag(store.site, "vera", "article", posted.number, FlagReason.SPAM)
+
+    nobody, member = await cost(ask, proxy, query), await cost(ask, proxy, query, token)
+    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, None, "helps")
+    moderator = await cost(ask, proxy, query, token)
+    assert [each["roundTrips"] for each in (nobody, member, moderator)] == [2, 3, 4]
 
 
 async def test_page_of_a_thread_costs_three_round_trips_with_its_article(store, proxy, ask, alice, bob, token):  # C11

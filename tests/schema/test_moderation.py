@@ -2,6 +2,7 @@
 
 import pytest
 
+from schema.schema import SCHEMA
 from store import keys, roles
 from store.events import Event, EventKind
 from store.moderation_records import Role
@@ -218,6 +219,27 @@ async def test_note_is_for_moderators_of_the_place(store, ask, redis, token, ali
     await roles.revoke(store.site, OPERATOR, "vera", Role.MODERATOR, "show", "a reason")
     assert made.changed
     assert await notes(token) == [None, None]
+
+
+def test_fields_for_moderators_only_have_a_permission():
+    """Other fields are also for somebody else, as `heldEdit` is for the poster, or refuse with a code."""
+    guarded = {
+        (name, field.python_name): [each.__name__ for each in field.permission_classes]
+        for name, found in SCHEMA.schema_converter.type_map.items()
+        for field in getattr(found.definition, "fields", ())
+        if getattr(field, "permission_classes", None)
+    }
+
+    on_what_is_voted_on = {"flag_reasons": ["ModeratesAny"], "flags": ["ModeratesSite"]}
+    assert guarded == {
+        ("ModerationAction", "note"): ["ModeratesPlace"],
+        ("User", "voting_ring"): ["ModeratesSite"],
+        **{
+            (name, field): classes
+            for name in ("Article", "Comment", "Votable")
+            for field, classes in on_what_is_voted_on.items()
+        },
+    }
 
 
 async def noted(store, redis, place, article) -> str:

@@ -9,7 +9,7 @@ from tests.soak.documents import Document, DocumentGenerator
 from tests.soak.history import Ref
 from tests.soak.inputs import VariableGenerator
 from tests.soak.model import Model
-from tests.soak.records import Article, Comment, User
+from tests.soak.records import Action, Article, Comment, User
 from tests.soak.variables import KnownValues
 
 READ = ("article", "article", "comment", "node", "nodes", "articles", "held", "moderationLog", "moderationQueue")
@@ -62,9 +62,9 @@ def viewing(random: Random, model: Model, known: KnownValues) -> Viewing | None:
 
 def subscribing(random: Random, model: Model, known: KnownValues) -> Subscribing | None:
     """A write about an article, mostly a visible one that has comments, and mostly what a moderator does."""
-    pending = [each for each in model.articles.values() if each.state == "PENDING"]
-    if pending and random.random() < PENDING:
-        return _about_pending(random, model, known, random.choice(pending))
+    makers = random.sample((_about_pending, _to_pending), 2)
+    if random.random() < PENDING and (about := makers[0](random, model, known) or makers[1](random, model, known)):
+        return about
     articles = [each for each in model.articles.values() if model.takes_comments(each)]
     comments = [each for each in model.comments.values() if each.article in articles and not each.is_stub]
     held = [each for each in comments if each.state == "PENDING"]
@@ -90,12 +90,47 @@ def subscribing(random: Random, model: Model, known: KnownValues) -> Subscribing
     return Subscribing(name, given, id, list(viewers(random, model, article))[::-1])
 
 
-def _about_pending(random: Random, model: Model, known: KnownValues, article: Article) -> Subscribing:
-    """Of those who subscribe, only those who may read it do."""
-    name, id = random.choice(("approveContent", "approveContent", "removeContent")), known.articles[article.number]
-    comments = [each for each in model.comments.values() if each.article is article and each.is_visible]
-    subject = known.comments[comments[-1].number] if comments and random.random() < 0.7 else id
-    return Subscribing(name, {"subjectId": subject, "reason": "looked at"}, id, list(viewers(random, model, article)))
+def _about_pending(random: Random, model: Model, known: KnownValues) -> Subscribing | None:
+    """
+    Of those who subscribe, only those who may read it do. An article that has comments is preferred, as few have any
+    while they wait, and a comment of it is mostly removed.
+    """
+    pending = [each for each in model.articles.values() if each.state == "PENDING"]
+    if not pending:
+        return None
+    comments = [each for each in model.comments.values() if each.article in pending and each.is_visible]
+    if comments and random.random() < 0.7:
+        comment = random.choice(comments)
+        name, article, subject = "removeContent", comment.article, known.comments[comment.number]
+    else:
+        article = random.choice(pending)
+        name, subject = random.choice(("approveContent", "removeContent")), known.articles[article.number]
+    given = {"subjectId": subject, "reason": "looked at"}
+    return Subscribing(name, given, known.articles[article.number], list(viewers(random, model, article)))
+
+
+def _to_pending(random: Random, model: Model, known: KnownValues) -> Subscribing | None:
+    """
+    What makes an article wait that has comments: it was held, an approval has shown it, somebody has commented on it,
+    and that approval is reverted.
+    """
+    shown = [each for each in model.articles.values() if each.is_visible and _approval_of_held(each)]
+    if not shown:
+        return None
+    article = random.choice(shown)
+    id, approval = known.articles[article.number], _approval_of_held(article)
+    assert approval
+    if any(each.article is article and each.is_visible for each in model.comments.values()):
+        name, given = "revertModeration", {"actionId": known.actions[approval.number], "reason": "looked at again"}
+    else:
+        name, given = "comment", {"articleId": id, "content": f"anew {random.randint(1, 999)}"}
+    return Subscribing(name, given, id, list(viewers(random, model, article))[::-1])
+
+
+def _approval_of_held(article: Article) -> Action | None:
+    """The approval that shows an article which waited, if that is the newest decision about it."""
+    action = next(reversed([each for each in article.decisions if each.reverted_by is None]), None)
+    return action if action and action.kind == "APPROVE" and action.before == "PENDING" else None
 
 
 def _approval(random: Random, model: Model, known: KnownValues, comment: Comment) -> Subscribing:
