@@ -44,11 +44,10 @@ async def hide(context: Context, article_id: str) -> tuple[Article | None, bool]
 
 
 async def unhide(context: Context, article_id: str) -> tuple[Article | None, bool]:
-    """Also of an article that was deleted since it was hidden."""
+    """Also of an article that was deleted since it was hidden. It is read before: if that fails, nothing changes."""
     actor, number = context.actor(), articles.checked_number(article_id)
-    result = await context.write(hidden.unhide(context.store.site, actor, number))
     (found,) = await context.articles([number])
-    return _hidden(context, result, found)
+    return _hidden(context, await context.write(hidden.unhide(context.store.site, actor, number)), found)
 
 
 def _hidden(context: Context, result: Hidden, article: Article | None) -> tuple[Article | None, bool]:

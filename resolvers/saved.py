@@ -66,11 +66,10 @@ async def save(context: Context, subject_id: str) -> SavedSubject:
 
 
 async def unsave(context: Context, subject_id: str) -> SavedSubject:
-    """Also what was deleted or hidden since it was saved."""
+    """Also what was deleted or hidden since it was saved. It is read before, too: if that fails, nothing changes."""
     _, number = subjects.kind_and_number(subject_id)
-    result = await context.write(saved.unsave(context.store.site, context.actor(), number))
-    (found,) = await _find(context, [number])
-    return _answer(context, result, found)
+    actor, (found,) = context.actor(), await _find(context, [number])
+    return _answer(context, await context.write(saved.unsave(context.store.site, actor, number)), found)
 
 
 def _answer(context: Context, result: Saved, found: FoundSubject) -> SavedSubject:

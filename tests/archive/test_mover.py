@@ -279,6 +279,27 @@ async def test_archived_articles_are_unavailable_without_a_database(calm: Pair) 
     assert not (await calm.archiving.ask(ARTICLE, None, {"id": f"article:{hot}"}))["errors"]
 
 
+@pytest.mark.parametrize(
+    ("change", "undone", "field"), [("save", "unsave", "subjectId"), ("hideArticle", "unhideArticle", "articleId")]
+)
+async def test_what_is_unavailable_without_a_database_has_changed_nothing(
+    calm: Pair, change: str, undone: str, field: str
+) -> None:  # D3
+    number, world = await posted(calm), calm.archiving
+
+    async def ask(name: str) -> dict[str, Any]:
+        mutation = f"mutation($id: ID!) {{ {name}(input: {{ {field}: $id }}) {{ changed }} }}"
+        return await world.ask(mutation, "carol", {"id": f"article:{number}"})
+
+    assert (await ask(change))["data"] == {change: {"changed": True}}
+    await calm.archive_all()
+    database, world.database = world.database, None
+    assert [error["extensions"]["code"] for error in (await ask(undone))["errors"]] == ["UNAVAILABLE"]
+
+    world.database = database
+    assert (await ask(undone))["data"] == {undone: {"changed": True}}
+
+
 async def test_a_moderator_acts_on_an_archived_article_as_on_others(calm: Pair) -> None:  # M2, M3
     numbers = [await posted(calm, poster) for poster in ("alice", "Bob", "alice")]
     for world in calm.worlds:
