@@ -124,7 +124,7 @@ REQUIRED = {
     "marks that would move back": 17_000,
     "messages about articles": 8_000,
     "messages about comments": 12_000,
-    "messages about comments of pending articles": 80_000,
+    "messages about comments of pending articles": 40_000,
     "messages about pending articles": 30_000,
     "messages about removed articles": 20_000,
     "messages of articlePosted": 8_000,
