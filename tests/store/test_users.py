@@ -1,6 +1,7 @@
 import asyncio
 import subprocess
 import sys
+from time import perf_counter
 
 import pytest
 
@@ -140,6 +141,22 @@ async def test_wrong_password_and_unknown_name_raise_the_same(store, redis, name
 
     assert (refusal.value.message, refusal.value.field) == ("no such name and password", ())
     assert everything(redis) == before
+
+
+async def test_log_in_takes_as_long_for_an_unknown_name(store, redis):
+    """So that time does not tell which names exist. The least of five is without what disturbs."""
+    await store.users.register("alice", PASSWORD)
+    redis.hset(keys.user(store.site.home_of_user("imported"), "imported"), mapping={"name": "imported"})
+    seconds = {"alice": 1e9, "nobody": 1e9, "imported": 1e9}
+
+    for _ in range(5):
+        for name in seconds:
+            began = perf_counter()
+            with pytest.raises(BadCredentials):
+                await store.users.log_in(name, "wrong horse")
+            seconds[name] = min(seconds[name], perf_counter() - began)
+
+    assert max(seconds.values()) < 2 * min(seconds.values()), seconds
 
 
 async def test_closed_session_can_neither_read_nor_write(store, redis):

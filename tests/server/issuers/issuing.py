@@ -67,10 +67,10 @@ class Tokens:
         return signed({name: value for name, value in head.items() if value is not None}, payload, key)
 
 
-def signed(header: dict[str, Any], payload: dict[str, Any], key: Any) -> str:
-    """A compact signature with any header, also one that no library would make."""
+def signed(header: dict[str, Any], payload: dict[str, Any], key: Any, algorithm: str | None = None) -> str:
+    """A compact signature with any header, also one that no library would make, and another algorithm than it names."""
     content = ".".join(part(json.dumps(each, separators=(",", ":")).encode()) for each in (header, payload))
-    signature = JWSRegistry.algorithms[header["alg"]].sign(content.encode(), key)
+    signature = JWSRegistry.algorithms[algorithm or header["alg"]].sign(content.encode(), key)
     return f"{content}.{part(signature)}"
 
 

@@ -96,12 +96,12 @@ async def test_claims_that_are_not_as_the_file_says_are_refused(http, redis, cla
     assert everything(redis) == before
 
 
+PLAIN = {"iss": ISSUER, "aud": "upvote", "sub": "1", "exp": NOW + 60}
+
+
 def confused(algorithm, secret):
     """A token that is signed with a shared secret, which is what everybody knows of the issuer's own key."""
-    payload = {"iss": ISSUER, "aud": "upvote", "sub": "1", "exp": NOW + 60}
-    content = ".".join(
-        issuing.part(json.dumps(each).encode()) for each in ({"alg": algorithm, "kid": "rsa-1"}, payload)
-    )
+    content = ".".join(issuing.part(json.dumps(each).encode()) for each in ({"alg": algorithm, "kid": "rsa-1"}, PLAIN))
     return f"{content}.{issuing.part(hmac.digest(secret, content.encode(), 'sha256'))}"
 
 
@@ -113,6 +113,10 @@ HEADERS = {
     "an algorithm of the key's type": (
         lambda: issuing.signed({"alg": "PS256", "kid": "rsa-1"}, {"iss": ISSUER}, RSA),
         "algorithm",
+    ),
+    "an algorithm of another key": (
+        lambda: issuing.signed({"alg": "ES256", "kid": "rsa-1"}, PLAIN, RSA, "RS256"),
+        "key",
     ),
     "another key of the algorithm": (lambda: TOKENS.token(key=OTHER_RSA, header={"kid": "rsa-1"}), "key"),
     "the id of a key of another type": (lambda: TOKENS.token(header={"kid": "ec-1"}), "key"),
@@ -136,7 +140,7 @@ HEADERS = {
 
 
 def unsigned(algorithm):
-    parts = ({"alg": algorithm}, {"iss": ISSUER, "aud": "upvote", "sub": "1", "exp": NOW + 60})
+    parts = ({"alg": algorithm}, PLAIN)
     return ".".join(issuing.part(json.dumps(each).encode()) for each in parts) + ".e30"
 
 
