@@ -293,8 +293,19 @@ async def test_comments_of_the_blocked_are_folded_and_replies_stay(visit, page, 
     await expect(own.get_by_text(f"You block {other.username}.")).to_have_count(2)
     await expect(own.get_by_text("Said since")).to_have_count(0)
 
-    await opened(page, site.path(article))
-    await expect(page.get_by_text("Said by the blocked")).to_be_visible()
+    await opened(own, "/comments")
+    await expect(own.get_by_text("Answered by another")).to_be_visible()
+    await expect(own.get_by_text("Said since")).to_have_count(0)
+    assert await axe(own) == []
+    line = own.get_by_role("article", name=f"comment by {other.username}").filter(has_text="You block").first
+    await line.get_by_role("button", name="Show the text").press("Enter")
+    await expect(own.get_by_text("Said since")).to_be_visible()
+    await opened(own, f"/user/{other.username}/comments")
+    await expect(own.get_by_text("Said by the blocked")).to_be_visible()
+
+    for path in (site.path(article), "/comments"):
+        await opened(page, path)
+        await expect(page.get_by_text("Said by the blocked")).to_be_visible()
 
 
 async def hide(page, title):

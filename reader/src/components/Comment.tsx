@@ -13,6 +13,7 @@ import { VoteButtons } from "../votes";
 import { CommentForm, EditCommentForm, commentDraft } from "./CommentForm";
 import { Appeal } from "./Appeal";
 import { Confirm } from "./Confirm";
+import { Folded } from "./Folded";
 import { HeldEdit } from "./HeldEdit";
 import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
@@ -124,7 +125,13 @@ export const Comment = memo(function Comment({ comment: masked, parent, isCollap
       >
         <Heading {...{ comment, isCollapsed, folded, isNew }} parent={readFragment(COMMENT_ROW, parent)} />
         {!isCollapsed &&
-          (comment.poster?.viewerIsBlocking ? <Blocked comment={comment} /> : <Body comment={comment} />)}
+          (comment.poster?.viewerIsBlocking ? (
+            <Folded username={comment.poster.username} name={nameOf(comment)}>
+              <Body comment={comment} />
+            </Folded>
+          ) : (
+            <Body comment={comment} />
+          ))}
       </article>
     </li>
   );
@@ -226,28 +233,6 @@ function Hidden({ comment: { id, state, removal, poster } }: { comment: Content 
       </p>
       {isOwn && removal && <Appeal key={removal.id} actionId={removal.id} />}
     </div>
-  );
-}
-
-/** What somebody says whom the viewer blocks: folded until it is asked for. Replies stay, as they are of others. */
-function Blocked({ comment }: { comment: Content }) {
-  const [isShown, setShown] = useState(false);
-  const text = isShown ? t("hide-text") : t("show-text");
-  return (
-    <>
-      <p className="absent">
-        <Words id="you-block" name={<bdi>{comment.poster?.username}</bdi>} />{" "}
-        <button
-          type="button"
-          className="action"
-          aria-label={t("named-action", { action: text, name: nameOf(comment) })}
-          onClick={() => setShown(!isShown)}
-        >
-          {text}
-        </button>
-      </p>
-      {isShown && <Body comment={comment} />}
-    </>
   );
 }
 

@@ -4,6 +4,7 @@ import { commentPath } from "../addresses";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { useKeptNode } from "../kept";
 import { VoteButtons } from "../votes";
+import { Folded } from "./Folded";
 import { LineMenu } from "./LineMenu";
 import { Markdown } from "./Markdown";
 import { Time } from "./Time";
@@ -23,6 +24,7 @@ export const COMMENT_LINE = graphql(`
     author: poster {
       id
       username
+      viewerIsBlocking
     }
     article {
       id
@@ -41,16 +43,19 @@ interface CommentLineProps {
   answered?: ReactNode;
   /** What can be done about it, below the text. */
   actions?: ReactNode;
+  /** Where its author is what is looked at, the text is shown although the viewer blocks them. */
+  isOfAuthor?: boolean;
 }
 
 /** A comment outside of its thread: its text, and the article that it belongs to. */
-export function CommentLine({ comment: masked, said, excerpt, answered, actions }: CommentLineProps) {
+export function CommentLine({ comment: masked, said, excerpt, answered, actions, isOfAuthor }: CommentLineProps) {
   const listed = readFragment(COMMENT_LINE, masked);
   const kept = useKeptNode("Comment", listed.id);
   const comment = readFragment(COMMENT_LINE, kept) ?? listed;
   const author = comment.author?.username;
   const name = author ?? t("nobody");
   const page = commentPath(comment.article.id, comment.id);
+  const text = <Text content={kept === null ? null : comment.content} excerpt={kept === null ? null : excerpt} />;
   return (
     <article className="line" data-item="" tabIndex={-1} aria-label={t("comment-by-title", { name })}>
       <div className="details">
@@ -69,20 +74,24 @@ export function CommentLine({ comment: masked, said, excerpt, answered, actions 
         <LineMenu subject={{ id: comment.id, name: t("comment-by", { name }), poster: author ?? null }} />
       </div>
       {answered}
-      {kept === null ? (
-        <p className="excerpt">{t("deleted")}</p>
-      ) : excerpt ? (
-        <p className="excerpt" dir="auto">
-          {excerpt}
-        </p>
+      {comment.author?.viewerIsBlocking && !isOfAuthor ? (
+        <Folded username={comment.author.username} name={t("comment-by", { name })}>
+          {text}
+        </Folded>
       ) : (
-        <Text content={comment.content} />
+        text
       )}
       {actions}
     </article>
   );
 }
 
-function Text({ content }: { content?: string | null | undefined }) {
+function Text({ content, excerpt }: { content?: string | null | undefined; excerpt?: ReactNode }) {
+  if (excerpt)
+    return (
+      <p className="excerpt" dir="auto">
+        {excerpt}
+      </p>
+    );
   return content ? <Markdown text={content} /> : <p className="empty">{t("deleted")}</p>;
 }

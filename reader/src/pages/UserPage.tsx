@@ -165,7 +165,7 @@ function CommentsOf({ username }: PartProps) {
             className="items"
             empty={<p className="empty">{t("no-comments-yet")}</p>}
           >
-            {(comment) => <CommentLine comment={comment} />}
+            {(comment) => <CommentLine comment={comment} isOfAuthor />}
           </LiveList>
           <Pager {...cursorPages(`${userPath(username)}/comments`, pageInfo)} />
         </>
