@@ -56,3 +56,16 @@ async def test_position_without_an_article_has_a_rank(store):
         places = [each._replace(member=each.member + "0") for each in chance.sample(expected, 5)]
         ranks = await ranked(store, listing_of(store, order, None), places)
         assert [rank.above for rank in ranks] == [sum(each > position for each in expected) for position in places]
+
+
+async def test_article_that_has_risen_since_it_was_read_is_not_above_itself(store):
+    """The record and the ranks are read one after the other, and a vote may come between."""
+    articles, policy, now = await history(store, 4, 30), store.site.policy, store.site.clock()
+    for order in (each for each in Order if each is not Order.GRAVITY):
+        expected = sorted_by_hand(store, order, articles, now)
+        for each in articles:
+            place = standings.position(policy, order, each, now)
+            lower = place._replace(value=expected[-1].value - 1)
+            (rank,) = await ranked(store, listing_of(store, order, None), [lower])
+            others = [other for other in expected if other != place]
+            assert (rank.above, rank.next) == (len(others), others[-1]), order
