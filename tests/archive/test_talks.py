@@ -8,13 +8,15 @@ import pytest
 
 from archive import leaving
 from archive.maintenance import records_of, records_since
+from server.cli.move import move
+from server.settings import Settings
 from store import leaving as store_leaving
 from store.keys import pseudonym
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.store import Store
 from tests.archive.talks import NODES, REVERT, Talk, findings
-from tests.archive.worlds import ERRORS, PEOPLE, POLICY, Pair, World
+from tests.archive.worlds import ERRORS, PEOPLE, POLICY, WINDOW, Pair, World
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.examples import examples
 from tests.programs import missing
@@ -132,6 +134,29 @@ async def test_backup_rebuild_and_restore_have_conversations(pair: Pair, redis_u
     for question, right in zip(questions, expected, strict=True):
         assert await talk.answer(restored, question) == right, question
     await restored.close()
+
+
+@on_both
+async def test_a_move_takes_conversations_along(pair: Pair, redis_url: str, database_url: str) -> None:  # D5
+    talk = await grown(pair, 2)
+    await talk.settle()
+    await talk.look()
+    assert talk.gone
+    questions = talk.questions()
+    expected = [await talk.answer(pair.complete, question) for question in questions]
+    source = Settings(
+        redis_url=f"{redis_url}?db=0", database_url=database_url, good_votes=POLICY.good_votes, voting_window=WINDOW
+    )
+
+    assert await asyncio.to_thread(move, source, f"{redis_url}?db=2", 2) == 0
+
+    store = await Store.open(f"{redis_url}?db=2", POLICY, 2, clock=pair.clock, session_lifetime=10**8)
+    moved = World(store, None)
+    for name in PEOPLE:
+        moved.tokens[name] = (await store.sessions.open(name)).token
+    for question, right in zip(questions, expected, strict=True):
+        assert await talk.answer(moved, question) == right, question
+    await moved.close()
 
 
 @on_both
