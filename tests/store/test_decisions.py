@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from store import article_moderation, comment_moderation, keys, purges, reverts
+from store.errors import Invalid
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.maintenance.verify import Finding
@@ -177,6 +178,17 @@ async def test_changes_meanwhile_are_neither_reported_nor_undone(subject):
     await asyncio.gather(change(), repair())
     assert [each for each in found if each.where.endswith(" state")] == []
     assert await subject.state() is VISIBLE
+
+
+async def test_no_edit_waits_for_what_was_purged(subject):  # M3
+    site = subject.store.site
+    module = article_moderation if subject.kind == "article" else comment_moderation
+    await purges.purge(site, OPERATOR, subject.number, "a reason")
+
+    rejected = await module.reject_edit(site, OPERATOR, subject.number, "a reason")
+    assert (rejected.changed, rejected.action) == (False, None)
+    with pytest.raises(Invalid, match="was purged"):
+        await module.approve(site, OPERATOR, subject.number)
 
 
 @pytest.mark.one_server

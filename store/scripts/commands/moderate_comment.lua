@@ -55,7 +55,9 @@ local function act()
     return "changed", action, state_after_revert(subject, comment.state) or "visible"
   end
   local state, _, decided = kind == "remove" and "removed" or "visible", state_of(subject)
-  if decided == "purge" then return kind == "remove" and "same" or "purged", standing_action(subject, "purge"), state end
+  if decided == "purge" and kind ~= "reject_edit" then -- no edit waits any more
+    return kind == "remove" and "same" or "purged", standing_action(subject, "purge"), state
+  end
   local has_flags = kind == "approve" and is_flagged(comment.number)
   local is_same = state == (comment.state or "visible") and decided == kind and not has_flags and not has_edit
   if kind == "reject_edit" then state, is_same = comment.state or "visible", not has_edit end
