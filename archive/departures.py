@@ -1,7 +1,6 @@
 """
-What the database has to keep of an article with comments before it leaves Redis: for the comments what only their
-hashes have. An article leaves only if its rows, and what `archive.conversations` computes from them, are what Redis
-has.
+What only Redis knows of an article and its comments, and the database has to keep before they leave. An article leaves
+only if Redis has what `archive.conversations` computes from the rows of the database.
 """
 
 import asyncio
@@ -39,8 +38,9 @@ class Departure(NamedTuple):
 
 async def of(site: Site, database: Database, found: Archivable) -> Departure | None:
     """
-    What is kept of an article, which the database has up to now; None if it stays, as something about a comment waits.
-    Two round trips for 200 comments, and a query.
+    What is kept of an article, of which the database has all entries of the log. None if it has to stay: a comment was
+    written since it was found, something about one waits, or the database has something else. Two round trips for 200
+    comments, and a query.
     """
     number = found.article.number
     hashes = await stored.stored(site, number)

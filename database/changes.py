@@ -95,7 +95,7 @@ class Changes:
     removed: set[int] = field(default_factory=set)
     purged: set[int] = field(default_factory=set)
     recounted: set[int] = field(default_factory=set)  # numbers of archived articles whose counts have changed
-    restated: set[int] = field(default_factory=set)  # numbers of articles that became visible or ceased to be
+    state_changed: set[int] = field(default_factory=set)  # numbers of articles that became visible or ceased to be
     comments: CommentChanges = field(default_factory=CommentChanges)
     left: dict[str, str] = field(default_factory=dict)  # pseudonyms of deleted users, by their names
 
@@ -104,8 +104,8 @@ class Changes:
         for entry in entries:
             if entry.subject.startswith("comment:"):
                 self.comments.add(entry)
-            elif reader := READERS.get(entry.kind):
-                reader(self, entry)
+            elif gather := GATHERERS.get(entry.kind):
+                gather(self, entry)
         return self
 
     def post(self, entry: Entry) -> None:
@@ -161,7 +161,7 @@ class Changes:
     def set_state(self, entry: Entry) -> None:
         number, values = _number(entry), entry.values
         self._row(number).update(state=state(ContentState(values["state"])), locked=values["locked"] == "1")
-        self.restated.add(number)
+        self.state_changed.add(number)
 
     def remove(self, entry: Entry) -> None:
         number = _number(entry)
@@ -254,9 +254,9 @@ class Changes:
         if recounted := sorted(self.recounted & known):
             article_places.recount(connection, site, recounted)
         comments = self.comments.write(connection)
-        moved = comments_of(connection, self.groups.keys() - self.articles.keys() | self.restated)
+        moved = comments_of(connection, self.groups.keys() - self.articles.keys() | self.state_changed)
         edited = {number for number, row in self.columns.items() if not row.keys().isdisjoint(TEXTS)}
-        articles = known & {*self.articles, *self.groups, *edited, *self.restated}
+        articles = known & {*self.articles, *self.groups, *edited, *self.state_changed}
         derive(connection, Changed(articles, {*self.users, *self.profiles}, self.removed, comments | gone | moved))
         for name, pseudonym in self.left.items():
             leaving.replace(connection, name, pseudonym)
@@ -287,7 +287,7 @@ class Changes:
                 connection.execute(end, ended)
 
 
-READERS: Mapping[str, Callable[[Changes, Entry], None]] = {
+GATHERERS: Mapping[str, Callable[[Changes, Entry], None]] = {
     "posted": Changes.post,
     "imported": Changes.post,
     "voted": Changes.vote,

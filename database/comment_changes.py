@@ -30,8 +30,8 @@ from store.records import ContentState
 class CommentChanges:
     """
     The changes of a batch. `rows` are whole rows of new comments, and of deleted ones that still have replies;
-    `columns` are new values of others, by number. `removed` are the numbers of deleted comments, `restated` those of
-    comments whose state changed, and `purged` those of comments whose text is gone for good.
+    `columns` are new values of others, by number. `removed` are the numbers of deleted comments, `state_changed` those
+    of comments whose state changed, and `purged` those of comments whose text is gone for good.
     """
 
     rows: dict[int, Row] = field(default_factory=dict)
@@ -40,13 +40,13 @@ class CommentChanges:
     held: Held = field(default_factory=lambda: defaultdict(dict))
     edits: defaultdict[int, list[Row]] = field(default_factory=lambda: defaultdict(list))
     removed: set[int] = field(default_factory=set)
-    restated: set[int] = field(default_factory=set)
+    state_changed: set[int] = field(default_factory=set)
     purged: set[int] = field(default_factory=set)
 
     def add(self, entry: Entry) -> None:
         """Gather an entry about a comment. Kinds that change no table are skipped."""
-        if reader := READERS.get(entry.kind):
-            reader(self, entry, int(entry.subject.removeprefix("comment:")))
+        if gather := GATHERERS.get(entry.kind):
+            gather(self, entry, int(entry.subject.removeprefix("comment:")))
 
     def post(self, entry: Entry, number: int) -> None:
         values = entry.values
@@ -72,7 +72,7 @@ class CommentChanges:
         self.held[number].pop(entry.actor, None)
 
     def hold(self, number: int, voter: str, value: int, counts: bool, up: int, down: int) -> None:
-        """As `Changes.hold`."""
+        """A vote that counts no more, or counts again. If it is not in this batch, only that is written of it."""
         self._row(number).update(up=up, down=down)
         hold_vote(self.votes, self.held, number, voter, value, counts)
 
@@ -84,7 +84,7 @@ class CommentChanges:
 
     def set_state(self, entry: Entry, number: int) -> None:
         self._row(number).update(state=state(ContentState(entry.values["state"])))
-        self.restated.add(number)
+        self.state_changed.add(number)
 
     def delete(self, entry: Entry, number: int) -> None:
         """Remove a comment and those deleted ones above it that have no replies left, or leave one without a text."""
@@ -93,11 +93,14 @@ class CommentChanges:
             self.removed.add(each)
             for gathered in (self.rows, self.columns, self.votes, self.held, self.edits):
                 gathered.pop(each, None)
-        if values["stub"]:
+        if values["stub"]:  # its old row is removed, and this one written after that
             self.rows[number] = row_of(number, values)
 
     def purge(self, entry: Entry, number: int) -> None:
-        """As `Changes.purge`: the whole row, and no edits."""
+        """
+        A text that is gone for good, with its edits. The whole row: what was written may not be in the table yet, and
+        its entry is no longer in the log.
+        """
         values = entry.values
         self.purged.add(number)
         for gathered in (self.columns, self.edits):
@@ -136,14 +139,14 @@ class CommentChanges:
         write_held(connection, COMMENT_VOTES, {number: held for number, held in self.held.items() if number in known})
         edits = [row for number, rows in self.edits.items() if number in known for row in rows]
         upsert(connection, COMMENT_EDITS, edits)
-        return {*rows, *self.removed, *(known & {*self.edits, *self.restated})}
+        return {*rows, *self.removed, *(known & {*self.edits, *self.state_changed})}
 
     def _row(self, number: int) -> Row:
         """The row of a new comment, else the new values of columns."""
         return self.rows.get(number) or self.columns[number]
 
 
-READERS: Mapping[str, Callable[[CommentChanges, Entry, int], None]] = {
+GATHERERS: Mapping[str, Callable[[CommentChanges, Entry, int], None]] = {
     "commented": CommentChanges.post,
     "comment_imported": CommentChanges.post,
     "comment_voted": CommentChanges.vote,

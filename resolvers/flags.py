@@ -62,10 +62,10 @@ class QueueConnection(NamedTuple):
 
 
 async def flag(context: Context, subject_id: str, reason: FlagReason, note: str | None = None) -> Flagged:
-    """Also an article that is archived."""
+    """Flag an article or a comment. What is archived is written back to Redis before."""
     kind, number = subjects.kind_and_number(subject_id)
     command = partial(flags.flag, context.store.site, context.actor(), kind, number, reason, note)
-    flagged = await context.write(_within_limits(context, partial(_found, context, number, command)))
+    flagged = await context.write(_within_limits(context, partial(_run_written_back, context, number, command)))
     context.reads.prime_login(flagged.username)
     return flagged
 
@@ -73,7 +73,7 @@ async def flag(context: Context, subject_id: str, reason: FlagReason, note: str 
 async def unflag(context: Context, subject_id: str) -> Flagged:
     kind, number = subjects.kind_and_number(subject_id)
     command = partial(flags.unflag, context.store.site, context.actor(), kind, number)
-    flagged = await context.write(_found(context, number, command))
+    flagged = await context.write(_run_written_back(context, number, command))
     context.reads.prime_login(flagged.username)
     return flagged
 
@@ -111,7 +111,7 @@ async def queue(
     """
     authority = await queues.viewer_authority(context)
     groups = queues.moderated_groups(authority, group) if authority else ()
-    if authority is None or groups == ():
+    if authority is None or groups == ():  # no group; None is the whole site
         return None
     listing = flags.listing(context.store.site, kind or Queue.FLAGGED, groups)
     connection = await connection_by_time(context, listing, paging, SUBJECTS)
@@ -155,7 +155,7 @@ def _shown_flag(flag: Flag) -> ShownFlag:
     return ShownFlag(records.user(flag.username), flag.reason, flag.note, flag.at)
 
 
-async def _found(context: Context, number: int, command: Callable[[], Awaitable[Flagged]]) -> Flagged:
+async def _run_written_back(context: Context, number: int, command: Callable[[], Awaitable[Flagged]]) -> Flagged:
     """Run a command on an article, or a comment, which is written back to Redis before if it is archived."""
     return await write_back.run_moderation(context.store, context.database, number, command)
 

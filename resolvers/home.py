@@ -97,7 +97,7 @@ async def _page(
         if chosen == before or not tries_left:
             connection: Connection[Article] = connections[0]
             return connection
-        reads = Reads(context.store, None, context.database)
+        reads = Reads(context.store, None, context.database)  # the old ones have what was chosen before
     raise AssertionError("the last try returns")
 
 
@@ -132,6 +132,7 @@ async def _shown(reads: Reads, choices: Choices, places: Sequence[Position]) -> 
     hides = await reads.hidden(choices.username, [place.number for place in places])
     names = {name.lower() for name in choices.blocked}
     slots = set(map(keys.slot, names))
+    # the number of an article contains the slot of its poster
     suspects = [place.number for place in places if place.number % keys.SLOTS in slots]
     posters = dict(zip(suspects, await reads.articles(suspects), strict=True))
     return [
@@ -143,7 +144,7 @@ async def _shown(reads: Reads, choices: Choices, places: Sequence[Position]) -> 
 
 
 def _cut(places: Sequence[Position], placed: Window) -> Page:
-    """The part of pinned places that a window shows. The place of its position may not be shown any more."""
+    """The part of pinned places that a window shows. The article at its position may have left the places since."""
     ahead = list(reversed(places)) if placed.upwards else list(places)
     start = 0
     if placed.beyond is not None:

@@ -17,8 +17,8 @@ class SiteOrders:
 
     def of(self, kept: Sequence[str]) -> "ShownOrders":
         """
-        Those of a store that keeps these. An order that it has dropped since the start is left out, and another one
-        takes its place on the front page.
+        The orders to show of those that a store keeps. One that it has dropped since the start is left out; if that was
+        the order of the front page, the first that is kept takes its place.
         """
         wanted = self.front or FRONT
         front = wanted if wanted in kept else kept[0]

@@ -22,7 +22,7 @@ PSEUDONYM = re.compile(r"~[a-z0-9]{12}")  # in the place of the name of a delete
 NAME = re.compile(rf"[A-Za-z0-9_-]{{2,20}}|{PSEUDONYM.pattern}")
 UPVOTERS = re.compile(rf"(?:{NAME.pattern})(?: (?:{NAME.pattern})){{0,9}}")
 DELETED = "[deleted]"  # the name that deleted users have for clients
-UPHELD, OVERRULED = "+", "-"  # flags, after the number of the thing
+UPHELD, OVERRULED = "+", "-"  # what has become of a flag: stands after the number of what was flagged
 FLAG_OUTCOMES = re.compile(r"[1-9][0-9]{0,15}[+-](?: [1-9][0-9]{0,15}[+-]){0,9}")
 ARTICLE_BYTES = 1_200  # of an article's record without its title, link and content
 COMMENT_BYTES = 1_000  # of a comment's record without its content
@@ -137,7 +137,8 @@ class Comment(NamedTuple):
     @property
     def as_shown(self) -> "Comment | None":
         """
-        What everybody may read of it, if its article is visible: of one that is hidden its place above visible ones.
+        What everybody may read of it, if its article is visible. Of a hidden comment with visible ones below it that is
+        its place only, of another hidden one nothing.
         """
         if self.state is ContentState.VISIBLE:
             return self
@@ -177,8 +178,8 @@ class HiddenComment(UncachedComment):
 
 class HiddenArticle(Article):
     """
-    An article that is not visible. It has a class of its own so that a page can look for one without a look at each
-    article.
+    An article that is not visible. It has a class of its own so that a page finds it among the types of its articles,
+    which takes less than to look at the state of each.
     """
 
     __slots__ = ()
@@ -207,8 +208,8 @@ class UncachedArticle(Article):
 @dataclass(frozen=True, slots=True)
 class User:
     """
-    A user by name, as written at registration. Pages of articles show no more of their posters. A deleted user, who is
-    given by a pseudonym, has only an id of their own: whatever is read by their name is empty.
+    A user by name, as written at registration. Pages of articles show no more of their posters. A deleted user has a
+    pseudonym in the place of the name. It makes their id, and nothing is stored by it.
     """
 
     username: str
@@ -223,7 +224,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The hash of a user without the password. `bans` are the words of the field: see `BANS`."""
+    """The hash of a user without the password. `bans` are the words of the field, see `moderation_records.BANS`."""
 
     username: str
     joined_at: int

@@ -14,15 +14,15 @@ from store.errors import StoreUnavailable
 from store.events import RANKINGS, RECONNECT_PAUSE, Events
 from store.ranking.formulas import WEIGHTS, Order
 
-ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write
+ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write; the settings have those to read
 LINKS_FIELD = "links"  # field of the store's settings: the version of its index of links, once that is complete
 ACTIVE_FIELD = "active"  # field of the store's settings: that it was made with an index of ACTIVE
 RECENT_FIELD = "recent"  # field of the store's settings: that its indexes of recent comments are complete
 HOMES_FIELD = "homes"  # field of the store's settings: that its indexes for homes are complete
 ARCHIVE_FIELD = "archived"  # field of the store's settings: the id of its archive, once an article has left Redis
 CONVERSATIONS_FIELD = "conversations"  # field of the store's settings: that a conversation has left Redis
-REINDEX_FIELD = "REINDEX"  # field: the token of the reindex that is under way
-PENDING_PREFIX = "next:"  # field of a group that is being rebuilt: its new weights. Other fields are groups
+REINDEX_FIELD = "REINDEX"  # field of the ranking hash: the token of the reindex that is under way
+PENDING_PREFIX = "next:"  # fields of the ranking hash: new weights of groups that are rebuilt. Its others are groups
 
 logger = logging.getLogger("upvote")
 
@@ -55,7 +55,7 @@ class Rankings:
 
 
 class StoredRankings(NamedTuple):
-    """The configuration as it is stored; `orders` are None for all that clients may use."""
+    """The configuration as it is stored. `orders` is None where the operator has chosen none: then there are all."""
 
     orders: str | None
     weights: dict[str, str]
@@ -68,9 +68,9 @@ class StoredRankings(NamedTuple):
 
 async def stored_rankings(redis: RedisClient) -> StoredRankings:
     """
-    One round trip.
+    Read the configuration. One round trip.
 
-    A store of an earlier version has no complete index of ACTIVE before a reindex.
+    Without the order ACTIVE where an earlier version made the store: it has no complete index of it before a reindex.
     """
     fields = (ACTIVE_FIELD, LINKS_FIELD, RECENT_FIELD, HOMES_FIELD, ARCHIVE_FIELD, CONVERSATIONS_FIELD)
     (orders, is_active_indexed, links_version, *more), stored = await redis.pipeline(

@@ -1,6 +1,6 @@
 -- Queue a mail, unless it waits already.
 -- requires: mail_keys, mails
--- ARGV  1 subject   2 what   3 when it is due (unix milliseconds)
+-- ARGV  1 what the mail is about, such as a user   2 the kind of mail   3 when it is due (unix milliseconds)
 -- Reply {"queued"}
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 mails.queue(MAILS, ARGV[1], ARGV[2], ARGV[3])

@@ -2,8 +2,10 @@
 -- requires: cast_vote, comments, upvoters
 -- kept: voted without 3
 -- ARGV  1-7 see comments.lua   8 number   9 the vote: 1, 0 or -1   10 how long to keep its place (milliseconds)
--- Reply as that of vote.lua; "voted" has three more parts: the id of the entry, what `note_effects` returns,
---       and the change of the votes
+-- Reply {"voted", voter, {field, value, ...}, id of the entry, what `note_effects` returns, change of the votes}
+--       | {"same", voter, {field, value, ...}} | {"missing"} | {"closed", when voting closed (unix milliseconds)} | {"locked"}
+--       | {"hidden"} if the comment or its article is not visible
+--       | {"forbidden"} if the poster would withdraw or reverse the first vote | {"unauthenticated"}
 local voter = actor()
 if not voter then return {"unauthenticated"} end
 
@@ -12,9 +14,9 @@ local home = comment and comment.state ~= "deleted" and find_home(comment.articl
 if not home then return {"missing"} end
 require_not_banned(home.groups)
 
-comment.locked, comment.state = home.locked, comment.state or home.state
+comment.locked, comment.state = home.locked, comment.state or home.state -- `cast_vote` looks at both
 local before, change = cast_vote(comment, voter, tonumber(ARGV[9]))
-if not before then return change end -- which is the reply then
+if not before then return change end -- nothing has changed: this is the reply that says why
 
 keep_place(comment, ARGV[10])
 local moves = add_move(comment.moves, before)

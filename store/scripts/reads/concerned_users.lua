@@ -1,4 +1,4 @@
--- Read in whose lists and inboxes some comments of an article are.
+-- Read, for some comments of an article, their posters and whom they have notified.
 -- KEYS  1 tree:{p}:N   2 comment:{p}: (a number is appended)
 -- ARGV  1 "-", or the member of the tree after which to go on, after "("   2 how many comments to read
 -- Reply {where to go on, or "", then of each comment: number, poster or "", `notified` or ""}
