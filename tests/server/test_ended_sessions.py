@@ -29,7 +29,6 @@ def two(tmp_path_factory):
         yield live, live.ask(REGISTER)["data"]["register"]["token"]
 
 
-@pytest.mark.slow
 async def test_sockets_and_streams_of_ended_sessions_end_in_all_processes(two):
     live, token = two
     loop = asyncio.get_running_loop()
@@ -120,7 +119,6 @@ async def test_ping_refreshes_a_socket_with_a_token_of_the_same_user_only(two):
     assert await close_code(socket) == 4403
 
 
-@pytest.mark.slow
 async def test_upgrade_takes_the_cookie_of_pages_of_the_site_only(two):  # U4
     live, _ = two
     register = REGISTER.replace("alice", "carol").replace('horse"', 'horse", cookie: true')
