@@ -6,7 +6,7 @@ import { Field, Form } from "../components/Form";
 import { Leaving } from "../components/Leaving";
 import { LogInFirst } from "../components/LogInFirst";
 import { Mail } from "../components/Mail";
-import { Page } from "../components/Page";
+import { Content, Page } from "../components/Page";
 import { ofProof, type Proof } from "../components/Proof";
 import { ProfileForm } from "../components/ProfileForm";
 import { Sessions } from "../components/Sessions";
@@ -59,9 +59,7 @@ type SettingsAccount = NonNullable<SettingsPageQuery["account"]>;
 export default function SettingsPage() {
   const session = useSession();
   const [token] = useState(() => window.location.hash.slice(1));
-  const [{ data }, renew] = usePageQuery(SETTINGS_PAGE, {});
-  const account = data?.account;
-  const proof = account ? proofOf(account, token) : null;
+  const [result, renew] = usePageQuery(SETTINGS_PAGE, {});
   const again = () => renew({ requestPolicy: "network-only" });
   if (!session)
     return (
@@ -70,17 +68,26 @@ export default function SettingsPage() {
       </Page>
     );
   return (
-    <Page title={t("settings")}>
-      {data?.viewer && <ProfileForm key={session.username} user={data.viewer} />}
-      {account && proof && (
-        <>
-          {proof.hasPassword && <ChangePassword session={session} proof={proof} />}
-          <Mail account={account} proof={proof} renew={again} />
-          <Sessions account={account} renew={again} />
-          <Export session={session} />
-          <Leaving proof={proof} />
-        </>
-      )}
+    <Page title={t("settings")} isReady={!result.fetching}>
+      <Content result={result} retry={renew}>
+        {({ viewer, account }) => {
+          const proof = account ? proofOf(account, token) : null;
+          return (
+            <>
+              {viewer && <ProfileForm key={session.username} user={viewer} />}
+              {account && proof && (
+                <>
+                  {proof.hasPassword && <ChangePassword session={session} proof={proof} />}
+                  <Mail account={account} proof={proof} renew={again} />
+                  <Sessions account={account} renew={again} />
+                  <Export session={session} />
+                  <Leaving proof={proof} />
+                </>
+              )}
+            </>
+          );
+        }}
+      </Content>
     </Page>
   );
 }
