@@ -124,14 +124,11 @@ export const Comment = memo(function Comment({ comment: masked, parent, isCollap
         aria-current={current === comment.id || undefined}
       >
         <Heading {...{ comment, isCollapsed, folded, isNew }} parent={readFragment(COMMENT_ROW, parent)} />
-        {!isCollapsed &&
-          (comment.poster?.viewerIsBlocking ? (
-            <Folded username={comment.poster.username} name={nameOf(comment)}>
-              <Body comment={comment} />
-            </Folded>
-          ) : (
+        {!isCollapsed && (
+          <Folded author={comment.poster} name={nameOf(comment)}>
             <Body comment={comment} />
-          ))}
+          </Folded>
+        )}
       </article>
     </li>
   );

@@ -55,7 +55,6 @@ export function CommentLine({ comment: masked, said, excerpt, answered, actions,
   const author = comment.author?.username;
   const name = author ?? t("nobody");
   const page = commentPath(comment.article.id, comment.id);
-  const text = <Text content={kept === null ? null : comment.content} excerpt={kept === null ? null : excerpt} />;
   return (
     <article className="line" data-item="" tabIndex={-1} aria-label={t("comment-by-title", { name })}>
       <div className="details">
@@ -74,13 +73,9 @@ export function CommentLine({ comment: masked, said, excerpt, answered, actions,
         <LineMenu subject={{ id: comment.id, name: t("comment-by", { name }), poster: author ?? null }} />
       </div>
       {answered}
-      {comment.author?.viewerIsBlocking && !isOfAuthor ? (
-        <Folded username={comment.author.username} name={t("comment-by", { name })}>
-          {text}
-        </Folded>
-      ) : (
-        text
-      )}
+      <Folded author={isOfAuthor ? null : comment.author} name={t("comment-by", { name })}>
+        {kept === null ? <Text /> : <Text content={comment.content} excerpt={excerpt} />}
+      </Folded>
       {actions}
     </article>
   );

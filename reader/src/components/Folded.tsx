@@ -3,21 +3,22 @@ import { t } from "../words";
 import { Words } from "./Words";
 
 interface FoldedProps {
-  /** Whose text it is. */
-  username: string;
+  /** Whose text it is; of nobody, or of somebody whom the viewer does not block, it is shown. */
+  author?: { username: string; viewerIsBlocking: boolean } | null | undefined;
   /** What the text is, as in "comment by alice". */
   name: string;
   children: ReactNode;
 }
 
-/** What somebody says whom the viewer blocks: folded until it is asked for. */
-export function Folded({ username, name, children }: FoldedProps) {
+/** A text. What somebody says whom the viewer blocks is folded until it is asked for. */
+export function Folded({ author, name, children }: FoldedProps) {
   const [isShown, setShown] = useState(false);
+  if (!author?.viewerIsBlocking) return children;
   const text = isShown ? t("hide-text") : t("show-text");
   return (
     <>
       <p className="absent">
-        <Words id="you-block" name={<bdi>{username}</bdi>} />{" "}
+        <Words id="you-block" name={<bdi>{author.username}</bdi>} />{" "}
         <button
           type="button"
           className="action"

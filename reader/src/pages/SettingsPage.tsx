@@ -70,25 +70,35 @@ export default function SettingsPage() {
   return (
     <Page title={t("settings")} isReady={!result.fetching}>
       <Content result={result} retry={renew}>
-        {({ viewer, account }) => {
-          const proof = account ? proofOf(account, token) : null;
-          return (
-            <>
-              {viewer && <ProfileForm key={session.username} user={viewer} />}
-              {account && proof && (
-                <>
-                  {proof.hasPassword && <ChangePassword session={session} proof={proof} />}
-                  <Mail account={account} proof={proof} renew={again} />
-                  <Sessions account={account} renew={again} />
-                  <Export session={session} />
-                  <Leaving proof={proof} />
-                </>
-              )}
-            </>
-          );
-        }}
+        {({ viewer, account }) => (
+          <>
+            {viewer && <ProfileForm key={session.username} user={viewer} />}
+            {account && <Account account={account} session={session} token={token} renew={again} />}
+          </>
+        )}
       </Content>
     </Page>
+  );
+}
+
+interface AccountProps {
+  account: SettingsAccount;
+  session: Session;
+  /** That of a link by mail, or "". */
+  token: string;
+  renew: () => void;
+}
+
+function Account({ account, session, token, renew }: AccountProps) {
+  const proof = proofOf(account, token);
+  return (
+    <>
+      {proof.hasPassword && <ChangePassword session={session} proof={proof} />}
+      <Mail account={account} proof={proof} renew={renew} />
+      <Sessions account={account} renew={renew} />
+      <Export session={session} />
+      <Leaving proof={proof} />
+    </>
   );
 }
 
