@@ -3,6 +3,8 @@
 import asyncio
 import random
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,7 @@ from store.keys import pseudonym
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.store import Store
-from tests.archive.talks import NODES, REVERT, Talk, findings
+from tests.archive.talks import NODES, REVERT, Question, Talk, findings
 from tests.archive.worlds import ERRORS, PEOPLE, POLICY, WINDOW, Pair, World
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.examples import examples
@@ -106,6 +108,19 @@ async def grown(pair: Pair, seed: int) -> Talk:
     return talk
 
 
+async def require_answers(
+    talk: Talk, url: str, partitions: int, questions: Sequence[Question], expected: Sequence[dict[str, Any]]
+) -> None:
+    """Require that a copy of the store, without an archive, answers as the store did."""
+    store = await Store.open(url, POLICY, partitions, clock=talk.pair.clock, session_lifetime=10**8)
+    copy = World(store, None)
+    for name in PEOPLE:
+        copy.tokens[name] = (await store.sessions.open(name)).token
+    for question, right in zip(questions, expected, strict=True):
+        assert await talk.answer(copy, question) == right, question
+    await copy.close()
+
+
 @on_both
 async def test_backup_rebuild_and_restore_have_conversations(pair: Pair, redis_url: str) -> None:  # D5
     talk = await grown(pair, 1)
@@ -127,13 +142,7 @@ async def test_backup_rebuild_and_restore_have_conversations(pair: Pair, redis_u
         await restoration.put(records)
     await restoration.end()
     await restoration.close()
-    store = await Store.open(f"{redis_url}?db=2", POLICY, 4, clock=pair.clock, session_lifetime=10**8)
-    restored = World(store, None)
-    for name in PEOPLE:
-        restored.tokens[name] = (await store.sessions.open(name)).token
-    for question, right in zip(questions, expected, strict=True):
-        assert await talk.answer(restored, question) == right, question
-    await restored.close()
+    await require_answers(talk, f"{redis_url}?db=2", 4, questions, expected)
 
 
 @on_both
@@ -150,13 +159,7 @@ async def test_a_move_takes_conversations_along(pair: Pair, redis_url: str, data
 
     assert await asyncio.to_thread(move, source, f"{redis_url}?db=2", 2) == 0
 
-    store = await Store.open(f"{redis_url}?db=2", POLICY, 2, clock=pair.clock, session_lifetime=10**8)
-    moved = World(store, None)
-    for name in PEOPLE:
-        moved.tokens[name] = (await store.sessions.open(name)).token
-    for question, right in zip(questions, expected, strict=True):
-        assert await talk.answer(moved, question) == right, question
-    await moved.close()
+    await require_answers(talk, f"{redis_url}?db=2", 2, questions, expected)
 
 
 @on_both

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -226,13 +227,18 @@ def test_lines_keep_their_order_while_the_reader_is_slow():
 def test_gathered_lines_are_made_and_written_together():
     with pipe() as (reader, writer):
         stream = LogStream(writer)
-        gathered = []
+        gathered = deque()
+
+        def lines():
+            while gathered:
+                yield gathered.popleft()
+
         for number in range(3):
             gathered.append(b"line %d\n" % number)
-            stream.add_later(lambda: map(gathered.pop, [0] * len(gathered)))
+            stream.add_later(lines)
 
         assert os.read(reader, 100) == b"line 0\nline 1\nline 2\n"
-        assert gathered == []
+        assert not gathered
 
 
 @pytest.mark.parametrize("write", [lambda stream: stream.write("at once\n"), lambda stream: stream.add(b"at once\n")])
