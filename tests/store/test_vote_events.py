@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from redis import Redis
+from redis import Redis, RedisCluster
 
 from store import event_connection, events, keys
 from store.events import Event, EventKind, Events
 from store.records import Vote
-from tests.conftest import servers_of
 from tests.store.reading import post
 from tests.support.events import Disconnection, receive_all
 
@@ -30,9 +29,9 @@ async def received(redis_url: str, store, monkeypatch, disconnection) -> AsyncIt
 
 
 def hearers(redis: Redis) -> int:
-    """How many connections have the channel of votes of partition 0."""
-    channel = keys.vote_events(0)
-    return sum(redis.execute_command("PUBSUB", "NUMSUB", channel, **server)[1] for server in servers_of(redis))
+    """How many connections have the channel of votes of partition 0. That of a cluster may be to a replica."""
+    servers = {"target_nodes": "all"} if isinstance(redis, RedisCluster) else {}
+    return sum(count for _, count in redis.pubsub_numsub(keys.vote_events(0), **servers))
 
 
 async def until_hearers(redis: Redis, count: int) -> None:
