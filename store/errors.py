@@ -34,6 +34,8 @@ from typing import NoReturn
 from store.client import StoreError as StoreError
 from store.client import StoreUnavailable as StoreUnavailable
 
+WRONG_PASSWORD = "this is not your password"
+
 
 class Refusal(Exception):
     """`field` is the path of the invalid value in the input. `others` are further refusals of the same input."""
@@ -92,8 +94,13 @@ class UsernameTaken(Refusal):
 
 
 class BadCredentials(Refusal):
-    def __init__(self) -> None:
-        super().__init__("no such name and password")
+    """
+    `proof` is what is wrong where a user who is logged in has to prove who it is. A log-in does not say whether the name
+    or the password is wrong.
+    """
+
+    def __init__(self, proof: str | None = None) -> None:
+        super().__init__(proof or "no such name and password", *(("currentPassword",) if proof else ()))
 
 
 class BadToken(Refusal):

@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 
 from store import keys, log, records
 from store.client import Command
-from store.errors import BadCredentials, BadToken, NotFound
+from store.errors import WRONG_PASSWORD, BadCredentials, BadToken, NotFound
 from store.kinds import Backup, Kind
 from store.log import Entry
 from store.needed_writes import needed
@@ -148,7 +148,7 @@ async def begin(
     status, *reply = await site.redis.run(site.command(LEAVE, p, *given))
     match status:
         case "changed":
-            raise BadCredentials
+            raise BadCredentials(WRONG_PASSWORD)
         case "bad":
             raise BadToken
         case "missing":

@@ -15,7 +15,7 @@ from enum import Enum
 from hashlib import sha1, sha256
 
 from store import keys, one_time_tokens, validation
-from store.errors import BadCredentials, BadToken, Invalid, Unauthenticated
+from store.errors import WRONG_PASSWORD, BadCredentials, BadToken, Invalid, Unauthenticated
 from store.kinds import Backup, Check, Kind, Text
 from store.one_time_tokens import Purpose
 from store.queries import Read
@@ -207,7 +207,7 @@ class Mailboxes:
             case "unauthenticated":
                 raise Unauthenticated
             case "changed":
-                raise BadCredentials
+                raise BadCredentials(WRONG_PASSWORD)
             case "bad":
                 raise BadToken
         return str(name[0])

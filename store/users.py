@@ -5,7 +5,16 @@ from typing import NamedTuple
 
 from store import bans, invitations, keys, leaving, one_time_tokens, profiles, roles, validation, verdicts
 from store.client import Command
-from store.errors import BadCredentials, BadToken, Invalid, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
+from store.errors import (
+    WRONG_PASSWORD,
+    BadCredentials,
+    BadToken,
+    Invalid,
+    RateLimited,
+    RuleBroken,
+    StoreUnavailable,
+    UsernameTaken,
+)
 from store.kept_answers import new_call
 from store.leaving import Leaver
 from store.moderation_records import Role
@@ -31,6 +40,7 @@ FAILURES_OF_NAME_AND_ADDRESS = 10
 FAILURES_OF_ADDRESS = 50
 FAILURES_OF_NAME = 100
 RECENT = 5 * 60  # seconds for which a log-in at an issuer counts as the password
+NO_PASSWORD = "show that it is you: by your password, by a log-in at an issuer just now, or by a link by mail"
 
 
 class Again(NamedTuple):
@@ -139,13 +149,13 @@ class Users:
         await refuse_common(new, "newPassword")
         login = await self._site.login(session)
         bans.refuse_banned(login.bans, self._site.clock())
-        username, known = await self.authenticate(login.username, current, address)
+        username, known = await self._authenticate_as(login.username, current, address)
         beginning = CHANGE_PASSWORD.beginning(self._site.home_of_user(username))
         hashed = await self._passwords.hashed(new)
         arguments = (known, hashed, session.digest, username, self._site.clock())
         (status,) = await self._site.reply((*beginning, *arguments))
         if status == "changed":  # the stored password, after it was verified
-            raise BadCredentials
+            raise BadCredentials(WRONG_PASSWORD)
         return username
 
     async def reset_password(self, token: str, new: str, agent: str = "") -> NewSession:
@@ -245,7 +255,14 @@ class Users:
             return Again(known.username, token_digest=one_time_tokens.parsed(token).digest)
         if password is None and await self._is_recent(actor, username, authenticated_at):
             return Again(username)
-        return Again(*await self.authenticate(username, password or "", address))
+        return Again(*await self._authenticate_as(username, password, address))
+
+    async def _authenticate_as(self, username: str, password: str | None, address: str | None) -> tuple[str, str]:
+        """As `authenticate`, of a user who is logged in: the name is right, and the refusal says what is not."""
+        try:
+            return await self.authenticate(username, password or "", address)
+        except BadCredentials:
+            raise BadCredentials(NO_PASSWORD if password is None else WRONG_PASSWORD) from None
 
     async def _is_recent(self, actor: Actor, username: str, authenticated_at: int) -> bool:
         """

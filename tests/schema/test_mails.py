@@ -23,6 +23,7 @@ REGISTER = """mutation($email: String) { register(input: {username: "walt", pass
 LINK = "mutation { requestConfirmation { userErrors { code field } } }"
 LEAVE = "mutation($input: DeleteUserInput!) { deleteUser(input: $input) { deletedUserId userErrors { code field } } }"
 PASSWORD = "correct horse"
+NOT_PROVEN = {"code": "BAD_CREDENTIALS", "field": ["input", "currentPassword"]}
 NEW = "vera@example.com"
 
 
@@ -57,7 +58,7 @@ async def test_account_has_address_and_mails_in_one_more_round_trip(ask, token):
 async def test_new_address_needs_the_password_and_waits(store, ask, token):
     for wrong in ({}, {"currentPassword": None}, {"currentPassword": "another one"}):
         refused = await edited(ask, token, email=NEW, **wrong)
-        assert refused == {"account": None, "userErrors": [{"code": "BAD_CREDENTIALS", "field": None}]}
+        assert refused == {"account": None, "userErrors": [NOT_PROVEN]}
     done = await edited(ask, token, email="vera@EXAMPLE.com", currentPassword=PASSWORD, mailReplies="DAILY")
 
     assert done == {"account": {"email": None, "pendingEmail": NEW, "mailReplies": "DAILY"}, "userErrors": []}
@@ -72,7 +73,7 @@ async def test_null_removes_the_address_and_absence_keeps_it(store, ask, token):
     kept = await edited(ask, token, mailReplies="WEEKLY")
     assert (kept["account"]["email"], kept["account"]["mailReplies"]) == (NEW, "WEEKLY")
 
-    assert (await edited(ask, token, email=None))["userErrors"] == [{"code": "BAD_CREDENTIALS", "field": None}]
+    assert (await edited(ask, token, email=None))["userErrors"] == [NOT_PROVEN]
     removed = await edited(ask, token, email=None, currentPassword=PASSWORD)
     assert removed == {"account": {"email": None, "pendingEmail": None, "mailReplies": "WEEKLY"}, "userErrors": []}
     assert (await edited(ask, token, email=None))["userErrors"] == []
@@ -126,7 +127,7 @@ async def asked_for_link(ask, token):
 
 async def test_link_stands_in_for_the_password_of_who_has_none(store, ask, ada, token):
     other = "other@example.com"
-    assert (await edited(ask, ada, email=other))["userErrors"] == [{"code": "BAD_CREDENTIALS", "field": None}]
+    assert (await edited(ask, ada, email=other))["userErrors"] == [NOT_PROVEN]
     assert await asked_for_link(ask, ada) == await asked_for_link(ask, ada) == []
     assert [(each.subject, each.what) for each in await mails.due(store.site, 9)] == [("ada", "identity")]
     mine = await one_time_tokens.issue(store.site, "ada", Purpose.IDENTITY)
@@ -222,3 +223,18 @@ class TestWithoutMail:
         assert forgot["userErrors"] == [{"code": "NOT_OFFERED", "field": None}]
         assert await mails.due(store.site, 9) == []
         assert (await edited(ask, token, mailReplies="DAILY"))["account"]["mailReplies"] == "DAILY"
+
+
+async def test_refusal_says_that_the_password_is_missing_or_wrong(ask, token):  # U5
+    """Who is logged in has no wrong name."""
+    for given, message in (
+        ({}, "show that it is you: by your password, by a log-in at an issuer just now, or by a link by mail"),
+        ({"currentPassword": "another one"}, "this is not your password"),
+    ):
+        answer = await ask(
+            "mutation($input: EditAccountInput!) { editAccount(input: $input) { userErrors { message field } } }",
+            token,
+            input={"email": NEW, **given},
+        )
+        refusal = {"message": message, "field": ["input", "currentPassword"]}
+        assert answer["data"]["editAccount"]["userErrors"] == [refusal]

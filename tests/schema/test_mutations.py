@@ -283,7 +283,9 @@ async def test_change_of_password_returns_the_user(ask, token):
 
     vera = {"username": "vera"}
     refused = {"user": None, "query": {"viewer": vera}}
-    assert wrong["data"]["changePassword"] == refused | {"userErrors": [{"code": "BAD_CREDENTIALS", "field": None}]}
+    assert wrong["data"]["changePassword"] == refused | {
+        "userErrors": [{"code": "BAD_CREDENTIALS", "field": ["input", "currentPassword"]}]
+    }
     invalid = {"code": "INVALID", "field": ["input", "newPassword"]}
     assert short["data"]["changePassword"] == refused | {"userErrors": [invalid]}
     assert right["data"]["changePassword"] == {"user": vera, "query": {"viewer": vera}, "userErrors": []}

@@ -22,7 +22,7 @@ def delete_user(model: Model, token: str | None, given: Mapping[str, Any], pseud
     model.reached.count("users who left by a recent token", is_recent)
     if not is_recent and (not user.password or user.password != current):
         model.reached.count("wrong passwords")
-        raise Refused("BAD_CREDENTIALS")
+        raise Refused("BAD_CREDENTIALS", "currentPassword")
     if user.is_admin and not any(each.is_admin for each in model.users.values() if each is not user):
         model.reached.count("last admins who would leave")
         raise Refused("INVALID", "currentPassword")

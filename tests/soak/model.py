@@ -224,7 +224,7 @@ class Model:
         check(8 <= len(new) <= 128, "newPassword")
         user = self.writer(token)
         if user.password != current:
-            raise Refused("BAD_CREDENTIALS")
+            raise Refused("BAD_CREDENTIALS", "currentPassword")
         user.password = new
         self.end_links(user)
         self.sessions = {key: other for key, other in self.sessions.items() if other is not user or key == token}

@@ -69,7 +69,7 @@ async def test_only_one_of_two_concurrent_changes_succeeds(store, session):
     changes = [store.users.change_password(session, OLD, new) for new in (NEW, "third password")]
     results = await asyncio.gather(*changes, return_exceptions=True)
 
-    assert sorted(map(str, results)) == ["Alice", "no such name and password"]
+    assert sorted(map(str, results)) == ["Alice", "this is not your password"]
 
 
 async def test_ended_sessions_are_removed_from_the_index(store, session, redis, clock):
