@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Link, Redirect, useParams, useSearch } from "wouter";
 import { articlePath, commentPath } from "../addresses";
+import { useRenewal } from "../changes";
 import { ARTICLE_VIEW } from "../components/ArticleView";
 import { Gone } from "../components/Gone";
 import { Fault, Loading, Page } from "../components/Page";
@@ -58,12 +59,14 @@ export default function CommentPage() {
 }
 
 function Branch({ id, articleId, order }: { id: string; articleId: string; order: CommentOrder }) {
-  const [{ data, error }, refetch] = usePageQuery(COMMENT_PAGE, { id, articleId, order, first: PAGE_SIZE });
+  const variables = { id, articleId, order, first: PAGE_SIZE };
+  const [{ data, error }, refetch] = usePageQuery(COMMENT_PAGE, variables);
+  const renew = useRenewal(COMMENT_PAGE, variables);
   const last = useLast(data?.comment);
   const again = () => refetch({ requestPolicy: "network-only" });
   if (data && !data.comment) return <Gone logs={[data.log, data.articleLog]} otherwise={<NotFound />} />;
   if (last && last.article.id !== articleId) return <Redirect to={commentPath(last.article.id, id)} replace />;
-  if (last) return <LoadedBranch comment={last} order={order} onEnd={again} />;
+  if (last) return <LoadedBranch comment={last} order={order} onEnd={() => void renew()} />;
   if (!error) return <Loading />;
   return (
     <Page title={t("comment")}>
