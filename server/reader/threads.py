@@ -34,7 +34,7 @@ class ShownThread:
     next: str = ""
 
 
-class Place(NamedTuple):
+class RowPlace(NamedTuple):
     """The comment that one answers, if that is on the page, its depth on the page, and whether the page is about it."""
 
     parent: Comment | None
@@ -64,7 +64,9 @@ def thread_of(
     for edge, text, is_kept in zip(edges, texts, kept, strict=True):
         comment = edge["node"]
         if is_kept:
-            place = Place(parent_in(above, comment["depth"]), comment["depth"] - first_depth, comment["id"] == current)
+            place = RowPlace(
+                parent_in(above, comment["depth"]), comment["depth"] - first_depth, comment["id"] == current
+            )
             row, row_size = drawn(words, article, edge, text, place, now)
             size += row_size
             if size > MAX_TEXTS and thread.rows:
@@ -83,7 +85,7 @@ def drawn(
     article: Mapping[str, Any],
     edge: Mapping[str, Any],
     text: RenderedText,
-    place: Place,
+    place: RowPlace,
     now: datetime,
 ) -> tuple[str, int]:
     """
