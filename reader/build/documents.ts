@@ -19,15 +19,14 @@ export function documents(): Plugin {
       sources = join(root, "src");
     },
     transform(code, id) {
-      if (!/\.tsx?$/.test(id) || id.includes("/src/gql/") || !code.includes("graphql(")) return null;
+      if (!/\.tsx?$/.test(id) || !id.startsWith(sources) || id.includes("/src/gql/") || !code.includes("graphql("))
+        return null;
       const fragments = fragmentsOf(sources);
       const replaced = code.replace(CALL, (_, text: string) => call(text, fragments));
       return { code: `import { gql as __gql } from "urql";\n${replaced}`, map: null };
     },
     generateBundle() {
-      const fragments = fragmentsOf(sources);
-      const operations = textsOf(sources).filter((text) => !isFragment(text));
-      const sent = operations.map((text) => stringifyDocument(formatDocument(gql(whole(text, fragments)))));
+      const sent = operationsOf(sources).map((text) => stringifyDocument(formatDocument(gql(text))));
       const byHash = Object.fromEntries(sent.sort().map((text) => [sha256(text), text]));
       this.emitFile({ type: "asset", fileName: "documents.json", source: `${JSON.stringify(byHash, null, 2)}\n` });
     },
@@ -40,6 +39,14 @@ function call(text: string, fragments: Map<string, string>): string {
 }
 
 const isFragment = (text: string): boolean => /^\s*fragment\s/.test(text);
+
+/** All operations of the sources, each with its fragments. */
+export function operationsOf(folder: string): string[] {
+  const fragments = fragmentsOf(folder);
+  return textsOf(folder)
+    .filter((text) => !isFragment(text))
+    .map((text) => whole(text, fragments));
+}
 
 /** An operation with its fragments. */
 function whole(text: string, fragments: Map<string, string>): string {

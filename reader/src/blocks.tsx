@@ -17,8 +17,7 @@ const BLOCKED = graphql(`
       }
     }
     userErrors {
-      code
-      message
+      ...Refused
     }
   }
 `);

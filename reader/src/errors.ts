@@ -1,5 +1,5 @@
 import type { CombinedError } from "urql";
-import { graphql } from "./gql";
+import { graphql, readFragment, type FragmentType } from "./gql";
 import { clockTime, fullTime } from "./times";
 import { hasText, t } from "./words";
 
@@ -23,17 +23,20 @@ export const REFUSED = graphql(`
   }
 `);
 
+/** The `userErrors` of a payload. */
+export type Refusals = readonly FragmentType<typeof REFUSED>[];
+
 /** A refusal, as `userErrors` have it. */
 export interface Refusal {
   code: string;
   message: string;
-  /** The rule of the site that was broken, with its numbers, if the document asks for it. */
+  /** The rule of the site that was broken, with its numbers. */
   rule?: string | null;
   params?: readonly { name: string; value: string }[];
   field?: string[] | null;
-  /** Of a mutation that was sent too often, if the document asks for it. */
+  /** Of a mutation that was sent too often. */
   retryAt?: string;
-  /** When a ban ends, if the document asks for it; null if it is for good. */
+  /** When a ban ends; null if it is for good. */
   until?: string | null;
 }
 
@@ -75,8 +78,9 @@ const numbersOf = ({ params = [] }: Refusal): Record<string, number> =>
   Object.fromEntries(params.map(({ name, value }) => [name, Number(value)]));
 
 /** Why a mutation did not do what it was sent for, in a sentence; null if it did. */
-export function reasonOf(error: CombinedError | undefined, [refusal]: readonly Refusal[] = []): string | null {
+export function reasonOf(error: CombinedError | undefined, refusals: Refusals = []): string | null {
   if (error) return explain(error);
+  const [refusal] = readFragment(REFUSED, refusals);
   return refusal ? explainRefusal(refusal) : null;
 }
 

@@ -17,8 +17,7 @@ const FOLLOWED = graphql(`
       }
     }
     userErrors {
-      code
-      message
+      ...Refused
     }
   }
 `);
@@ -48,8 +47,7 @@ const FOLLOWED_GROUP = graphql(`
       followerCount
     }
     userErrors {
-      code
-      message
+      ...Refused
     }
   }
 `);

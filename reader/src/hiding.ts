@@ -12,8 +12,7 @@ const HIDDEN = graphql(`
       viewerHasHidden
     }
     userErrors {
-      code
-      message
+      ...Refused
     }
   }
 `);

@@ -21,8 +21,7 @@ const VOTE = graphql(`
         isVotingOpen
       }
       userErrors {
-        code
-        message
+        ...Refused
       }
     }
   }
@@ -39,8 +38,7 @@ const VOTE_ON_COMMENT = graphql(`
         isVotingOpen
       }
       userErrors {
-        code
-        message
+        ...Refused
       }
     }
   }

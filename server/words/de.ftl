@@ -745,7 +745,6 @@ log-empty = Die Moderation hat hier noch nichts getan.
 log-only-about = Nur, was { $subject } betrifft. <all>Das ganze Protokoll</all>
 log-only-in = Nur, was in <group/> geschehen ist. <all>Das ganze Protokoll</all>
 log-only-about-in = Nur, was { $subject } betrifft und in <group/> geschehen ist. <all>Das ganze Protokoll</all>
-all-of-log = Das ganze Protokoll
 operator = Betreiber
 on-title = zu <link/>
 
@@ -947,6 +946,47 @@ mails-ended = Es kommen keine Mails über Antworten mehr. Die Einstellungen scha
 mails-wrong-link = Dieser Link ist nicht gültig. Vielleicht wurde er abgeschnitten, oder es gibt das Konto nicht mehr.
 mails-not-now = Das geht gerade nicht: bitte in einer Minute noch einmal versuchen.
 
+## Mails, in der Sprache der Website
+mail-confirm-subject = Adresse für { $site } bestätigen
+mail-confirm = Diese Adresse wurde für das Konto { $name } bei { $site } angegeben.
+mail-confirm-do = Die Adresse bestätigen
+mail-confirm-rest = Der Link gilt einen Tag, und ein Knopf dort bestätigt die Adresse. Wer dieses Konto nicht hat, braucht nichts zu tun.
+mail-identity-subject = Bestätigung für das Konto bei { $site }
+mail-identity = Jemand ist als { $name } bei { $site } angemeldet und will das Konto löschen oder seine Adresse ändern.
+mail-identity-do = In den Einstellungen weitermachen
+mail-identity-rest = Der Link gilt einmal und eine Stunde lang. War das jemand anderes, ist nichts zu tun: Nichts hat sich geändert. In den Einstellungen steht, wo das Konto angemeldet ist.
+mail-change-subject = Die Adresse bei { $site } soll sich ändern
+mail-change = Für das Konto { $name } bei { $site } wurde eine andere Adresse angegeben. Bis sie bestätigt ist, bleibt diese.
+mail-not-you = War das jemand anderes:
+mail-change-password = Passwort ändern
+mail-new-password = Neues Passwort anfordern
+mail-removal-subject = Die Adresse bei { $site } wurde entfernt
+mail-removal = Diese Adresse wurde aus dem Konto { $name } bei { $site } entfernt. Mit ihr lässt sich kein neues Passwort mehr anfordern.
+mail-reset-subject = Das Passwort bei { $site }
+mail-how-subject = Die Anmeldung bei { $site }
+mail-reset = Jemand hat bei { $site } ein neues Passwort angefordert.
+mail-reset-do = Neues Passwort für { $name } wählen
+mail-reset-rest =
+    { $count ->
+        [one] Dieser Link gilt
+       *[other] Diese Links gelten
+    } einmal und eine Stunde lang.
+mail-no-password = { $name } hat kein Passwort: Anmelden wie bisher
+mail-nothing-changed = War das jemand anderes, ist nichts zu tun: Nichts hat sich geändert.
+mail-replies-subject =
+    { $count ->
+        [one] { $count } neue Nachricht
+       *[other] { $count } neue Nachrichten
+    } bei { $site }
+mail-mentioned = Erwähnt von { $name } in „{ $title }“
+mail-wrote = Antwort von { $name } in „{ $title }“
+mail-more = Und { $count } weitere
+mail-why = Diese Mail geht an { $name }.
+mail-end = Keine solchen Mails mehr
+
+## Feeds, in der Sprache der Website
+feed-comments = Kommentare
+
 ## Why the server refuses something. In English it says so itself
 refused = Das ist nicht möglich
 request-failed = Die Anfrage ist fehlgeschlagen
@@ -973,7 +1013,10 @@ refused-invalid-reason = Eine Begründung hat 1 bis 1.000 Zeichen
 refused-invalid-note = Eine Notiz hat höchstens 5.000 Zeichen
 refused-invalid-about = Die Beschreibung ist zu lang
 refused-invalid-groups = Ein Artikel steht in höchstens 10 Gruppen; ein Gruppenname hat 1 bis 50 Zeichen aus a-z, 0-9, _ und - und ist nicht reserviert
-refused-invalid-group = Ein Gruppenname hat 1 bis 50 Zeichen aus a-z, 0-9, _ und - und ist nicht reserviert
+refused-invalid-group = Ein Gruppenname hat 1 bis 50 Zeichen aus a-z, 0-9, _ und - und ist nicht reserviert; man folgt höchstens 500 Gruppen
+refused-invalid-subject-id = Das geht damit nicht, oder es sind schon so viele gespeichert, wie es sein dürfen
+refused-invalid-article-id = Das geht damit nicht, oder es sind schon so viele ausgeblendet, wie es sein dürfen
+refused-invalid-user-id = Das geht damit nicht, oder es sind schon so viele blockiert, wie es sein dürfen
 refused-invalid-username = Ein Name hat 2 bis 20 Zeichen aus A-Z, a-z, 0-9, _ und - und ist nicht reserviert
 refused-invalid-password = Ein Passwort hat 8 bis 128 Zeichen und gehört nicht zu den häufigsten
 refused-invalid-new-password = Ein Passwort hat 8 bis 128 Zeichen und gehört nicht zu den häufigsten

@@ -57,6 +57,20 @@ async def test_refusals_and_ages_are_german(visit, scene):
     await expect(page.locator("main time").first).to_have_text(re.compile("gerade eben|vor .* Minuten?"))
 
 
+async def test_edit_that_a_rule_refuses_says_which_in_german(visit, site):
+    writer = site.member("writer")
+    article = site.post(writer, "A rule in German")
+    site.comment(writer, article, "Before the edit.")
+    page = await visit(writer)
+    await opened(page, f"/article/{article.partition(':')[2]}?lang=de")
+    comment = page.locator(".thread .comment").first
+    await comment.get_by_role("button", name="Bearbeiten").click()
+    await comment.get_by_label("Kommentar bearbeiten").fill("This is refused by a rule.")
+    await comment.get_by_role("button", name="Speichern").click()
+
+    await expect(comment.locator(".refusal").filter(has_text="Der Text enthält Wörter")).to_be_visible()
+
+
 async def test_html_of_the_server_is_that_of_the_script_in_german(visit, scene):
     page = await visit()
     await page.route(GRAPHQL, lambda route: None)

@@ -1,12 +1,13 @@
 """Log in, register, log out and change the password."""
 
+import asyncio
 import json
 import re
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
-from tests.reader.conftest import PHONE, log_out, opened, set_cookie
+from tests.reader.conftest import GRAPHQL, PHONE, log_out, opened, set_cookie
 from tests.reader.site import PASSWORD, Member, Site
 
 LOG_IN = "mutation($input: LogInInput!) { logIn(input: $input) { token userErrors { message } } }"
@@ -232,6 +233,37 @@ async def test_sessions_are_listed_and_ended_from_elsewhere(visit, site, axe):
     await expect(page.get_by_role("button", name="Log out everywhere else")).to_have_count(0)
     await elsewhere.reload()
     await expect(elsewhere.get_by_text("Your session has ended.")).to_be_visible()
+
+
+async def test_settings_show_the_second_of_two_changes_that_come_at_once(visit, site):
+    """The list is read anew after each, though the answer to the first is still on its way."""
+    member = site.member("doubler")
+    for _ in range(2):
+        log_in(site, member, PASSWORD)
+    page = await visit(member)
+    await opened(page, "/settings")
+    lines = page.get_by_role("main").get_by_role("listitem")
+    await expect(lines).to_have_count(3)
+    answered, let_go = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        if "SettingsPage" not in (route.request.post_data or "") or answered.is_set():
+            return await route.continue_()
+        answer = await route.fetch()
+        answered.set()
+        await let_go.wait()
+        await route.fulfill(response=answer)
+
+    await page.route(GRAPHQL, hold)
+    buttons = lines.get_by_role("button", name="Log out there")
+    await buttons.nth(0).click()
+    await answered.wait()
+    async with page.expect_response(lambda response: "EndSession" in (response.request.post_data or "")):
+        await buttons.nth(1).click()
+    await page.evaluate("fetch('healthz').then(() => null)")  # comes after what the page asks now
+    let_go.set()
+
+    await expect(lines).to_have_count(1)
 
 
 async def send(page: Page, name: str, username: str, password: str) -> None:

@@ -66,9 +66,7 @@ const DELETE_ARTICLE = graphql(`
     deleteArticle(input: $input) {
       deletedArticleId
       userErrors {
-        code
-        field
-        message
+        ...Refused
       }
     }
   }

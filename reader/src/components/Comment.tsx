@@ -55,9 +55,7 @@ const DELETE_COMMENT = graphql(`
     deleteComment(input: $input) {
       deletedCommentId
       userErrors {
-        code
-        field
-        message
+        ...Refused
       }
     }
   }

@@ -40,9 +40,7 @@ const EDIT_COMMENT = graphql(`
       }
       heldBy
       userErrors {
-        code
-        field
-        message
+        ...Refused
       }
     }
   }
@@ -113,7 +111,7 @@ export function EditCommentForm({ draft: name, comment, onDone }: EditFormProps)
       input: { commentId: comment.id, content: draft.value },
     });
     setFault(error ? explain(error) : null);
-    setRefusals(data?.editComment?.userErrors ?? []);
+    setRefusals(readFragment(REFUSED, data?.editComment?.userErrors) ?? []);
     if (error || data?.editComment?.userErrors.length !== 0) return;
     draft.clear();
     say(data.editComment.heldBy ? t("edit-waits") : t("comment-changed"));

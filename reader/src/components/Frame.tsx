@@ -32,7 +32,7 @@ const LOG_OUT = graphql(`
   mutation LogOut {
     logOut {
       userErrors {
-        message
+        ...Refused
       }
     }
   }

@@ -1,7 +1,7 @@
 import { useRef, useState } from "react";
 import { useClient } from "urql";
 import { useDraft } from "../drafts";
-import { explain, type Refusal } from "../errors";
+import { explain, REFUSED, type Refusal } from "../errors";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { useWriter } from "../session";
 import { say } from "../status";
@@ -28,9 +28,7 @@ const EDIT_GROUP = graphql(`
         about
       }
       userErrors {
-        code
-        field
-        message
+        ...Refused
       }
     }
   }
@@ -92,7 +90,7 @@ function GroupForm({ group: { name, title, about }, writer, onDone }: GroupFormP
     };
     const { data, error } = await client.mutation(EDIT_GROUP, { input: { group: name, ...texts } });
     setFault(error ? explain(error) : null);
-    setRefusals(data?.editGroup?.userErrors ?? []);
+    setRefusals(readFragment(REFUSED, data?.editGroup?.userErrors) ?? []);
     if (error || data?.editGroup?.userErrors.length !== 0) return;
     leave();
     say(t("group-changed"));

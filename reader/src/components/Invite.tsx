@@ -1,8 +1,8 @@
 import { useId, useState } from "react";
 import { useMutation } from "urql";
 import { invitationLink } from "../addresses";
-import { reasonOf, REFUSED } from "../errors";
-import { graphql, readFragment } from "../gql";
+import { reasonOf } from "../errors";
+import { graphql } from "../gql";
 import { say, sayProblem } from "../status";
 import { fullTime } from "../times";
 import { t } from "../words";
@@ -32,7 +32,7 @@ export function Invite() {
   async function make() {
     if (fetching) return;
     const { data, error } = await create({});
-    const reason = reasonOf(error, readFragment(REFUSED, data?.createInvitation?.userErrors) ?? []);
+    const reason = reasonOf(error, data?.createInvitation?.userErrors);
     if (reason) return sayProblem(reason);
     const { invitation, expiresAt } = data?.createInvitation ?? {};
     if (!invitation || !expiresAt) return;

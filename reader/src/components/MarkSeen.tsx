@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { CombinedError } from "urql";
-import { reasonOf, type Refusal } from "../errors";
+import { reasonOf, type Refusals } from "../errors";
 import { sayProblem } from "../status";
 import { focusHeading } from "./Page";
 import { t } from "../words";
@@ -9,7 +9,7 @@ interface MarkSeenProps {
   /** The number of what is not seen. */
   count: number;
   /** Moves the mark. */
-  mark: () => Promise<{ error: CombinedError | undefined; refusals: readonly Refusal[] | undefined }>;
+  mark: () => Promise<{ error: CombinedError | undefined; refusals: Refusals | undefined }>;
 }
 
 /** Says how much of a list the viewer has not seen, with a button that marks it as seen. It keeps its place when all is. */

@@ -1,6 +1,6 @@
 import { useMutation } from "urql";
-import { reasonOf, REFUSED, type Refusal } from "../errors";
-import { graphql, readFragment } from "../gql";
+import { reasonOf, type Refusal } from "../errors";
+import { graphql } from "../gql";
 import { say, sayProblem } from "../status";
 import { Field } from "./Form";
 import { t } from "../words";
@@ -42,7 +42,7 @@ function LinkByMail() {
   async function send() {
     if (fetching) return;
     const { data, error } = await request({});
-    const reason = reasonOf(error, readFragment(REFUSED, data?.requestConfirmation?.userErrors) ?? []);
+    const reason = reasonOf(error, data?.requestConfirmation?.userErrors);
     if (reason) sayProblem(reason);
     else say(t("proof-mail-sent"));
   }

@@ -15,8 +15,7 @@ const SAVED = graphql(`
       viewerHasSaved
     }
     userErrors {
-      code
-      message
+      ...Refused
     }
   }
 `);

@@ -1,6 +1,6 @@
 import { useId, useRef } from "react";
 import { useMutation } from "urql";
-import { reasonOf, REFUSED } from "../errors";
+import { reasonOf } from "../errors";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { SessionsFragment } from "../gql/graphql";
 import { say, sayProblem } from "../status";
@@ -45,7 +45,7 @@ export function Sessions({ account, renew }: SessionsProps) {
   async function leave(sessionId: string | null, done: string) {
     if (fetching) return;
     const { data, error } = await end({ input: { sessionId } });
-    const reason = reasonOf(error, readFragment(REFUSED, data?.endSession?.userErrors) ?? []);
+    const reason = reasonOf(error, data?.endSession?.userErrors);
     renew();
     if (reason) return sayProblem(reason);
     heading.current?.focus(); // the button is gone

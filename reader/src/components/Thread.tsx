@@ -1,8 +1,8 @@
 import "./thread.css";
 import { useCallback, useLayoutEffect, useMemo, useRef, useState, type RefObject } from "react";
-import { useClient } from "urql";
 import { Link } from "wouter";
 import { withQuery } from "../addresses";
+import { useRenewal } from "../changes";
 import { hasDraft } from "../drafts";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import type { CommentOrder } from "../gql/graphql";
@@ -167,8 +167,9 @@ interface Whose {
 
 /** Announces comments as they are posted, and after a gap those that were posted meanwhile. The viewer's own are shown. */
 function useNewComments({ articleId, under, order }: Whose, thread: LiveThread): void {
-  const client = useClient();
   const session = useSession();
+  const branch = { branch: under ?? "", isBranch: under !== null };
+  const readMissed = useRenewal(MISSED, { articleId, under, order, ...branch });
 
   function arrive(comment: FragmentType<typeof POSTED_COMMENT>) {
     const { id, poster } = readFragment(POSTED_COMMENT, comment);
@@ -177,8 +178,7 @@ function useNewComments({ articleId, under, order }: Whose, thread: LiveThread):
   }
 
   async function catchUp() {
-    const variables = { articleId, under, order, branch: under ?? "", isBranch: under !== null };
-    const { data } = await client.query(MISSED, variables, { requestPolicy: "network-only" });
+    const { data } = await readMissed();
     thread.postedSince(data?.article?.thread.nodes ?? []).forEach(arrive);
   }
 

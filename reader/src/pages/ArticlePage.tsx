@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Link, useParams, useSearch } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { articlePath, withQuery } from "../addresses";
+import { useRenewal } from "../changes";
 import { ARTICLE_VIEW, ArticleTitle, ArticleView } from "../components/ArticleView";
 import { Gone } from "../components/Gone";
 import { Fault, Loading, Page } from "../components/Page";
@@ -61,11 +62,13 @@ interface WithCommentsProps {
 }
 
 function WithComments({ id, order, after }: WithCommentsProps) {
-  const [{ data, error }, refetch] = usePageQuery(ARTICLE_PAGE, { id, order, first: PAGE_SIZE, after });
+  const variables = { id, order, first: PAGE_SIZE, after };
+  const [{ data, error }, refetch] = usePageQuery(ARTICLE_PAGE, variables);
+  const renew = useRenewal(ARTICLE_PAGE, variables);
   const last = useLast(data?.article);
   const again = () => refetch({ requestPolicy: "network-only" });
   if (data && !data.article) return <Gone logs={[data.log]} otherwise={last ? <Deleted /> : <NotFound />} />;
-  if (last) return <LoadedArticle article={last} order={order} isRest={after !== null} onEnd={again} />;
+  if (last) return <LoadedArticle article={last} order={order} isRest={after !== null} onEnd={() => void renew()} />;
   if (!error) return <Loading />;
   return (
     <Page title={t("article")}>
@@ -107,7 +110,8 @@ function LoadedArticle({ article, order, isRest, onEnd }: LoadedArticleProps) {
   );
 }
 
-function FirstComments({ path, order }: { path: string; order: CommentOrder }) {
+/** The way back to the first comments from a page of later ones. */
+export function FirstComments({ path, order }: { path: string; order: CommentOrder }) {
   return (
     <p className="details">
       <Link href={withQuery(path, { order: order === "BEST" ? null : order })} rel="prev">

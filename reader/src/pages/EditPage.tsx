@@ -6,9 +6,9 @@ import { articlePath } from "../addresses";
 import { ArticleForm, groupsOf, type ArticleText } from "../components/ArticleForm";
 import { Content, Page } from "../components/Page";
 import { useDraft } from "../drafts";
-import { explain, type Refusal } from "../errors";
+import { explain, REFUSED, type Refusal } from "../errors";
 import { usePageQuery } from "../frame";
-import { graphql } from "../gql";
+import { graphql, readFragment } from "../gql";
 import type { EditPageQuery } from "../gql/graphql";
 import { useWriter } from "../session";
 import { say } from "../status";
@@ -53,9 +53,7 @@ const EDIT = graphql(`
       }
       heldBy
       userErrors {
-        code
-        field
-        message
+        ...Refused
       }
     }
     regroupArticle(input: $regroup) {
@@ -67,9 +65,7 @@ const EDIT = graphql(`
         }
       }
       userErrors {
-        code
-        field
-        message
+        ...Refused
       }
     }
   }
@@ -114,7 +110,8 @@ function EditForm({ article, writer }: { article: NonNullable<EditPageQuery["art
 
   async function save() {
     const { data, error } = await client.mutation(EDIT, changesOf(article, draft.value));
-    const refused = [...(data?.editArticle?.userErrors ?? []), ...(data?.regroupArticle?.userErrors ?? [])];
+    const payloads = [data?.editArticle, data?.regroupArticle];
+    const refused = payloads.flatMap((payload) => readFragment(REFUSED, payload?.userErrors) ?? []);
     setFault(error ? explain(error) : null);
     setRefusals(refused);
     if (error || refused.length > 0) return;

@@ -77,8 +77,7 @@ const MARK_FEED_SEEN = graphql(`
         unseenCount
       }
       userErrors {
-        code
-        message
+        ...Refused
       }
     }
   }

@@ -120,8 +120,7 @@ const MARK_INBOX_SEEN = graphql(`
         }
       }
       userErrors {
-        code
-        message
+        ...Refused
       }
     }
   }

@@ -1,6 +1,7 @@
 import "./pages.css";
 import { useRef, useState } from "react";
 import { useMutation } from "urql";
+import { useRenewal } from "../changes";
 import { Export } from "../components/Export";
 import { Field, Form } from "../components/Form";
 import { Leaving } from "../components/Leaving";
@@ -59,8 +60,8 @@ type SettingsAccount = NonNullable<SettingsPageQuery["account"]>;
 export default function SettingsPage() {
   const session = useSession();
   const [token] = useState(() => window.location.hash.slice(1));
-  const [result, renew] = usePageQuery(SETTINGS_PAGE, {});
-  const again = () => renew({ requestPolicy: "network-only" });
+  const [result, retry] = usePageQuery(SETTINGS_PAGE, {});
+  const renew = useRenewal(SETTINGS_PAGE, {});
   if (!session)
     return (
       <Page title={t("settings")}>
@@ -69,11 +70,11 @@ export default function SettingsPage() {
     );
   return (
     <Page title={t("settings")} isReady={!result.fetching}>
-      <Content result={result} retry={renew}>
+      <Content result={result} retry={retry}>
         {({ viewer, account }) => (
           <>
             {viewer && <ProfileForm key={session.username} user={viewer} />}
-            {account && <Account account={account} session={session} token={token} renew={again} />}
+            {account && <Account account={account} session={session} token={token} renew={() => void renew()} />}
           </>
         )}
       </Content>
