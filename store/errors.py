@@ -95,8 +95,8 @@ class UsernameTaken(Refusal):
 
 class BadCredentials(Refusal):
     """
-    `proof` is what is wrong where a user who is logged in has to prove who it is. A log-in does not say whether the name
-    or the password is wrong.
+    `proof` is what is wrong where a user who is logged in has to show who it is. A log-in does not say whether the
+    name or the password is wrong.
     """
 
     def __init__(self, proof: str | None = None) -> None:
