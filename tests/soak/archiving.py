@@ -18,8 +18,8 @@ SHARED = 16  # of so many stories one has a link that is posted as well; 20 stor
 
 class Stay(NamedTuple):
     """
-    How many articles may stay in Redis, in all and of each user, how many leave it at once, and after how many quiet days
-    conversations do; None if they stay. After 0 days they leave once all voting is closed.
+    How many articles may stay in Redis, in all and of each user, how many leave it at once, and after how many quiet
+    days conversations do; None if they stay. After 0 days they leave once all voting is closed.
     """
 
     articles: int
