@@ -24,17 +24,13 @@ from store.links import web_address
 PAGE_SIZE = 100  # comments
 MAX_COMMENTS, COMMENT_BYTES = 25_000, 200  # bytes of the comments for search engines, and of one beside its text
 ORDERS = ("BEST", "VOTES", "NEWEST", "OLDEST", "CONTROVERSIAL")  # of comments; the first is the default
+ROW = "id depth state content removal { reason } postedAt editedAt votes poster { username }"
+THREAD = f"pageInfo {{ hasNextPage }} edges {{ cursor hiddenReplyCount node {{ {ROW} }} }}"
 ARTICLE = f"""query ArticlePageHtml($id: ID!, $order: CommentOrder!, $after: String) {{
   article(id: $id) {{
     id title link content isLocked isCommentingOpen lock {{ reason }} votes commentCount postedAt editedAt
     poster {{ username }} groups {{ name }}
-    thread(order: $order, first: {PAGE_SIZE}, after: $after) {{
-      pageInfo {{ hasNextPage }}
-      edges {{
-        cursor hiddenReplyCount
-        node {{ id depth state content removal {{ reason }} postedAt editedAt votes poster {{ username }} }}
-      }}
-    }}
+    thread(order: $order, first: {PAGE_SIZE}, after: $after) {{ {THREAD} }}
   }}
 }}"""
 
@@ -66,7 +62,7 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
         return None
     edges = article["thread"]["edges"]
     text, *texts = await render_texts([each["content"] or "" for each in (article, *(edge["node"] for edge in edges))])
-    thread = thread_of(words, article, len(text.html.encode()), texts, datetime.now(UTC))
+    thread = thread_of(words, article, edges, texts, datetime.now(UTC), size=len(text.html.encode()))
     path, named = page(article["id"]), None if order == "BEST" else order
     html = render_page(
         request,

@@ -1,6 +1,6 @@
 """
-What a page has before its script runs: its `<head>`, and its content as HTML. Some have only a text in
-`<noscript>`, such as that of a comment.
+What a page has before its script runs: its `<head>`, and its content as HTML. What moderators have removed has only a
+text in `<noscript>`.
 
 A small query of the public GraphQL schema reads it, without the session of the request. Addresses are relative, so that
 they hold under any prefix of a proxy and contain no `Host`; with `UPVOTE_PUBLIC_URL` the canonical one is absolute.
@@ -9,16 +9,16 @@ they hold under any prefix of a proxy and contain no `Host`; with `UPVOTE_PUBLIC
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from server import documents
 from server.branding.files import PAGES as SITE_PAGES
-from server.markdown_html import cut, render, text_of
+from server.markdown_html import text_of
 from server.reader.articles import article_page
 from server.reader.comment_list import comments
+from server.reader.comment_page import comment_page, read_comment
 from server.reader.front_page import LISTS, Ranking, front_page, ranking_of, shown_orders
 from server.reader.groups import group, groups
 from server.reader.metadata import NOT_FOUND, UNKNOWN, PageMetadata
@@ -34,16 +34,11 @@ from store.records import article_number, comment_number
 
 QUERY_TIMEOUT = 2  # seconds that a page waits for its query
 DESCRIPTION_LENGTH = 200  # characters
-TEXT_LENGTH = 10_000  # characters of a text in `<noscript>`
 LIST_TITLES = {path: f"{name}-title" for path, name in LISTS.items()} | {
     "groups": "groups-title",
     "comments": "comments-title",
 }
 LOG_TITLE = "log-of-moderation"  # not for search engines: what was removed, and who was banned, stays with the site
-
-COMMENT = """query CommentHead($id: ID!) {
-  comment(id: $id) { state content postedAt poster { username } article { id title } }
-}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +105,7 @@ async def page_metadata(request: Request) -> PageMetadata:
         case ["search"]:
             return await search(request)
         case ["log"]:
-            return PageMetadata(words_of(request)(LOG_TITLE), noscript=await moderation_log(request))
+            return PageMetadata(words_of(request)(LOG_TITLE), content=await moderation_log(request))
         case [name] if name in SITE_PAGES:
             return site_page(request, name)
     return UNKNOWN
@@ -174,32 +169,21 @@ async def article(request: Request, number: str) -> PageMetadata:
 async def comment(request: Request, number: str, comment_digits: str) -> PageMetadata:
     if comment_number(f"comment:{comment_digits}") is None:
         return NOT_FOUND
-    fields = (await documents.query(request, COMMENT, {"id": f"comment:{comment_digits}"}))["comment"]
-    if fields is None:
+    found = await read_comment(request, comment_digits)
+    if found is None:
         return await gone(request, f"comment:{comment_digits}", f"article:{number}")
-    if fields["article"]["id"] != f"article:{number}":
+    if found["article"]["id"] != f"article:{number}":
         return NOT_FOUND
-    if fields["state"] == "REMOVED":  # its answers are still there
+    if found["state"] == "REMOVED":  # its answers are still there
         return await gone(request, f"comment:{comment_digits}")
-    html, words = await rendered(fields), words_of(request)
-    return PageMetadata(
-        words("comment-on-title", title=fields["article"]["title"]),
-        text_of(html, DESCRIPTION_LENGTH),
-        f"article/{number}/comment/{comment_digits}",
-        published_at=fields["postedAt"],
-        noscript=render_template(words, "comment.html", comment=fields, number=number, html=html),
-    )
+    drawn = await comment_page(request, found)
+    return PageMetadata(drawn.title, drawn.plain, drawn.path, published_at=drawn.posted_at, content=drawn.html)
 
 
 async def gone(request: Request, *subject_ids: str) -> PageMetadata:
     """Of what moderators have removed, search engines are told that it is gone, and everybody why."""
     noscript = await removed_text(request, *subject_ids)
     return PageMetadata(words_of(request)("removed"), noscript=noscript, status=410) if noscript else NOT_FOUND
-
-
-async def rendered(text: Mapping[str, Any]) -> str:
-    [html] = await render([cut(text["content"] or "", TEXT_LENGTH)])
-    return html
 
 
 def head(request: Request, page: PageMetadata) -> Head:

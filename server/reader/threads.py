@@ -8,7 +8,7 @@ with the first that is left out.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -34,19 +34,40 @@ class ShownThread:
     next: str = ""
 
 
+class RowPlace(NamedTuple):
+    """The comment that one answers, if that is on the page, its depth on the page, and whether the page is about it."""
+
+    parent: Comment | None
+    depth: int
+    is_current: bool
+
+
 def thread_of(
-    words: Words, article: Mapping[str, Any], size: int, texts: Sequence[RenderedText], now: datetime
+    words: Words,
+    article: Mapping[str, Any],
+    edges: Sequence[Mapping[str, Any]],
+    texts: Sequence[RenderedText],
+    now: datetime,
+    *,
+    size: int = 0,
+    current: str = "",
 ) -> ShownThread:
-    """The rows of an article whose text has `size` bytes; each of `texts` belongs to the edge at the same place."""
-    connection = article["thread"]
-    edges, thread = connection["edges"], ShownThread()
-    kept = places_with_text_or_replies(edges, connection["pageInfo"]["hasNextPage"])
+    """
+    The rows of a thread; each of `texts` belongs to the edge at the same place, and the page has `size` bytes of
+    others. The page of one comment, the `current` one, has a branch, whose first comment is not indented.
+    """
+    thread, has_next = ShownThread(), article["thread"]["pageInfo"]["hasNextPage"]
+    first_depth = edges[0]["node"]["depth"] if current else 0
+    kept = places_with_text_or_replies(edges, has_next)
     above: list[Comment | None] = []
     cursor = ""
     for edge, text, is_kept in zip(edges, texts, kept, strict=True):
         comment = edge["node"]
         if is_kept:
-            row, row_size = drawn(words, article, edge, text, parent_in(above, comment["depth"]), now)
+            place = RowPlace(
+                parent_in(above, comment["depth"]), comment["depth"] - first_depth, comment["id"] == current
+            )
+            row, row_size = drawn(words, article, edge, text, place, now)
             size += row_size
             if size > MAX_TEXTS and thread.rows:
                 thread.next = cursor
@@ -55,7 +76,7 @@ def thread_of(
             thread.comments.append((comment, text))
         above = [*above[: comment["depth"]], *[None] * (comment["depth"] - len(above)), comment]
         cursor = edge["cursor"]
-    thread.next = cursor if connection["pageInfo"]["hasNextPage"] else ""
+    thread.next = cursor if has_next else ""
     return thread
 
 
@@ -64,26 +85,26 @@ def drawn(
     article: Mapping[str, Any],
     edge: Mapping[str, Any],
     text: RenderedText,
-    parent: Comment | None,
+    place: RowPlace,
     now: datetime,
 ) -> tuple[str, int]:
     """
     The row of a comment, and one for its answers that are too deep, as HTML and its number of bytes. It is kept as long
     as it says the same.
     """
-    comment, hidden = edge["node"], edge["hiddenReplyCount"]
+    comment, hidden, parent = edge["node"], edge["hiddenReplyCount"], place.parent
     edited = comment["editedAt"] and age(words, comment["editedAt"], now)
     key = (
         *(words, article["id"], article["poster"]["username"], article["isCommentingOpen"], hidden, text.digest),
-        *(comment["id"], comment["depth"], comment["state"], comment["votes"], comment["content"] is None),
+        *(comment["id"], place.depth, place.is_current, comment["state"], comment["votes"], comment["content"] is None),
         *(username_of(comment), (comment["removal"] or {}).get("reason"), age(words, comment["postedAt"], now), edited),
         *((parent["id"], username_of(parent), parent["state"]) if parent else ()),
     )
     known: tuple[str, int] | None = ROWS.get(key)
     if known is not None:
         return known
-    level = min(comment["depth"], DEEPEST)
-    html: Markup = macro(words, "thread.html", "comment")(article, comment, text, level, parent, now)
+    level = min(place.depth, DEEPEST)
+    html: Markup = macro(words, "thread.html", "comment")(article, comment, text, level, place, now)
     if hidden:
         html += macro(words, "thread.html", "hidden")(article, comment, hidden, min(level + 1, DEEPEST))
     row = str(html), len(html.encode())

@@ -745,7 +745,6 @@ log-empty = Die Moderation hat hier noch nichts getan.
 log-only-about = Nur, was { $subject } betrifft. <all>Das ganze Protokoll</all>
 log-only-in = Nur, was in <group/> geschehen ist. <all>Das ganze Protokoll</all>
 log-only-about-in = Nur, was { $subject } betrifft und in <group/> geschehen ist. <all>Das ganze Protokoll</all>
-all-of-log = Das ganze Protokoll
 operator = Betreiber
 on-title = zu <link/>
 

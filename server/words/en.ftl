@@ -746,7 +746,6 @@ log-empty = Moderators have done nothing here yet.
 log-only-about = Only what is about { $subject }. <all>All of the log</all>
 log-only-in = Only what was done in <group/>. <all>All of the log</all>
 log-only-about-in = Only what is about { $subject } what was done in <group/>. <all>All of the log</all>
-all-of-log = All of the log
 operator = operator
 on-title = on <link/>
 

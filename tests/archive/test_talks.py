@@ -3,12 +3,13 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
-from archive import leaving
+from archive import departures, leaving, steps
 from archive.maintenance import records_of, records_since
 from server.cli.move import move
 from server.settings import Settings
@@ -16,12 +17,14 @@ from store import leaving as store_leaving
 from store.keys import pseudonym
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
+from store.records import article_number
 from store.store import Store
 from tests.archive.talks import NODES, REVERT, Question, Talk, findings
 from tests.archive.worlds import ERRORS, PEOPLE, POLICY, WINDOW, Pair, World
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.examples import examples
 from tests.programs import missing
+from tests.store.held import holding
 
 pytestmark = [pytest.mark.one_server]
 REACHED = Counter[str]()  # in all histories
@@ -201,3 +204,54 @@ async def test_users_who_leave_take_their_comments_along(pair: Pair) -> None:  #
     assert len(own) > 3
     assert all(node is None or (node["state"], node["poster"]) == ("DELETED", None) for node in nodes)
     assert not await findings(world)
+
+
+async def hold_an_edit(talk: Talk, id: str) -> dict[str, Any]:
+    """The poster changes a comment, and the site holds the new text."""
+    with ExitStack() as held:
+        for world in talk.pair.worlds:
+            held.enter_context(holding(world.store))
+        return await talk.write("editComment", await talk.poster_of(id), commentId=id, content="another text")
+
+
+WRITES: dict[str, Callable[[Talk, str], Awaitable[dict[str, Any]]]] = {
+    "comment": lambda talk, id: talk.write("comment", articleId=talk.article_of[id], parentId=id, content="wait"),
+    "editComment": lambda talk, id: talk.write("editComment", "alice", commentId=id, content="another text"),
+    "deleteComment": lambda talk, id: talk.write("deleteComment", "alice", commentId=id),
+    "removeContent": lambda talk, id: talk.write("removeContent", "alice", subjectId=id, reason="off topic"),
+    "lockArticle": lambda talk, id: talk.write("lockArticle", "alice", articleId=talk.article_of[id], reason="enough"),
+    "hold an edit": hold_an_edit,
+    "flag": lambda talk, id: talk.write("flag", "carol", subjectId=id, reason="SPAM"),
+}
+
+
+@on_both
+@pytest.mark.parametrize("moment", ["before its comments are read", "before it is removed"])
+@pytest.mark.parametrize("what", WRITES)
+async def test_what_is_written_while_a_conversation_leaves_keeps_it(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, what: str, moment: str
+) -> None:  # D5
+    talk = await grown(pair, 4)
+    poster = "alice" if what in ("editComment", "deleteComment") else "Bob"
+    id = [each for each in talk.ids if await talk.poster_of(each) == poster][-1]
+    number, written = article_number(talk.article_of[id]), []
+    module, name = (departures, "of") if moment == "before its comments are read" else (steps, "remove")
+    go_on = getattr(module, name)
+
+    async def write_before(*arguments: Any) -> Any:
+        found = arguments[2] if module is departures else arguments[2][0]
+        if found.article.number == number and not written:
+            written.append(await WRITES[what](talk, id))
+        return await go_on(*arguments)
+
+    monkeypatch.setattr(module, name, write_before)
+    await pair.run_mover(0, 1_000)
+
+    assert [payload["userErrors"] for payload in written] == [[]]
+    assert number in await pair.archiving.numbers()
+    assert pair.reached["moved"] > 0
+    for question in talk.questions():
+        assert await talk.answer(pair.archiving, question) == await talk.answer(pair.complete, question), question
+    assert pair.archiving.database
+    await mirrored(pair.archiving.store, pair.archiving.database)
+    assert not await findings(pair.archiving)

@@ -23,6 +23,7 @@ PLACE = """() => ({
 })"""
 DRAWN = [  # pages, but for the front page: that is not replaced, the script waits for its data
     "article",
+    "branch",
     "top of the day",
     "good",
     "groups",
@@ -34,6 +35,8 @@ DRAWN = [  # pages, but for the front page: that is not replaced, the script wai
     "comments",
     "comments of a group",
     "search",
+    "log",
+    "log of a group",
 ]
 SHIFTS = """() => {
   window.shifts = 0;

@@ -110,7 +110,8 @@ function LoadedArticle({ article, order, isRest, onEnd }: LoadedArticleProps) {
   );
 }
 
-function FirstComments({ path, order }: { path: string; order: CommentOrder }) {
+/** The way back to the first comments from a page of later ones. */
+export function FirstComments({ path, order }: { path: string; order: CommentOrder }) {
   return (
     <p className="details">
       <Link href={withQuery(path, { order: order === "BEST" ? null : order })} rel="prev">

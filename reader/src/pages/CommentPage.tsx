@@ -10,7 +10,7 @@ import { usePageQuery } from "../frame";
 import { graphql, readFragment } from "../gql";
 import type { CommentOrder, CommentPageQuery } from "../gql/graphql";
 import { PAGE_SIZE } from "../useThread";
-import { isNumber, useLast } from "./ArticlePage";
+import { FirstComments, isNumber, useLast } from "./ArticlePage";
 import { NotFound } from "./NotFound";
 import { t } from "../words";
 
@@ -18,7 +18,7 @@ import { t } from "../words";
 const NEAREST = 4;
 
 const COMMENT_PAGE = graphql(`
-  query CommentPage($id: ID!, $articleId: ID!, $order: CommentOrder!, $first: Int!) {
+  query CommentPage($id: ID!, $articleId: ID!, $order: CommentOrder!, $first: Int!, $after: String) {
     ...Frame
     comment(id: $id) {
       id
@@ -35,7 +35,7 @@ const COMMENT_PAGE = graphql(`
         id
         commentCount
         ...ArticleView
-        thread(under: $id, order: $order, first: $first) {
+        thread(under: $id, order: $order, first: $first, after: $after) {
           ...ThreadPlaces
         }
       }
@@ -49,24 +49,32 @@ const COMMENT_PAGE = graphql(`
   }
 `);
 
-/** A comment, what it answers, and what answers it. */
+/** A comment, what it answers, and what answers it, from the first answer or from that after a cursor. */
 export default function CommentPage() {
   const { number = "", article = "" } = useParams();
-  const order = commentOrderOf(useSearch());
+  const search = useSearch();
+  const [order, after] = [commentOrderOf(search), new URLSearchParams(search).get("after")];
   const id = `comment:${number}`;
   if (!isNumber(number) || !isNumber(article)) return <NotFound />;
-  return <Branch key={`${id} ${order}`} id={id} articleId={`article:${article}`} order={order} />;
+  return <Branch key={`${id} ${search}`} articleId={`article:${article}`} {...{ id, order, after }} />;
 }
 
-function Branch({ id, articleId, order }: { id: string; articleId: string; order: CommentOrder }) {
-  const variables = { id, articleId, order, first: PAGE_SIZE };
+interface BranchProps {
+  id: string;
+  articleId: string;
+  order: CommentOrder;
+  after: string | null;
+}
+
+function Branch({ id, articleId, order, after }: BranchProps) {
+  const variables = { id, articleId, order, first: PAGE_SIZE, after };
   const [{ data, error }, refetch] = usePageQuery(COMMENT_PAGE, variables);
   const renew = useRenewal(COMMENT_PAGE, variables);
   const last = useLast(data?.comment);
   const again = () => refetch({ requestPolicy: "network-only" });
   if (data && !data.comment) return <Gone logs={[data.log, data.articleLog]} otherwise={<NotFound />} />;
   if (last && last.article.id !== articleId) return <Redirect to={commentPath(last.article.id, id)} replace />;
-  if (last) return <LoadedBranch comment={last} order={order} onEnd={() => void renew()} />;
+  if (last) return <LoadedBranch comment={last} order={order} isRest={after !== null} onEnd={() => void renew()} />;
   if (!error) return <Loading />;
   return (
     <Page title={t("comment")}>
@@ -78,10 +86,12 @@ function Branch({ id, articleId, order }: { id: string; articleId: string; order
 interface LoadedBranchProps {
   comment: NonNullable<CommentPageQuery["comment"]>;
   order: CommentOrder;
+  /** Whether answers before these are left out. */
+  isRest: boolean;
   onEnd: () => void;
 }
 
-function LoadedBranch({ comment, order, onEnd }: LoadedBranchProps) {
+function LoadedBranch({ comment, order, isRest, onEnd }: LoadedBranchProps) {
   const { article, ancestors } = comment;
   const view = readFragment(ARTICLE_VIEW, article);
   const [isWhole, setWhole] = useState(false);
@@ -104,6 +114,7 @@ function LoadedBranch({ comment, order, onEnd }: LoadedBranchProps) {
           </Link>
         </p>
         <CommentOrders path={commentPath(article.id, comment.id)} current={order} />
+        {isRest && <FirstComments path={commentPath(article.id, comment.id)} order={order} />}
         {hidden > 0 && (
           <button type="button" className="above" onClick={() => setWhole(true)}>
             {t("comments-above", { count: hidden })}

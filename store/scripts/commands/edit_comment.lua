@@ -22,6 +22,7 @@ comment.groups = home.groups
 local held_by, mentioned = string.match(ARGV[10], "^hold (.+)$"), {unpack(ARGV, 12)}
 if held_by and comment.state ~= "pending" then
   hold_edit(comment, "comment", held_by, {"content", ARGV[9]}, "", ARGV[11], mentioned)
+  note_written(comment.article)
   return {"held", comment_hash(comment.number), "", {}, ""}
 end
 if held_by then redis.call("HSET", comment.hash, "held_by", held_by) end

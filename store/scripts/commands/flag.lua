@@ -43,6 +43,7 @@ local flag = not withdrawn and {
   counts = hide_at > 0,
 } or nil
 set_flag(number, name, flag)
+if type == "comment" then note_written(subject.article) end
 local id
 if withdrawn then
   id = append_log("unflagged", flagger, type .. ":" .. number)

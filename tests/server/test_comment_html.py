@@ -1,0 +1,101 @@
+"""The page of a comment as HTML."""
+
+import re
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from server.reader.comment_page import NEAREST
+from store.articles import Draft
+from tests.server.pages import canonical, read
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+async def number(store, alice):
+    return (await store.articles.post(alice, Draft("A title", "", "Words"))).article.number
+
+
+@pytest.fixture
+def comment(store, number, clock):
+    async def post(poster, text, parent=None):
+        clock.advance(1)
+        return (await store.comments.post(number, parent, poster, text)).comment.number
+
+    return post
+
+
+def shown(page):
+    return [
+        (row["data-level"], row.select_one(".markdown").text.strip())
+        for row in page.select("#root .comment:not(.more)")
+    ]
+
+
+def test_as_many_comments_above_as_the_script_shows():
+    source = (ROOT / "reader/src/pages/CommentPage.tsx").read_text(encoding="utf-8")
+
+    assert re.search(r"const NEAREST = (\d+);", source)[1] == str(NEAREST)
+
+
+async def test_comment_has_what_it_answers_and_what_answers_it(http, number, comment, alice, bob):
+    above = await comment(alice, "above")
+    own = await comment(bob, "own", above)
+    await comment(alice, "below", own)
+    await comment(alice, "beside", above)
+
+    page = await read(http, f"/article/{number}/comment/{own}")
+
+    assert shown(page) == [("0", "above"), ("1", "own"), ("2", "below")]
+    (current,) = page.select("#root [aria-current=true]")
+    assert current["id"] == f"comment-{own}"
+    assert page.select_one(f"#comment-{own} .parent")["href"] == f"article/{number}/comment/{above}"
+    assert page.select_one("#root .comments > .details").text == "All 4 comments"
+    assert [link["href"] for link in page.select("#root .comments > nav a")][1] == (
+        f"article/{number}/comment/{own}?order=VOTES"
+    )
+    assert all(button.has_attr("disabled") for button in page.select("#root button"))
+
+
+async def test_deep_comment_begins_with_the_nearest_above(http, number, comment, alice):
+    numbers = [await comment(alice, "top")]
+    for depth in range(1, NEAREST + 3):
+        numbers.append(await comment(alice, f"depth {depth}", numbers[-1]))
+
+    page = await read(http, f"/article/{number}/comment/{numbers[-1]}")
+
+    assert shown(page) == [(str(level), f"depth {level + 2}") for level in range(NEAREST + 1)]
+    assert page.select_one("#root .above").text == "2 comments above"
+    assert page.select_one("#root .parent")["href"].endswith(f"/comment/{numbers[2]}")
+
+
+async def test_long_comments_above_leave_space_for_the_comment(http, number, comment, alice):
+    numbers = [
+        await comment(alice, "*a* " * 2_400)
+    ]  # 9,600 characters, and more than three times as many bytes of HTML
+    for _ in range(NEAREST):
+        numbers.append(await comment(alice, "*a* " * 2_400, numbers[-1]))
+
+    response = await http.get(f"/article/{number}/comment/{numbers[-1]}")
+
+    *above, own = BeautifulSoup(response.text, "html.parser").select("#root .comment .markdown")
+    assert len(own.select("em")) == 2_400
+    assert [len(each.text) <= 200 for each in above] == [True] * NEAREST
+    assert len(response.content) < 200_000
+
+
+async def test_answers_have_pages(http, number, comment, alice):
+    own = await comment(alice, "own")
+    for turn in range(101):
+        await comment(alice, f"answer {turn}", own)
+
+    first = await read(http, f"/article/{number}/comment/{own}?order=OLDEST")
+    link = first.select_one("#root .more a[rel=next]")
+    second = await read(http, f"/{link['href']}")
+
+    assert len(shown(first)) == 101 and link.parent["data-level"] == "1"
+    assert shown(second) == [("0", "own"), ("1", "answer 100")]
+    assert second.select_one("#root a[rel=prev]")["href"] == f"article/{number}/comment/{own}?order=OLDEST"
+    assert canonical(second) == [f"article/{number}/comment/{own}"]
