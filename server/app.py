@@ -394,7 +394,9 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
             database, store.site, HotLimits(settings.hot_articles, settings.hot_articles_per_user, settings.hot_days)
         ),
         sending(store.site, database if settings.webhooks == "on" else None, app.state.observer.metrics.webhook_tried),
-        sending_mails(settings, store, database, app.state.observer.metrics.mail_tried),
+        sending_mails(
+            settings, store, database, app.state.languages.named(None), app.state.observer.metrics.mail_tried
+        ),
     ):
         app.state.contexts.use(store, Live(store, received, settings.rate_ranking_places, database), database)
         collect_garbage_less_often()

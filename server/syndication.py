@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
+from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from server import documents, markdown_html
+from server.words.words import Words
 from store.links import web_address
 from store.records import DELETED
 
@@ -83,6 +85,7 @@ class WebFeed:
     page: str
     url: str
     entries: list[FeedEntry]
+    words: Words
 
     @property
     def updated_at(self) -> datetime:
@@ -93,7 +96,11 @@ class WebFeed:
 
     def html_of(self, entry: FeedEntry) -> str:
         """The text, and for an article with a link a link to its comments: few readers show where these are."""
-        comments = f'<p><a href="{self.page_of(entry)}">Comments</a></p>\n' if entry.link else ""
+        comments = (
+            f'<p><a href="{self.page_of(entry)}">{escape(self.words("footer-comments"))}</a></p>\n'
+            if entry.link
+            else ""
+        )
         return entry.html + comments
 
     def tag(self, entry: FeedEntry) -> str:
@@ -218,10 +225,11 @@ async def feed_of(request: Request, listing: FeedSource) -> WebFeed:
     order = "" if listing.order in (NEWEST_FIRST, default_order(request)) else listing.order
     site: str = request.app.state.public_url.of(request.scope)
     query = f"?order={order}" if order else ""
-    kind = "comments" if listing.shows_comments else order.lower()
+    words: Words = request.app.state.languages.named(None)  # the site's: readers of feeds choose none
+    kind = words("feed-comments") if listing.shows_comments else order and words(f"order-{order.lower()}")
     title = " · ".join(part for part in (listing.name, kind, request.app.state.site_name) if part)
     url = f"{site}{feed_path(request, listing)}{query}"
-    return WebFeed(site, title, f"{site}/{listing.page}{query}", url, await entries(listing))
+    return WebFeed(site, title, f"{site}/{listing.page}{query}", url, await entries(listing), words)
 
 
 def feed_path(request: Request, listing: FeedSource) -> str:

@@ -16,6 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from database.database import Database
 from resolvers.context import Context
 from schema.schema import SCHEMA
+from server.reader.moderation_texts import FIELDS, sentence_of
+from server.words.words import Words
 from store import inboxes, keys, mailboxes, one_time_tokens, standing_bans
 from store.mailboxes import MailFrequency, UserMailbox
 from store.mails import WaitingMail
@@ -25,22 +27,10 @@ from store.store import Store
 MOST_SHOWN = 20  # notifications in a mail
 MOST_ACCOUNTS = 20  # of an address, in a mail
 EXCERPT = 500  # characters of a text
-DONE = {  # by the kinds of actions of moderators
-    "REMOVE": "removed",
-    "APPROVE": "approved",
-    "LOCK": "locked",
-    "BAN": "banned",
-    "ANNUL_VOTES": "annulled the votes of",
-    "GRANT_ROLE": "gave a role to",
-    "REVOKE_ROLE": "took a role from",
-    "REVERT": "took back a decision about",
-    "PURGE": "deleted for good",
-}
-OWN = {"article": "your article", "comment": "your comment", "user": "you"}
-SUBJECTS = """query($ids: [ID!]!) { nodes(ids: $ids) {
-  ... on Comment { id content commenter: poster { username } article { id title } }
-  ... on Article { id title content poster { username } }
-  ... on ModerationAction { id kind reason subjectId } } }"""
+SUBJECTS = f"""query($ids: [ID!]!) {{ nodes(ids: $ids) {{
+  ... on Comment {{ id content commenter: poster {{ username }} article {{ id title }} }}
+  ... on Article {{ id title content poster {{ username }} }}
+  ... on ModerationAction {{ id reason {FIELDS} }} }} }}"""
 POLICY = SMTP.clone(cte_type="7bit")  # not all servers take 8 bits
 TEMPLATES = FileSystemLoader(Path(__file__).with_name("templates"))
 PLAIN = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -74,12 +64,22 @@ class Recipient:
 
 
 class Letters:
-    """`url` is the public address of the site: no request says where the links of a mail lead."""
+    """
+    `url` is the public address of the site: no request says where the links of a mail lead. `words` are the texts of
+    its language: nobody says in which one they want mails.
+    """
 
     def __init__(
-        self, store: Store, database: Database | None, url: str, sender: tuple[str, str], site_name: str
+        self,
+        store: Store,
+        database: Database | None,
+        url: str,
+        sender: tuple[str, str],
+        site_name: str,
+        words: Words,
     ) -> None:
         self._store, self._database, self._url, self._sender, self._site_name = store, database, url, sender, site_name
+        self._words = words
 
     async def prepare(self, waiting: WaitingMail) -> Letter | None:
         """What a waiting mail says as of now; None if it has nothing to say any more, or nobody may get it."""
@@ -103,8 +103,8 @@ class Letters:
         tokens = {}
         for name, (purpose, detail) in letter.tokens.items():
             tokens[name] = (await one_time_tokens.issue(self._store.site, name, purpose, detail)).text
-        values = {"url": self._url, "site": self._site_name, "tokens": tokens, "unsubscribing": letter.unsubscribing}
-        values |= letter.values
+        values: dict[str, Any] = {"t": self._words, "url": self._url, "site": self._site_name, "tokens": tokens}
+        values |= {"unsubscribing": letter.unsubscribing, **letter.values}
         message = EmailMessage(POLICY)
         name, address = self._sender
         message["From"] = Address(name, addr_spec=address)
@@ -142,7 +142,7 @@ class Letters:
             pending,
             [recipient.name],
             "confirm",
-            f"Confirm your address for {self._site_name}",
+            self._words("mail-confirm-subject", site=self._site_name),
             {"username": recipient.name},
             tokens={recipient.name: (Purpose.CONFIRM, pending)},
         )
@@ -151,15 +151,15 @@ class Letters:
         to, name = recipient.mailbox.usable, recipient.name
         if to is None:
             return None
-        subject = f"Confirm that it is you at {self._site_name}"
+        subject = self._words("mail-identity-subject", site=self._site_name)
         return Letter(to, [name], "identity", subject, {"username": name}, tokens={name: (Purpose.IDENTITY, "")})
 
     def _notice(self, recipient: Recipient, waiting: WaitingMail) -> Letter | None:
         to = next(iter(waiting.noted), None)
         if to is None or to == recipient.mailbox.unusable:
             return None
-        about = "is to be changed" if waiting.what == "change" else "was removed"
-        subject = f"Your address at {self._site_name} {about}"
+        about = "mail-change-subject" if waiting.what == "change" else "mail-removal-subject"
+        subject = self._words(about, site=self._site_name)
         return Letter(to, [recipient.name], waiting.what, subject, {"username": recipient.name}, [to])
 
     async def _reset(self, subject: str) -> Letter | None:
@@ -178,7 +178,7 @@ class Letters:
             to,
             [each.name for each in recipients],
             "reset",
-            f"Your password at {self._site_name}" if with_password else f"How you log in at {self._site_name}",
+            self._words("mail-reset-subject" if with_password else "mail-how-subject", site=self._site_name),
             {"names": with_password, "others": [each.name for each in recipients if not each.has_password]},
             tokens={name: (Purpose.RESET, "") for name in with_password},
         )
@@ -198,7 +198,9 @@ class Letters:
             mailbox.usable,
             [recipient.name],
             "replies",
-            shown[0]["said"] if len(ids) == 1 else f"{len(ids)} new notifications at {self._site_name}",
+            shown[0]["said"]
+            if len(ids) == 1
+            else self._words("mail-replies-subject", count=len(ids), site=self._site_name),
             {"username": recipient.name, "shown": shown, "more": more},
             noted,
             unsubscribing=f"{self._url}/unsubscribe/{quote(token)}",
@@ -224,14 +226,17 @@ class Letters:
     def _line(self, node: Mapping[str, Any]) -> dict[str, str] | None:
         kind, _, number = node["id"].partition(":")
         if kind == "action":
-            type = node["subjectId"].partition(":")[0]
-            said = f"A moderator {DONE.get(node['kind'], 'decided about')} {OWN[type]}"
-            return {"said": said, "text": _excerpt(node["reason"]), "url": f"{self._url}/inbox"}
+            return {
+                "said": sentence_of(self._words, node),
+                "text": _excerpt(node["reason"]),
+                "url": f"{self._url}/inbox",
+            }
         if kind == "article":
-            said, page = f"{node['poster']['username']} mentioned you in “{node['title']}”", f"/article/{number}"
+            name, page = node["poster"]["username"], f"/article/{number}"
+            said = self._words("mail-mentioned", name=name, title=node["title"])
         elif node["commenter"] and node["content"] is not None:
             article = node["article"]
-            said = f"{node['commenter']['username']} wrote to you in “{article['title']}”"
+            said = self._words("mail-wrote", name=node["commenter"]["username"], title=article["title"])
             page = f"/{article['id'].replace(':', '/')}/comment/{number}"
         else:  # deleted or hidden
             return None

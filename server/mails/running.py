@@ -11,6 +11,7 @@ from server import setting_checks
 from server.mails.sender import MailRates, MailSender
 from server.mails.smtp import MailConnection, Unavailable
 from server.settings import Settings
+from server.words.words import Words
 from store import mails
 from store.background import running
 from store.errors import StoreError, StoreUnavailable
@@ -60,24 +61,24 @@ class Mails:
 
 @asynccontextmanager
 async def sending_mails(
-    settings: Settings, store: Store, database: Database | None, on_result: Callable[[str], None]
+    settings: Settings, store: Store, database: Database | None, words: Words, on_result: Callable[[str], None]
 ) -> AsyncIterator[None]:
     """Send mails in the background, as long as the context is open, if there is a mail server."""
     if settings.smtp_url is None:
         yield
         return
-    async with running(_send(Mails(store.site, _sender(settings, store, database, on_result)))):
+    async with running(_send(Mails(store.site, _sender(settings, store, database, words, on_result)))):
         yield
 
 
 def _sender(
-    settings: Settings, store: Store, database: Database | None, on_result: Callable[[str], None]
+    settings: Settings, store: Store, database: Database | None, words: Words, on_result: Callable[[str], None]
 ) -> MailSender:
     from server.mails.letters import Letters  # slow, as are templates and the e-mail package
 
     assert settings.smtp_url and settings.mail_from and settings.public_url, "the settings have been checked"
     sender = setting_checks.sender(settings.mail_from)
-    letters = Letters(store, database, settings.public_url, sender, settings.site_name)
+    letters = Letters(store, database, settings.public_url, sender, settings.site_name, words)
     rates = MailRates(settings.rate_mails, settings.rate_mails_a_day, settings.mails_a_day)
     limits = rates if settings.rate_limits == "on" else None
     return MailSender(store.site, letters, MailConnection(settings.smtp_url, sender[1]), limits, on_result)

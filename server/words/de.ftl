@@ -946,6 +946,47 @@ mails-ended = Es kommen keine Mails über Antworten mehr. Die Einstellungen scha
 mails-wrong-link = Dieser Link ist nicht gültig. Vielleicht wurde er abgeschnitten, oder es gibt das Konto nicht mehr.
 mails-not-now = Das geht gerade nicht: bitte in einer Minute noch einmal versuchen.
 
+## Mails, in der Sprache der Website
+mail-confirm-subject = Adresse für { $site } bestätigen
+mail-confirm = Diese Adresse wurde für das Konto { $name } bei { $site } angegeben.
+mail-confirm-do = Die Adresse bestätigen
+mail-confirm-rest = Der Link gilt einen Tag, und ein Knopf dort bestätigt die Adresse. Wer dieses Konto nicht hat, braucht nichts zu tun.
+mail-identity-subject = Bestätigung für das Konto bei { $site }
+mail-identity = Jemand ist als { $name } bei { $site } angemeldet und will das Konto löschen oder seine Adresse ändern.
+mail-identity-do = In den Einstellungen weitermachen
+mail-identity-rest = Der Link gilt einmal und eine Stunde lang. War das jemand anderes, ist nichts zu tun: Nichts hat sich geändert. In den Einstellungen steht, wo das Konto angemeldet ist.
+mail-change-subject = Die Adresse bei { $site } soll sich ändern
+mail-change = Für das Konto { $name } bei { $site } wurde eine andere Adresse angegeben. Bis sie bestätigt ist, bleibt diese.
+mail-not-you = War das jemand anderes:
+mail-change-password = Passwort ändern
+mail-new-password = Neues Passwort anfordern
+mail-removal-subject = Die Adresse bei { $site } wurde entfernt
+mail-removal = Diese Adresse wurde aus dem Konto { $name } bei { $site } entfernt. Mit ihr lässt sich kein neues Passwort mehr anfordern.
+mail-reset-subject = Das Passwort bei { $site }
+mail-how-subject = Die Anmeldung bei { $site }
+mail-reset = Jemand hat bei { $site } ein neues Passwort angefordert.
+mail-reset-do = Neues Passwort für { $name } wählen
+mail-reset-rest =
+    { $count ->
+        [one] Dieser Link gilt
+       *[other] Diese Links gelten
+    } einmal und eine Stunde lang.
+mail-no-password = { $name } hat kein Passwort: Anmelden wie bisher
+mail-nothing-changed = War das jemand anderes, ist nichts zu tun: Nichts hat sich geändert.
+mail-replies-subject =
+    { $count ->
+        [one] { $count } neue Nachricht
+       *[other] { $count } neue Nachrichten
+    } bei { $site }
+mail-mentioned = Erwähnt von { $name } in „{ $title }“
+mail-wrote = Antwort von { $name } in „{ $title }“
+mail-more = Und { $count } weitere
+mail-why = Diese Mail geht an { $name }.
+mail-end = Keine solchen Mails mehr
+
+## Feeds, in der Sprache der Website
+feed-comments = Kommentare
+
 ## Why the server refuses something. In English it says so itself
 refused = Das ist nicht möglich
 request-failed = Die Anfrage ist fehlgeschlagen

@@ -947,6 +947,47 @@ mails-ended = You get no more mails about replies. The settings have them again.
 mails-wrong-link = This link is not valid. Perhaps it was cut off, or the account is gone.
 mails-not-now = This cannot be done now: try again in a minute.
 
+## Mails, in the language of the site
+mail-confirm-subject = Confirm your address for { $site }
+mail-confirm = This address was given for the account { $name } at { $site }.
+mail-confirm-do = Confirm the address
+mail-confirm-rest = The link is good for a day, and a button there confirms it. If this is not your account, do nothing.
+mail-identity-subject = Confirm that it is you at { $site }
+mail-identity = Somebody who is logged in as { $name } at { $site } wants to delete the account, or to change its address.
+mail-identity-do = Go on in the settings
+mail-identity-rest = The link is good once, and for an hour. If that was not you, do nothing: nothing has changed. In the settings you see where you are logged in.
+mail-change-subject = Your address at { $site } is to be changed
+mail-change = Another address was given for the account { $name } at { $site }. Until it is confirmed, this one stays.
+mail-not-you = If that was not you:
+mail-change-password = Change your password
+mail-new-password = Ask for a new password
+mail-removal-subject = Your address at { $site } was removed
+mail-removal = This address was removed from the account { $name } at { $site }. No new password can be asked for by it any more.
+mail-reset-subject = Your password at { $site }
+mail-how-subject = How you log in at { $site }
+mail-reset = Somebody asked for a new password at { $site }.
+mail-reset-do = Choose a new password for { $name }
+mail-reset-rest =
+    { $count ->
+        [one] This link is
+       *[other] These links are
+    } good once, and for an hour.
+mail-no-password = { $name } has no password: log in as you did before
+mail-nothing-changed = If that was not you, do nothing: nothing has changed.
+mail-replies-subject =
+    { $count ->
+        [one] { $count } new notification
+       *[other] { $count } new notifications
+    } at { $site }
+mail-mentioned = { $name } mentioned you in “{ $title }”
+mail-wrote = { $name } wrote to you in “{ $title }”
+mail-more = And { $count } more
+mail-why = You get this as { $name }.
+mail-end = Get no such mails any more
+
+## Feeds, in the language of the site
+feed-comments = comments
+
 ## Why the server refuses something. In English it says so itself
 refused = { $message }
 request-failed = { $message }

@@ -17,6 +17,7 @@ from server.mails.letters import Letters
 from server.mails.running import Mails
 from server.mails.sender import MailRates, MailSender
 from server.mails.smtp import MailConnection
+from server.words.languages import languages
 from store.store import Store
 from tests.servers import free_port
 
@@ -124,10 +125,14 @@ class Mailer:
 
 @asynccontextmanager
 async def mailer(
-    store: Store, url: str, rates: MailRates | None = UNLIMITED, database: Database | None = None
+    store: Store,
+    url: str,
+    rates: MailRates | None = UNLIMITED,
+    database: Database | None = None,
+    language: str = "en",
 ) -> AsyncIterator[Mailer]:
     results: list[str] = []
-    letters = Letters(store, database, URL, FROM, "Upvote")
+    letters = Letters(store, database, URL, FROM, "Upvote", languages({}, language).named(None))
     work = Mails(
         store.site, MailSender(store.site, letters, MailConnection(url, FROM[1], TIME_LIMIT), rates, results.append)
     )

@@ -10,7 +10,7 @@ import pytest
 
 from server.mails.sender import MailRates
 from server.mails.smtp import Unavailable
-from store import bans, mailboxes, mails, roles
+from store import article_moderation, bans, mailboxes, mails, roles
 from store.articles import Draft
 from store.errors import BadToken, Invalid
 from store.mailboxes import MailFrequency
@@ -374,3 +374,36 @@ async def test_no_address_in_the_keys_of_resets(store, alice):
     (waiting,) = await mails.due(store.site, 10)
     assert waiting.subject == mailboxes.digest(ADDRESS) and waiting.fields == {}
     assert replace(waiting, due=0).since == 0
+
+
+async def test_mails_are_in_the_language_of_the_site(store, smtp, clock):
+    token = (await store.users.register("Alice", PASSWORD)).token
+    for name in ("bob", "carol"):
+        await store.users.register(name, PASSWORD)
+    async with mailer(store, smtp.url, language="de") as post:
+        await confirm(store, smtp, post, "Alice", ADDRESS)
+        await replies(store, "Alice", MailFrequency.AT_ONCE)
+        comment = await answered(store)
+        clock.advance(2 * MINUTE)
+        await post.turn()
+        (one,) = smtp.taken()
+        await store.comments.post(comment.article, None, "carol", "another")
+        await article_moderation.lock(store.site, roles.OPERATOR, comment.article, None, "Heated")
+        clock.advance(DAY)
+        await post.turn()
+        (several,) = smtp.taken()
+        await store.mailboxes.edit(session(token), "new@example.com", password=PASSWORD)
+        await mails.ask_for_reset(store.site, "alice")
+        await post.turn()
+        rest = smtp.taken()
+
+    assert one.message["Subject"] == "Antwort von bob in „Redis in Action“"
+    assert "Diese Mail geht an Alice." in one.text and "Keine solchen Mails mehr" in one.html
+    assert several.message["Subject"] == "2 neue Nachrichten bei Upvote"
+    assert "Die Moderation hat" in several.text and '<html lang="de" dir="ltr">' in several.html
+    assert {each.message["Subject"] for each in rest} == {
+        "Adresse für Upvote bestätigen",
+        "Die Adresse bei Upvote soll sich ändern",
+        "Das Passwort bei Upvote",
+    }
+    assert [each for each in [one, several, *rest] if " the " in each.text + each.html] == []

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.syndication import EPOCH, FORBIDDEN, LENGTH, FeedEntry, WebFeed, atom, rss
+from server.words.languages import languages
 from store.articles import Draft
 from store.records import Vote
 from tests.examples import examples
@@ -19,6 +20,7 @@ from tests.server import in_process
 FORMATS = ["rss.xml", "atom.xml"]
 VERSIONS = {"rss.xml": "rss20", "atom.xml": "atom10"}
 TYPES = {"rss.xml": "application/rss+xml", "atom.xml": "application/atom+xml"}
+ENGLISH = languages({}, "en").named(None)
 HOSTILE = '</title>]]><script>alert("1")</script> & &amp; <!-- 🦊 שלום'
 URL = "https://example.com/news"
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -101,7 +103,7 @@ async def test_each_order_has_a_feed(http, store, articles, clock, name):
         assert len(feed.entries) == len(group.entries) == 2
     _, feed = await read(http, f"/{name}?order=VOTES")
     assert [entry.title for entry in feed.entries] == ["A link", "A text"]
-    assert (feed.feed.title, feed.feed.link) == ("votes · Votes & Co", f"{URL}/?order=VOTES")
+    assert (feed.feed.title, feed.feed.link) == ("Votes · Votes & Co", f"{URL}/?order=VOTES")
 
 
 async def test_feed_of_a_user_is_newest_first_whatever_the_order(http, articles):
@@ -139,7 +141,7 @@ async def test_rss_has_what_its_specification_requires(http, articles):
 @given(st.text(st.characters()), st.text(st.characters()))
 def test_any_text_is_valid_xml(title, html):
     entry = FeedEntry("article:1", "article/1", title, None, html or "-", EPOCH, EPOCH, "alice", [title])
-    feed = WebFeed(URL, title, URL, URL, [entry])
+    feed = WebFeed(URL, title, URL, URL, [entry], ENGLISH)
 
     written = FORBIDDEN.sub("", title)
     for write, path in ((rss, "channel/item/title"), (atom, f"{ATOM}entry/{ATOM}title")):
@@ -301,3 +303,13 @@ async def test_comments_have_a_feed(http, store, articles, alice, bob, clock, na
     assert (group.feed.title, [each.link for each in group.entries]) == ("ask · comments · Votes & Co", pages[1:])
     assert {"rel": "self", "href": f"{URL}/group/ask/comments/{name}", "type": TYPES[name]} in group.feed.links
     assert (await http.get(f"/group/unknown/comments/{name}")).status_code == 404
+
+
+async def test_titles_are_in_the_language_of_the_site(redis_url, articles):
+    async with serving(redis_url, site_language="de") as http:
+        comments = feedparser.parse((await http.get("/comments/rss.xml")).content)
+        votes = feedparser.parse((await http.get("/atom.xml?order=VOTES")).content)
+
+    assert comments.feed.title.startswith("Kommentare · ")
+    assert votes.feed.title.startswith("Stimmen · ")
+    assert any(">Kommentare</a>" in each.content[0].value for each in votes.entries)
