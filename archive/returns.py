@@ -25,7 +25,7 @@ from store.site import Site
 if TYPE_CHECKING:
     from database.statements import Connection
 
-PATIENCE, PAUSE = 10.0, 0.05  # seconds: how long to wait for other conversations, and between two looks
+PATIENCE, PAUSE = 4.0, 0.05  # seconds: how long to wait for others, less than a request may take; between two looks
 
 Fields = Mapping[str, str]
 

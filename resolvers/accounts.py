@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resolvers.context import Context
-from store import bans, mailboxes, mails
+from store import mailboxes, mails, standing_bans
 from store.errors import Invalid, NotOffered, Unauthenticated
 from store.mailboxes import KEPT, Email, MailFrequency, UserMailbox
 from store.sessions import ListedSession
@@ -132,7 +132,7 @@ async def request_confirmation(context: Context) -> None:
     login = await context.login()
     if login is None:
         raise Unauthenticated
-    bans.refuse_banned(login.bans, store.site.clock())
+    standing_bans.refuse_banned(login.bans, store.site.clock())
     viewer = [OwnAccount(login.username)]
     (mailbox,), (has_one,) = await asyncio.gather(_mailboxes(viewer, context), has_password(viewer, context))
     if has_one:

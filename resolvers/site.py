@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from resolvers.context import Context
-from store import bans, invitations, roles
+from store import invitations, roles, standing_bans
 from store.errors import NotAModerator
 from store.invitations import NewInvitation
 from store.offers import Offers
@@ -22,7 +22,7 @@ async def invite(context: Context) -> NewInvitation:
     context.store.users.offers.require_invitations()
     site = context.store.site
     authority = await roles.read_authority(site, context.actor())
-    bans.refuse_banned(authority.bans, site.clock())
+    standing_bans.refuse_banned(authority.bans, site.clock())
     if not roles.is_admin(authority.grants):
         raise NotAModerator("only admins invite people")
     return await context.write(invitations.create(site))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from resolvers.arguments import BadInput, PageArguments, paginated
 from resolvers.context import Context
 from resolvers.pagination import Connection, article_connections, user_connections
-from store import bans, blocked, feeds, listings, records, validation
+from store import blocked, feeds, listings, records, standing_bans, validation
 from store.errors import Forbidden, Invalid
 from store.follows import Follow
 from store.records import Article, Profile, User
@@ -34,14 +34,14 @@ async def avatar_url(users: Sequence[User], context: Context) -> list[str | None
 
 
 async def is_banned(users: Sequence[User], context: Context) -> list[bool]:
-    return [bans.of_site(profile.bans, context.now) is not None for profile in await _profiles(users, context)]
+    return [standing_bans.of_site(profile.bans, context.now) is not None for profile in await _profiles(users, context)]
 
 
 async def banned_until(users: Sequence[User], context: Context) -> list[int | None]:
     """Of the viewer, and of all for moderators. None for good, and for others."""
     viewer = await context.viewer()
     (known,) = await context.reads.profiles([viewer]) if viewer else [None]
-    found = [bans.of_site(profile.bans, context.now) for profile in await _profiles(users, context)]
+    found = [standing_bans.of_site(profile.bans, context.now) for profile in await _profiles(users, context)]
     return [
         each.until if each and known and (known.roles or user.username == known.username) else None
         for user, each in zip(users, found, strict=True)

@@ -1,5 +1,6 @@
 """Refusals in the schema: they are data in `userErrors`, not `errors` of the response."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import strawberry
@@ -46,7 +47,7 @@ class UserError:
     params: list[ChangedField] = strawberry.field(
         default_factory=list,
         description="The numbers of the rule, and what they were compared with, so that a page can say it in its own "
-        "words; none without a rule.",
+        "words; `until` and `group` of a ban.",
     )
 
 
@@ -87,11 +88,16 @@ def user_error(refusal: errors.Refusal) -> UserError:
         case errors.Banned():
             place = f"group:{refusal.group}" if refusal.group else "site"
             banned = Banned(code=code, message=message, field=field, id=strawberry.ID(f"ban:{place}"))
+            banned.params = _params(refusal.params)
             banned.until = DateTime(refusal.until) if refusal.until else None
             banned.group = records.group(refusal.group) if refusal.group else None  # type: ignore[assignment]  # a record
             return banned
         case errors.RuleBroken():
-            params = [ChangedField(name=name, value=str(value)) for name, value in refusal.params.items()]
+            params = _params(refusal.params)
             return Refusal(code=code, message=message, field=field, rule=refusal.rule, params=params)
         case _:
             return Refusal(code=code, message=message, field=field)
+
+
+def _params(params: Mapping[str, int | str]) -> list[ChangedField]:
+    return [ChangedField(name=name, value=str(value)) for name, value in params.items()]

@@ -117,7 +117,11 @@ def _refuse(status: str, kind: str, number: int, group: str, reverts: int | None
         case "missing":
             raise NotFound(f"there is no article:{number}", FIELDS.get(kind, "subjectId"))
         case "refused":
-            raise NotAModerator(f"only others who moderate the place of article:{number} may do this")
+            place = f"the group {group}" if group else "its place" if reverts else "the site, or all of its groups"
+            raise NotAModerator(
+                f"only others who moderate {place}, and have a higher role there than its poster,"
+                f" may act on article:{number}"
+            )
         case "reverted":
             raise AlreadyReverted(reverts or 0)
         case "elsewhere":

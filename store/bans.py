@@ -3,17 +3,15 @@ Bans from the site or from a group, until a time or for good. They are what the 
 in the user's hash and sessions, so that each script knows of them. The end of a ban needs no job: times are compared.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 from store import keys, moderation, roles, validation
-from store.errors import Banned, Invalid, NotAModerator
+from store.errors import Invalid, NotAModerator
 from store.kinds import Kind
 from store.moderation import Moderated
 from store.moderation_records import ModerationAction
 from store.roles import Moderator
 from store.scripts.registry import Script
 from store.site import Site
+from store.standing_bans import FOR_GOOD
 from store.validation import Faults
 
 BAN = Script("ban")
@@ -34,16 +32,6 @@ lifted = Kind(
     lifetime="an hour",
     written_by="revert",
 )
-
-FOR_GOOD = 0
-SITE = "site"
-
-
-class Ban(NamedTuple):
-    """A ban from a group, or without one from the site. `until` is in unix milliseconds, None for good."""
-
-    group: str | None
-    until: int | None
 
 
 async def ban(
@@ -100,29 +88,6 @@ async def revert(
     username = action.subject_id.removeprefix("user:")
     _, texts = _checked(site, None, None, reason, note)
     return await _run(site, actor, username, action.group or "", FOR_GOOD, texts, action.number, with_votes=keeps_votes)
-
-
-def standing(words: str, now: int) -> Iterator[Ban]:
-    """The bans in the words of a user or a session that are not over at an instant (unix milliseconds)."""
-    for word in words.split():
-        place, _, ends = word.rpartition("=")
-        until = int(ends)
-        if until == FOR_GOOD or now < until:
-            yield Ban(None if place == SITE else place.partition(":")[2], until or None)
-
-
-def of_site(words: str, now: int) -> Ban | None:
-    """The ban from the site in the words of a user or a session; None if there is none, or it is over."""
-    return next((each for each in standing(words, now) if each.group is None), None)
-
-
-def refuse_banned(words: str, now: int) -> None:
-    """
-    Raises:
-        Banned: these words of a user or a session have a ban from the site that is not over.
-    """
-    if found := of_site(words, now):
-        raise Banned(found.until, None)
 
 
 async def _run(

@@ -130,7 +130,11 @@ def _refuse(status: str, kind: str, number: int, group: str = "", reverts: int |
         case "missing":
             raise NotFound(f"there is no comment:{number}", "actionId" if kind == "revert" else "subjectId")
         case "refused":
-            raise NotAModerator(f"only others who moderate the place of comment:{number} may do this")
+            place = f"the group {group}" if group else "the site, or a group of its article"
+            raise NotAModerator(
+                f"only others who moderate {place}, and have a higher role there than its poster,"
+                f" may act on comment:{number}"
+            )
         case "reverted":
             raise AlreadyReverted(reverts or 0)
         case "purged":

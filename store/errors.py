@@ -29,10 +29,13 @@ Exceptions of the store.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import NoReturn
 
 from store.client import StoreError as StoreError
 from store.client import StoreUnavailable as StoreUnavailable
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Refusal(Exception):
@@ -122,7 +125,7 @@ class RateLimited(Refusal):
     """`retry_at` is in unix milliseconds."""
 
     def __init__(self, retry_at: int) -> None:
-        super().__init__("too often: try again later")
+        super().__init__(f"too often: try again after {_text_of(retry_at)}")
         self.retry_at = retry_at
 
 
@@ -140,7 +143,8 @@ class Banned(Refusal):
 
     def __init__(self, until: int | None, group: str | None) -> None:
         place = f"the group {group}" if group else "this site"
-        super().__init__(f"you are banned from {place}" + ("" if until else " for good"))
+        self.params = ({"until": _text_of(until)} if until else {}) | ({"group": group} if group else {})
+        super().__init__(f"you are banned from {place} " + (f"until {_text_of(until)}" if until else "for good"))
         self.until = until
         self.group = group
 
@@ -208,3 +212,8 @@ def refuse(status: str, kind: str, number: int) -> NoReturn:
         "mismatch": IdempotencyMismatch(),
     }
     raise refusals[status]
+
+
+def _text_of(milliseconds: int) -> str:
+    """An instant (unix milliseconds) in UTC, as the API writes it."""
+    return f"{(EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec='milliseconds')[:-6]}Z"

@@ -10,7 +10,7 @@ and deleted. So one hash says all, and an upvote costs one command more, or two 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from store import bans, keys
+from store import keys, standing_bans
 from store.client import Command
 from store.ranking.formulas import DAY
 from store.records import UPHELD
@@ -66,7 +66,7 @@ def counts(rule: FlagRules, found: Sequence[str | None], now: int) -> bool:
         and int(karma or 0) + int(comment_karma or 0) >= rule.least_karma
         and len(upvoters.split()) >= rule.least_voters
         and _is_trusted(rule, outcomes.split())
-        and not any(bans.standing(words, now))
+        and not any(standing_bans.standing(words, now))
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
-from store import bans, comments, flaggers, keys, records, removals, validation, verdicts
+from store import comments, flaggers, keys, records, removals, standing_bans, validation, verdicts
 from store.client import Command
 from store.errors import Forbidden, NotFound, refuse
 from store.flaggers import Weight
@@ -216,7 +216,9 @@ async def _banned(site: Site, number: int, weight: Weight) -> str:
         return ""
     words = await site.redis.pipeline([("HGET", keys.user(site.home_of_user(name), name), "bans") for name in names])
     now = site.clock()
-    return " ".join(name for name, each in zip(names, words, strict=True) if any(bans.standing(each or "", now)))
+    return " ".join(
+        name for name, each in zip(names, words, strict=True) if any(standing_bans.standing(each or "", now))
+    )
 
 
 async def _set(

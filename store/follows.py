@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from store import bans, effects, keys, records, validation
+from store import effects, keys, records, standing_bans, validation
 from store.client import Command
 from store.effects import NewEntry
 from store.errors import Invalid, NotFound, SelfFollow, Unauthenticated
@@ -112,7 +112,7 @@ class Follows:
         (banned, left), *replies = await self._site.redis.pipeline([("HMGET", account, "bans", "left"), *commands])
         if left:
             raise Unauthenticated
-        bans.refuse_banned(banned or "", self._site.clock())
+        standing_bans.refuse_banned(banned or "", self._site.clock())
         return follower, replies
 
     async def _set(self, of: Followed, begins: bool, follower: str, followee: str) -> Follow:

@@ -17,7 +17,7 @@ from itertools import count, islice
 from typing import NamedTuple
 
 from caches import memo
-from store import bans, keys, leaving, profiles
+from store import keys, leaving, profiles, standing_bans
 from store.client import Command
 from store.client.connection import encoded
 from store.errors import Invalid, NotFound, TokenRefused
@@ -119,7 +119,7 @@ class IdentifiedUsers:
         reads = [self.read(each) for each in identified]
         replies = await self._site.redis.pipeline([read.command for read in reads])
         logins, now = [read.result(reply) for read, reply in zip(reads, replies, strict=True)], self._site.clock()
-        return [login is not None and bans.of_site(login.bans, now) is None for login in logins]
+        return [login is not None and standing_bans.of_site(login.bans, now) is None for login in logins]
 
     async def user_of(self, claims: Claims) -> str:
         """

@@ -17,7 +17,7 @@ from store import (
     roles,
     validation,
 )
-from store.errors import Invalid, NotAModerator, NotFound
+from store.errors import Invalid, NotFound
 from store.moderation import Moderated
 from store.moderation_records import ModerationAction, ModerationKind
 from store.roles import Authority, Moderator
@@ -69,9 +69,7 @@ async def revert(
         Unauthenticated, Banned: the session has ended, or the actor is banned.
     """
     reason, noted = validation.reason(reason), validation.note(note)
-    authority, action = await gather(roles.read_authority(site, actor), read(site, number))
-    if not authority.grants:
-        raise NotAModerator("only moderators revert actions")
+    authority, action = await gather(roles.read_moderator(site, actor), read(site, number))
     if action is None:
         raise NotFound(f"there is no action:{number}", "actionId")
     if action.kind not in REVERTERS:

@@ -19,6 +19,7 @@ from store.moderation import Moderated
 from store.moderation_records import ModerationAction, ModerationKind, Role, RoleGrant
 from store.scripts.registry import Script
 from store.site import Session, Site, actor_slot, digest_and_name
+from store.standing_bans import refuse_banned
 
 READ_AUTHORITY = Script("read_authority")
 SET_ROLE = Script("set_role")
@@ -66,10 +67,12 @@ async def read_moderator(site: Site, actor: Moderator) -> Authority:
     As `read_authority`, of an actor who has a role somewhere.
 
     Raises:
-        NotAModerator: the actor has none.
+        Banned: the actor is banned from the site.
+        NotAModerator: the actor has no role.
         Unauthenticated: the session has ended.
     """
     authority = await read_authority(site, actor)
+    refuse_banned(authority.bans, site.clock())
     if not authority.grants:
         raise NotAModerator("only moderators may do this")
     return authority

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from store import bans, invitations, keys, leaving, one_time_tokens, profiles, roles, validation, verdicts
+from store import invitations, keys, leaving, one_time_tokens, profiles, roles, standing_bans, validation, verdicts
 from store.client import Command
 from store.errors import BadCredentials, BadToken, Invalid, RateLimited, RuleBroken, StoreUnavailable, UsernameTaken
 from store.kept_answers import new_call
@@ -138,7 +138,7 @@ class Users:
         validation.password(new, "newPassword")
         await refuse_common(new, "newPassword")
         login = await self._site.login(session)
-        bans.refuse_banned(login.bans, self._site.clock())
+        standing_bans.refuse_banned(login.bans, self._site.clock())
         username, known = await self.authenticate(login.username, current, address)
         beginning = CHANGE_PASSWORD.beginning(self._site.home_of_user(username))
         hashed = await self._passwords.hashed(new)

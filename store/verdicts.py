@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NoReturn
 
-from store import bans, breaches
+from store import breaches, standing_bans
 from store.breaches import Account, Breach, Candidate
 from store.errors import RuleBroken, Unauthenticated
 from store.ranking.formulas import DAY
@@ -216,6 +216,6 @@ async def _account(site: Site, actor: Actor, texts: int = 0) -> Account:
     if not name:
         raise Unauthenticated
     roles, words_of_bans, joined, karma, comment_karma, archived, ids = found
-    bans.refuse_banned(words_of_bans, site.clock())
+    standing_bans.refuse_banned(words_of_bans, site.clock())
     karmas = int(karma or 0) + int(comment_karma or 0)
     return Account(name, roles, int(joined or 0), karmas, int(archived or 0), ids)

@@ -8,7 +8,7 @@ test("a refusal is a sentence", () => {
 });
 
 test("a refusal because of the rate says when to try again", () => {
-  const refusal = { code: "RATE_LIMITED", message: "too often: try again later" };
+  const refusal = { code: "RATE_LIMITED", message: "too often: try again after 2026-11-22T14:05:09.000Z" };
   const retryAt = new Date(2026, 10, 22, 14, 5, 9).toISOString();
 
   expect(explainRefusal({ ...refusal, retryAt })).toMatch(/^This was too often\. Try again at 2:05:09.PM\.$/);
@@ -16,11 +16,12 @@ test("a refusal because of the rate says when to try again", () => {
 });
 
 test("a refusal because of a ban says until when", () => {
-  const refusal = { code: "BANNED", message: "you are banned from the group lua" };
+  const refusal = { code: "BANNED", message: "you are banned from the group lua for good" };
   const until = new Date(2026, 10, 30, 14, 5).toISOString();
+  const message = `you are banned from the group lua until ${until}`;
 
-  expect(explainRefusal({ ...refusal, until })).toMatch(
+  expect(explainRefusal({ ...refusal, message, until })).toMatch(
     /^You are banned from the group lua until November 30, 2026 at 2:05.PM\.$/,
   );
-  expect(explainRefusal({ ...refusal, until: null })).toBe("You are banned from the group lua.");
+  expect(explainRefusal({ ...refusal, until: null })).toBe("You are banned from the group lua for good.");
 });

@@ -56,7 +56,12 @@ export function explainRefusal(refusal: Refusal): string {
   if (refusal.code === "RATE_LIMITED") return t("too-often", { when: when(refusal.retryAt) });
   const { code, message, until } = refusal;
   if (code === "BANNED" && until)
-    return sentence(t("refused-banned-until", { message, until: fullTime(Date.parse(until)) }));
+    return sentence(
+      t("refused-banned-until", {
+        message: message.replace(until, fullTime(Date.parse(until))),
+        until: fullTime(Date.parse(until)),
+      }),
+    );
   return sentence(t(textOf(refusal), { message, ...numbersOf(refusal) }));
 }
 

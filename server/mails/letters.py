@@ -18,7 +18,7 @@ from resolvers.context import Context
 from schema.schema import SCHEMA
 from server.reader.moderation_texts import FIELDS, sentence_of
 from server.words.words import Words
-from store import bans, inboxes, keys, mailboxes, one_time_tokens
+from store import inboxes, keys, mailboxes, one_time_tokens, standing_bans
 from store.mailboxes import MailFrequency, UserMailbox
 from store.mails import WaitingMail
 from store.one_time_tokens import Purpose
@@ -130,7 +130,7 @@ class Letters:
                 ("HMGET", keys.user(p, username), "name", "password", "bans"),
             ]
         )
-        if name is None or bans.of_site(words or "", site.clock()):
+        if name is None or standing_bans.of_site(words or "", site.clock()):
             return None
         return Recipient(name, password is not None, mailboxes.parse(fields))
 

@@ -13,13 +13,14 @@ from archive import departures, leaving, steps
 from archive.maintenance import records_of, records_since
 from server.cli.move import move
 from server.settings import Settings
+from store import conversations
 from store import leaving as store_leaving
 from store.keys import pseudonym
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.records import article_number
 from store.store import Store
-from tests.archive.talks import NODES, REVERT, Question, Talk, findings
+from tests.archive.talks import MUTATIONS, NODES, REVERT, Question, Talk, findings
 from tests.archive.worlds import ERRORS, PEOPLE, POLICY, WINDOW, Pair, World
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.examples import examples
@@ -255,3 +256,15 @@ async def test_what_is_written_while_a_conversation_leaves_keeps_it(
     assert pair.archiving.database
     await mirrored(pair.archiving.store, pair.archiving.database)
     assert not await findings(pair.archiving)
+
+
+async def test_a_comment_that_waits_for_other_conversations_is_unavailable(pair: Pair) -> None:  # D5
+    """It says so before the request takes longer than any may: who moves others may have ended."""
+    talk = await grown(pair, 1)
+    await talk.settle()
+    await talk.look()
+    site, number = pair.archiving.store.site, min(talk.gone)
+    given = {"input": {"articleId": f"article:{number}", "content": "late"}}
+    async with conversations.lease(site, site.home_of_article(number)).held():
+        answer = await pair.archiving.ask(MUTATIONS["comment"], "alice", given)
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"], answer

@@ -19,7 +19,7 @@ from tests.store.reading import article, everything, post
 pytestmark = pytest.mark.routed
 
 WHY = """fragment Why on UserError { __typename code message field
-  ... on Banned { id rule params { name } until group { name } } }"""
+  ... on Banned { id rule params { name value } until group { name } } }"""
 BAN = (
     """mutation($user: ID!, $group: String, $until: DateTime) {
   banUser(input: {userId: $user, group: $group, until: $until, reason: "spam", note: "seen before"}) { changed
@@ -140,10 +140,10 @@ async def test_mutations_are_refused_but_those_that_a_banned_user_may_call(  # M
         "__typename": "Banned",
         "id": "ban:site",
         "code": "BANNED",
-        "message": "you are banned from this site",
+        "message": "you are banned from this site until 2016-08-04T11:53:00.000Z",
         "field": None,
         "rule": None,
-        "params": [],
+        "params": [{"name": "until", "value": "2016-08-04T11:53:00.000Z"}],
         "until": "2016-08-04T11:53:00.000Z",
         "group": None,
     }
@@ -155,6 +155,29 @@ async def test_mutations_are_refused_but_those_that_a_banned_user_may_call(  # M
     for name, given in ALLOWED.items():
         token = (await store.sessions.open(vera)).token if name == "deleteUser" else token
         assert (name, await call(name, given, token)) == (name, [])
+
+
+async def test_ban_is_the_answer_to_who_has_no_role(store, ask, alice, vera):  # M6
+    number = (await post(store, alice)).number
+    token = await banned(store, vera)
+    values = {"other": number, "action": number}
+    for name in (
+        "removeContent",
+        "approveContent",
+        "lockArticle",
+        "banUser",
+        "annulVotes",
+        "rejectEdit",
+        "answerAppeal",
+        "revertModeration",
+        "grantRole",
+        "revokeRole",
+    ):
+        answer = await ask(
+            f"mutation {{ {name}(input: {REFUSED[name] % values}) {{ userErrors {{ ...Why }} }} }} {WHY}", token
+        )
+
+        assert [each["code"] for each in refusal(answer)] == ["BANNED"], name
 
 
 async def test_ban_from_a_group_names_the_group_and_refuses_there_only(store, ask, alice, vera, clock):  # M6
@@ -169,6 +192,8 @@ async def test_ban_from_a_group_names_the_group_and_refuses_there_only(store, as
     (refused,) = refusal(inside)
     assert (refused["code"], refused["until"], refused["group"]) == ("BANNED", None, {"name": "lua"})
     assert refused["id"] == "ban:group:lua"
+    assert refused["message"] == "you are banned from the group lua for good"
+    assert refused["params"] == [{"name": "group", "value": "lua"}]
     assert outside["data"]["vote"] == {"article": {"upvotes": 2}, "userErrors": []}
 
 

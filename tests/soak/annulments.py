@@ -20,9 +20,7 @@ def annul_votes(model: Model, token: str | None, given: Mapping[str, Any], numbe
     """All votes of a user, or those of a span. A standing action that annuls all of these already is answered."""
     name, actor = moderation.username(given["userId"]), model.actor(token)
     span, texts = _checked(model, given)
-    if not actor.roles:
-        raise Refused("NOT_A_MODERATOR")
-    model.require_not_banned(actor)
+    moderation.require_role(model, actor)
     user = model.account(name)
     _require_moderator(actor, user)
     assert user

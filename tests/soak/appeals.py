@@ -37,9 +37,7 @@ def answer(model: Model, token: str | None, given: Mapping[str, Any]) -> Action:
     """By who could revert the action. It notifies once more of the action."""
     number, text = _checked(token, given)
     actor, action = model.actor(token), model.actions.get(number)
-    if not actor.roles:
-        raise Refused("NOT_A_MODERATOR")
-    model.require_not_banned(actor)
+    moderation.require_role(model, actor)
     if action is None or action.appeal is None or _concerned(model, action) is None:
         raise Refused("NOT_FOUND", "actionId")
     known = action.appeal

@@ -17,11 +17,15 @@ SHARED = 16  # of so many stories one has a link that is posted as well; 20 stor
 
 
 class Stay(NamedTuple):
-    """How many articles may stay in Redis, in all and of each user, and how many leave it at once."""
+    """
+    How many articles may stay in Redis, in all and of each user, how many leave it at once, and after how many quiet
+    days conversations do; None if they stay. After 0 days they leave once all voting is closed.
+    """
 
     articles: int
     of_each: int
     at_once: int
+    days: int | None
 
 
 class Story(NamedTuple):
@@ -45,13 +49,21 @@ class EagerArchiver:
         self._root, self._environment, self._log = root, environment, log
         self._process: asyncio.subprocess.Process | None = None
 
-    async def archive(self, stay: Stay) -> list[int] | str:
-        """Let articles leave Redis. Returns the numbers of all archived articles, or why none could leave."""
+    async def start(self) -> None:
+        """Start the process, unless it runs."""
         if self._process is None:
             self._process = await asyncio.create_subprocess_exec(
                 "sh", "-c", 'exec "$0" -m eager_archiver 2>>"$1"', sys.executable, str(self._log), cwd=self._root,
                 env=self._environment, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=2**20,
             )  # fmt: skip
+
+    async def archive(self, stay: Stay) -> list[int] | str:
+        """
+        Let articles leave Redis, once it was started. Returns the numbers of all archived articles, or why none could
+        leave.
+        """
+        if self._process is None:
+            return "it was killed"
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin and stdout
         try:

@@ -19,9 +19,7 @@ def ban(model: Model, token: str | None, given: Mapping[str, Any], number: NewNu
     check(not annuls_votes or given.get("group") is None, "annulVotes")
     ends = None if until is None else milliseconds(until)
     texts = _checked(model, given, ends)
-    if not actor.roles:
-        raise Refused("NOT_A_MODERATOR")
-    model.require_not_banned(actor)
+    moderation.require_role(model, actor)
     groups, user = [texts.group] if texts.group else [], model.account(name)
     require_moderator(actor, user, groups)
     assert user

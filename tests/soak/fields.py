@@ -21,7 +21,7 @@ from tests.soak.inboxes import Inbox
 from tests.soak.input_checks import GROUP, PSEUDONYM, USERNAME, BadInput, NotAllowed, group_or_none, is_id, is_link
 from tests.soak.pages import Page
 from tests.soak.records import Action, Article, Comment, User, named
-from tests.soak.requests import EPOCH, Request, SessionEnd, milliseconds
+from tests.soak.requests import EPOCH, Request, SessionEnd, instant, milliseconds
 from tests.soak.saved import Home
 from tests.soak.searches import ANY_TEXT, ANY_TEXT_OR_NULL, Unordered
 from tests.soak.text_fields import readable, replies, viewer_vote
@@ -221,6 +221,13 @@ EDGE: dict[str, Callable[..., Any]] = {
     "cursor": lambda request, edge: edge.cursor,
     "node": lambda request, edge: edge.node,
 }
+
+
+def _params_of_ban(refused: Any) -> list[tuple[str, str]]:
+    until, group = refused.more.get("until"), refused.more.get("group")
+    return ([("until", instant(until))] if until else []) + ([("group", group)] if group else [])
+
+
 ERROR: dict[str, Callable[..., Any]] = {
     "code": lambda request, refused: refused.code,
     "message": lambda request, refused: ANY_TEXT,
@@ -230,7 +237,7 @@ ERROR: dict[str, Callable[..., Any]] = {
     "until": lambda request, refused: refused.more["until"],
     "group": lambda request, refused: refused.more["group"],
     "rule": lambda request, refused: refused.more.get("rule"),
-    "params": lambda request, refused: refused.more.get("params", []),
+    "params": lambda request, refused: refused.more.get("params", _params_of_ban(refused)),
 }
 LISTED = ("Article", "User", "Group", "Comment", "Notification", "ModerationAction", "Votable")
 OBJECT_FIELDS: dict[str, dict[str, Callable[..., Any]]] = {

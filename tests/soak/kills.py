@@ -1,6 +1,7 @@
 """
-Kills at random moments while people write: of the processes of the server, of Valkey and of PostgreSQL. The database
-ends up with every acknowledged change, once and in order.
+Kills at random moments while people write and old conversations leave Redis: of the processes of the server, of Valkey,
+of PostgreSQL, and of what archives. The database ends up with every acknowledged change, once and in order, and
+`upvote verify` finds nothing.
 
 Run it alone with `python -m tests.soak.kills --kills 1000 --seed 1`, with PostgreSQL with `--postgres`.
 """
@@ -10,6 +11,7 @@ import asyncio
 import os
 import random
 import signal
+import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
@@ -21,12 +23,19 @@ from typing import Any, NamedTuple
 import sqlalchemy
 from sqlalchemy import Connection, NullPool, text
 
+from archive.steps import GRACE
 from tests.servers import Postgres, running_postgres
-from tests.soak.serve_process import PATIENCE, ServeProcess, WrongAnswer
+from tests.soak.archiving import EagerArchiver, Stay
+from tests.soak.serve_process import PATIENCE, ROOT, ServeProcess, WrongAnswer
+from tests.soak.server import Clock, clock_environment
 from tests.soak.writers import Writers
 
-WEIGHTS = {"worker": 4, "valkey": 4, "postgres": 4, "server": 1}  # how often each is killed
-KILLS_BETWEEN_COMPARISONS = 20
+WEIGHTS = {"worker": 4, "valkey": 4, "postgres": 4, "archiver": 3, "server": 1}  # how often each is killed
+KILLS_BETWEEN_COMPARISONS = 7
+WINDOW = 3_600  # seconds of voting: nothing closes by itself while this runs, as the clock only moves in steps
+STAYING = (0, 0, 3, 20)  # articles in Redis
+MOST_MORE = 100  # kills until a conversation has left, at most
+PAUSE = 0.1  # seconds between two passes of what archives
 
 
 class Rows(NamedTuple):
@@ -51,8 +60,15 @@ class Rows(NamedTuple):
 class Kills:
     """People who write to a server, processes of it that are killed meanwhile, and comparisons of the database."""
 
-    def __init__(self, server: ServeProcess, postgres: Postgres | None, seed: int) -> None:
-        self.server = server
+    def __init__(self, folder: Path, postgres: Postgres | None, seed: int) -> None:
+        self._clock = Clock(folder)
+        self._clock.set(time.time_ns() // 1_000_000)
+        environment = {"UPVOTE_VOTING_WINDOW": str(WINDOW), **clock_environment(ROOT, self._clock)}
+        server = ServeProcess(folder / "data", postgres.url() if postgres else None, environment)
+        self.server, self._log = server, folder / "archiver.log"
+        self._archiver = EagerArchiver(ROOT, server.environment(), self._log)
+        self._left: set[int] = set()  # conversations
+        self._is_up = asyncio.Event()  # else what archives would start a Valkey of its own
         self.postgres = postgres
         self.random = random.Random(seed)
         self.writers = Writers(server, seed)
@@ -65,35 +81,95 @@ class Kills:
     async def run(self, kills: int) -> None:
         await self.server.start()
         await self.writers.register()
-        began = time.monotonic()
-        while (done := self.counts.total()) < kills:
-            print(f"{time.monotonic() - began:6.1f} s  {done} kills", flush=True)
+        self._is_up.set()
+        archiving = asyncio.create_task(self._archive())
+        try:
+            await self._kill_often(kills)
+            await self._verify()
+        finally:
+            archiving.cancel()
+            await asyncio.wait([archiving])
+            await self._archiver.kill()
+        code = await self.server.end(signal.SIGTERM)
+        if code != 0:
+            raise WrongAnswer(f"SIGTERM ended the server with {code}")
+
+    async def _kill_often(self, kills: int) -> None:
+        began, done = time.monotonic(), 0
+        while done < kills or not self._left:
+            print(f"{time.monotonic() - began:6.1f} s  {done} kills, {len(self._left)} conversations left", flush=True)
+            if done > kills + MOST_MORE:
+                raise WrongAnswer(f"no conversation has left Redis: {self._log.read_text()[-2_000:]}")
+            self._close()
             writing = asyncio.create_task(self.writers.write())
             try:
-                for _ in range(min(KILLS_BETWEEN_COMPARISONS, kills - done)):
+                for _ in range(KILLS_BETWEEN_COMPARISONS):
                     await asyncio.sleep(self.random.uniform(0.05, 1.0))
                     await self._kill()
+                done = self.kills()
                 await self.server.until_ready()
             finally:
                 self.writers.stop()
             await asyncio.wait_for(writing, PATIENCE)
             await self.writers.compare()
             await self._compare()
-        code = await self.server.end(signal.SIGTERM)
-        if code != 0:
-            raise WrongAnswer(f"SIGTERM ended the server with {code}")
+
+    def kills(self) -> int:
+        return sum(self.counts[victim] for victim in WEIGHTS)
+
+    def _close(self) -> None:
+        """Let so much time pass that all voting is closed and all conversations were quiet."""
+        self._clock.set(self._clock.now + WINDOW * 1000 + GRACE + 1_000)
+        self.writers.close_votes()
+
+    async def _archive(self) -> None:
+        """Let articles leave Redis again and again, also while a process restarts that this needs."""
+        while True:
+            await self._is_up.wait()
+            await self._archiver.start()
+            stay = Stay(self.random.choice(STAYING), 1_000, self.random.choice((1, 10)), 0)
+            left = await self._archiver.archive(stay)
+            if isinstance(left, str):
+                self.counts["passes that were interrupted"] += 1
+                await self._archiver.kill()
+            else:
+                found = {number_of(each.article) for each in self.writers.comments.values()} & set(left)
+                self.counts["conversations that have left"] += len(found - self._left)
+                self.counts["conversations that came back"] += len(self._left - found)
+                self._left = found
+            await asyncio.sleep(PAUSE)
+
+    async def _verify(self) -> None:
+        """
+        Raises:
+            WrongAnswer: `upvote verify` finds something that is wrong.
+        """
+        verify = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "server", "verify", cwd=ROOT, env=self.server.environment(),
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+        )  # fmt: skip
+        printed, _ = await verify.communicate()
+        # What Redis lets expire by its own clock is there for longer than the site's clock says.
+        found = [line for line in printed.decode().splitlines() if " TTL: " not in line and "should be" in line]
+        if found or verify.returncode not in (0, 1):
+            raise WrongAnswer(f"verify finds {found[:20]}, and ends with {printed.decode()[-500:]}")
 
     async def _kill(self) -> None:
         victims = [victim for victim in WEIGHTS if victim != "postgres" or self.postgres]
         (victim,) = self.random.choices(victims, [WEIGHTS[victim] for victim in victims])
         if victim == "server":
+            self._is_up.clear()
+            await self._archiver.kill()
             await self.server.end(signal.SIGKILL)
             await self.server.start()
+            self._is_up.set()
         elif victim == "postgres":
             assert self.postgres is not None
             self.postgres.kill()
             await asyncio.sleep(self.random.uniform(0.0, 1.0))
             await asyncio.to_thread(self.postgres.start)
+        elif victim == "archiver":
+            await self._archiver.kill()
         elif victim == "valkey":
             await self.server.until_ready()
             os.kill(self.server.valkey_pid(), signal.SIGKILL)
@@ -202,7 +278,7 @@ def run(kills: int, seed: int, is_postgres: bool) -> Counter[str]:
         WrongAnswer: something acknowledged is lost, doubled or out of order, or the server does not recover.
     """
     with postgres_if(is_postgres) as postgres, tempfile.TemporaryDirectory() as folder:
-        run_of_kills = Kills(ServeProcess(Path(folder), postgres.url() if postgres else None), postgres, seed)
+        run_of_kills = Kills(Path(folder), postgres, seed)
         try:
             asyncio.run(run_of_kills.run(kills))
         finally:

@@ -272,6 +272,13 @@ def require_token(token: str | None) -> None:
         raise Refused("UNAUTHENTICATED")
 
 
+def require_role(model: Model, actor: User) -> None:
+    """Somewhere, of somebody who is not banned from the site."""
+    model.require_not_banned(actor)
+    if not actor.roles:
+        raise Refused("NOT_A_MODERATOR")
+
+
 def require_unreverted(action: Action) -> None:
     if action.reverted_by is not None:
         raise Refused("ALREADY_REVERTED", "actionId")
@@ -308,14 +315,10 @@ def _kind(id: str, field: str, token: str | None = "") -> str:
 
 def _subject(model: Model, actor: User, kind: str, id: str, field: str = "subjectId") -> Any:
     """What a moderator who is not banned acts on."""
-    if not actor.roles:
-        raise Refused("NOT_A_MODERATOR")
+    require_role(model, actor)
     number = number_of(id, kind)
     subject: Article | Comment | None = (model.articles if kind == "article" else model.comments).get(number)
-    is_there = subject is not None and subject.poster is not None
-    if is_there or kind == "article":
-        model.require_not_banned(actor)
-    if not is_there:
+    if subject is None or subject.poster is None:
         raise Refused("NOT_FOUND", field)
     return subject
 

@@ -6,7 +6,16 @@ from typing import Any
 from tests.soak import annulments, bans
 from tests.soak.input_checks import Refused, check, is_id
 from tests.soak.model import Model
-from tests.soak.moderation import Done, NewNumber, Texts, checked_texts, require_token, revert_content, revert_role
+from tests.soak.moderation import (
+    Done,
+    NewNumber,
+    Texts,
+    checked_texts,
+    require_role,
+    require_token,
+    revert_content,
+    revert_role,
+)
 from tests.soak.records import Action, User
 
 Reverter = Callable[[Model, User, Action, Texts, NewNumber], Action]
@@ -27,15 +36,12 @@ def revert(model: Model, token: str | None, given: Mapping[str, Any], number: Ne
     require_token(token)
     texts = checked_texts(given)
     actor, action = model.actor(token), model.actions.get(int(id.partition(":")[2]))
-    if not actor.roles:
-        raise Refused("NOT_A_MODERATOR")
+    require_role(model, actor)
     if action is None:
         raise Refused("NOT_FOUND", "actionId")
     check(action.kind not in ("REVERT", "PURGE", "REJECT_EDIT"), "actionId")
     keeps_votes = bool(given.get("keepVotesAnnulled"))
     check(action.kind != "ANNUL_VOTES" or not keeps_votes, "keepVotesAnnulled")
-    if action.kind in ("BAN", "ANNUL_VOTES"):
-        model.require_not_banned(actor)
     if action.kind == "BAN":
         return bans.revert(model, actor, action, texts, number, keeps_votes=keeps_votes), True
     return REVERTERS[action.kind](model, actor, action, texts, number), True

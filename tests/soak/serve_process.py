@@ -9,8 +9,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 from redis import Redis
@@ -31,19 +33,22 @@ class WrongAnswer(AssertionError):
 class ServeProcess:
     """
     The log of the server goes into a pipe, which is read unless `stop_reading_log` is called. Without `database_url`
-    its database is a file in the data folder.
+    its database is a file in the data folder. `environment` has more variables.
     """
 
-    def __init__(self, data_dir: Path, database_url: str | None = None) -> None:
+    def __init__(
+        self, data_dir: Path, database_url: str | None = None, environment: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self.data_dir = data_dir
         self.database_url = database_url or f"sqlite:///{data_dir}/upvote.db"
+        self._environment = environment
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
         self._log_reader: threading.Thread | None = None
         self._logged = b""
 
-    async def start(self) -> None:
+    def environment(self) -> dict[str, str]:
         settings = {
             "UPVOTE_PORT": str(self.port),
             "UPVOTE_DATA_DIR": str(self.data_dir),
@@ -53,11 +58,14 @@ class ServeProcess:
             "UPVOTE_RATE_LIMITS": "off",
         }
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("UPVOTE_")}
+        return inherited | settings | dict(self._environment)
+
+    async def start(self) -> None:
         read, write = os.pipe()
         self.process = subprocess.Popen(  # noqa: ASYNC220  # does not wait
             [sys.executable, "-m", "server", "serve"],
             cwd=ROOT,
-            env=inherited | settings,
+            env=self.environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=write,

@@ -51,6 +51,12 @@ class Clock:
         self._map[:8] = struct.pack("<q", now)
 
 
+def clock_environment(root: Path, clock: Clock) -> dict[str, str]:
+    """The variables with which a process of a source tree has a clock, and can run the eager archiver."""
+    path = os.pathsep.join(map(str, (root / "tests" / "soak" / "clock", root)))
+    return {"PYTHONPATH": path, "SOAK_CLOCK": str(clock.path)}
+
+
 @dataclass
 class Server:
     """`root` is the source tree to run: this project, or a copy with a fault."""
@@ -95,7 +101,6 @@ class Server:
         self.port = int(printed[0].rsplit(":", 1)[1].strip().strip("/"))
 
     def _environment(self) -> dict[str, str]:
-        path = os.pathsep.join(map(str, (self.root / "tests" / "soak" / "clock", self.root)))
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("UPVOTE_")}
         settings = {
             "port": 0,
@@ -109,7 +114,7 @@ class Server:
             settings["database_url"] = self.database.url
         settings["public_url"] = "http://up.example"
         named = {f"UPVOTE_{name.upper()}": str(value) for name, value in (settings | self.settings).items()}
-        return inherited | named | {"PYTHONPATH": path, "SOAK_CLOCK": str(self.clock.path)}
+        return inherited | named | clock_environment(self.root, self.clock)
 
     async def ready(self) -> None:
         """Wait until it and its database answer."""
@@ -123,11 +128,12 @@ class Server:
             await asyncio.sleep(0.05)
         raise Unanswered("the server does not become ready")
 
-    async def archive(self, stay: Stay) -> list[int] | str:
-        """Let articles leave Redis. Returns the numbers of all archived articles, or why none could leave."""
+    async def archive(self, stay: Stay) -> "asyncio.Task[list[int] | str]":
+        """Begin to let articles leave Redis: see `EagerArchiver.archive`. The process is there when this returns."""
         if self._archiver is None:
             self._archiver = EagerArchiver(self.root, self._environment(), self.log)
-        return await self._archiver.archive(stay)
+        await self._archiver.start()
+        return asyncio.create_task(self._archiver.archive(stay))
 
     async def import_stories(self, stories: Sequence[Story]) -> None:
         await import_stories(self.root, self._environment(), self.folder / "stories.csv", stories)

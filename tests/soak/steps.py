@@ -111,7 +111,7 @@ async def _archive(run: HistoryRun, step: Step) -> None:
     """Send the reads of a step until no more articles leave: what is answered does not change."""
     assert step.stay
     await run.note_archived()
-    run.archiving = asyncio.create_task(run.server.archive(step.stay))
+    run.archiving = await run.server.archive(step.stay)
     for _ in range(MOST_ROUNDS if step.operations else 0):
         is_over = run.archiving.done()
         await run.send(step)

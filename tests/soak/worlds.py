@@ -175,7 +175,7 @@ class World:
         """Reads while articles leave Redis, or only that they begin to leave."""
         most = self.settings.imported
         articles = self.random.choice((0, 5, most // 2, most - 10, most))
-        stay = Stay(articles, self.random.choice((0, 3, 1_000)), self.random.choice((1, 3, 10, 200)))
+        stay = Stay(articles, self.random.choice((0, 3, 1_000)), self.random.choice((1, 3, 10, 200)), None)
         reads = [*self._reads(), *(self._read() for _ in range(3))] if self.random.random() < 0.7 else []
         return replace(self._step("archive", reads), stay=stay)
 

@@ -81,8 +81,13 @@ class Writers:
         self.people = [Person(f"person-{number:02d}-{seed % 10_000}") for number in range(PEOPLE)]
         self.articles: list[str] = []
         self.comments: dict[str, Comment] = {}  # by id
+        self.closed: set[str] = set()  # articles and comments on which nobody votes any more
         self.counts: Counter[str] = Counter()
         self._is_over = False
+
+    def close_votes(self) -> None:
+        """Nobody votes any more on what there is. To be called while nobody writes."""
+        self.closed = {*self.articles, *self.comments}
 
     async def register(self) -> None:
         await asyncio.gather(*map(self._register, self.people))
@@ -124,7 +129,7 @@ class Writers:
 
     async def _vote(self, client: httpx.AsyncClient, person: Person) -> None:
         """Vote on one of the newest articles of others, so that many vote on the same article."""
-        others = [id for id in self.articles[-20:] if id not in person.posts.values()]
+        others = [id for id in self.articles[-20:] if id not in person.posts.values() and id not in self.closed]
         if not others:
             return
         id, value = self.random.choice(others), self.random.choice(["UP", "DOWN", "NONE"])
@@ -145,12 +150,13 @@ class Writers:
         self.counts["edits"] += 1
 
     async def _comment(self, client: httpx.AsyncClient, person: Person) -> None:
-        """Answer one of the newest articles or comments, so that deep threads arise."""
-        parents = [id for id in list(self.comments)[-20:] if not self.comments[id].is_deleted]
+        """Answer one of the newest articles or comments, so that deep threads arise, and sometimes any of them."""
+        newest = 20 if self.random.random() < 0.9 else len(self.comments) + len(self.articles)
+        parents = [id for id in list(self.comments)[-newest:] if not self.comments[id].is_deleted]
         parent = self.random.choice([None, *parents])
         if parent is None and not self.articles:
             return
-        article = self.comments[parent].article if parent else self.random.choice(self.articles[-20:])
+        article = self.comments[parent].article if parent else self.random.choice(self.articles[-newest:])
         content = f"{person.name} comment {len(person.comments)}"
         given = {"key": content, "article": article, **({"parent": parent} if parent else {})}
         comment = (await self._send(client, COMMENT, **given))["comment"]["comment"]
@@ -160,7 +166,7 @@ class Writers:
             self.counts["comments"] += 1
 
     async def _vote_on_comment(self, client: httpx.AsyncClient, person: Person) -> None:
-        others = [id for id in list(self.comments)[-20:] if id not in person.comments]
+        others = [id for id in list(self.comments)[-20:] if id not in person.comments and id not in self.closed]
         if not others:
             return
         id, value = self.random.choice(others), self.random.choice(["UP", "DOWN", "NONE"])
@@ -280,6 +286,7 @@ class Writers:
                 raise WrongAnswer(f"{person.name} has {sorted(set(person.posts) ^ set(found))} lost or doubled")
             voted = {id: value for id, value in person.comment_votes.items() if not self.comments[id].is_deleted}
             voted |= person.votes
+            voted = {id: value for id, value in voted.items() if id not in self.closed}  # nobody knows who voted there
             for ids in batches(list(voted), 100):
                 for id, node in (await self._nodes(client, ids)).items():
                     if node["viewerVote"] != voted[id]:

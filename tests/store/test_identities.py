@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from archive import leaving as departures
-from store import bans, identities, keys, leaving, roles
+from store import bans, identities, keys, leaving, roles, standing_bans
 from store.errors import Invalid, NotFound, TokenRefused
 from store.identities import Claims, Subject, free_names, usable_name
 from store.moderation_records import Role
@@ -205,7 +205,7 @@ async def test_bans_hold_whatever_the_claims_say(store):  # U1
 
     await store.identities.user_of(claims(at=2, roles=frozenset({"moderator"})))
 
-    assert bans.of_site((await profile(store, name)).bans, store.site.clock())
+    assert standing_bans.of_site((await profile(store, name)).bans, store.site.clock())
     assert await store.identities.may_stay([identities.Identified(name, "shop", 2**50)]) == [False]
 
 

@@ -1,6 +1,7 @@
 """
 Moves articles out of Redis whenever a line on standard input says so, with the settings of the environment, as another
-process of the server does. A line has how many may stay, in all and of each user, and how many leave at once.
+process of the server does. A line has how many may stay, in all and of each user, how many leave at once, and after how
+many days conversations leave that are quiet; None if they stay.
 
 Each line is answered by the numbers of all archived articles, or by why none could leave.
 """
@@ -27,8 +28,9 @@ async def move(store: Store) -> None:
     await database.open()
     eager = Mover(store.site, database, HotLimits(0, 0), notice=NOTICE)
     while line := await asyncio.to_thread(sys.stdin.readline):
-        articles, of_each, mover.BATCH = map(int, line.split())
-        eager.limits = HotLimits(articles, of_each)
+        *counts, days = line.split()
+        articles, of_each, mover.BATCH = map(int, counts)
+        eager.limits = HotLimits(articles, of_each, None if days == "None" else int(days))
         try:
             print(json.dumps(await _moved(store, database, eager)), flush=True)
         except (StoreUnavailable, DatabaseUnavailable) as error:

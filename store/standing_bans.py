@@ -1,0 +1,39 @@
+"""Which bans stand at an instant, by the words of a user or a session: `site=UNTIL` or `group:NAME=UNTIL`."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from store.errors import Banned
+
+FOR_GOOD = 0
+SITE = "site"
+
+
+class Ban(NamedTuple):
+    """A ban from a group, or without one from the site. `until` is in unix milliseconds, None for good."""
+
+    group: str | None
+    until: int | None
+
+
+def standing(words: str, now: int) -> Iterator[Ban]:
+    """The bans in these words that are not over at an instant (unix milliseconds)."""
+    for word in words.split():
+        place, _, ends = word.rpartition("=")
+        until = int(ends)
+        if until == FOR_GOOD or now < until:
+            yield Ban(None if place == SITE else place.partition(":")[2], until or None)
+
+
+def of_site(words: str, now: int) -> Ban | None:
+    """The ban from the site in these words; None if there is none, or it is over."""
+    return next((each for each in standing(words, now) if each.group is None), None)
+
+
+def refuse_banned(words: str, now: int) -> None:
+    """
+    Raises:
+        Banned: these words have a ban from the site that is not over.
+    """
+    if found := of_site(words, now):
+        raise Banned(found.until, None)
