@@ -132,6 +132,11 @@ class Talk:
         found: str | None = await site.redis.run(("HGET", keys.comment(site.home_of_article(number), number), "poster"))
         return found
 
+    async def poster_of_article(self, id: str) -> str:
+        site, number = self.pair.complete.store.site, article_number(id) or 0
+        found: str = await site.redis.run(("HGET", keys.article(site.home_of_article(number), number), "poster"))
+        return found
+
     async def poster(self, id: str) -> str:
         """Mostly the poster of a comment."""
         site, number = self.pair.complete.store.site, comment_number(id) or 0

@@ -20,7 +20,7 @@ from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.records import article_number
 from store.store import Store
-from tests.archive.talks import MUTATIONS, NODES, REVERT, Question, Talk, findings
+from tests.archive.talks import MUTATIONS, NODES, OF_USER, REVERT, Question, Talk, findings
 from tests.archive.worlds import ERRORS, PEOPLE, POLICY, WINDOW, Pair, World
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.examples import examples
@@ -268,3 +268,38 @@ async def test_a_comment_that_waits_for_other_conversations_is_unavailable(pair:
     async with conversations.lease(site, site.home_of_article(number)).held():
         answer = await pair.archiving.ask(MUTATIONS["comment"], "alice", given)
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"], answer
+
+
+@on_both
+async def test_two_processes_that_want_a_conversation_bring_it_back_once(
+    pair: Pair, redis_url: str, partitions: int
+) -> None:  # D5
+    """Two people comment in each at once, while conversations leave: each comment is there once, and announced once."""
+    talk = await grown(pair, 5)
+    await talk.settle()
+    await talk.look()
+    store = await Store.open(f"{redis_url}?db=0", POLICY, partitions, clock=pair.clock, session_lifetime=10**8)
+    worlds = pair.archiving, World(store, pair.archiving.database, pair.archiving.tokens)
+    posted: dict[str, tuple[str, str]] = {}  # poster and article, by the id of the comment
+
+    async def comment(world: World, who: str, article: str) -> None:
+        given = {"input": {"articleId": article, "content": f"{who} says so by process {worlds.index(world)}"}}
+        answer = await world.ask(MUTATIONS["comment"], who, given)
+        assert answer["data"] and answer["data"]["comment"]["comment"], answer
+        posted[answer["data"]["comment"]["comment"]["id"]] = who, article
+
+    for number in sorted(talk.gone):
+        both = [comment(world, who, f"article:{number}") for world in worlds for who in ("Bob", "carol")]
+        await asyncio.gather(*both, pair.run_mover(0, 1_000))
+    await worlds[1].close()
+    await talk.settle()
+
+    assert len(posted) == 4 * len(talk.gone) > 8
+    assert sorted([id for article in pair.ids for id in await talk.shown(article)]) == sorted([*talk.ids, *posted])
+    told = Counter[tuple[str, str]]()  # whom of which comment
+    for name in PEOPLE:
+        inbox = (await pair.archiving.ask(OF_USER, name, {"name": name}))["data"]["inbox"]["notifications"]["nodes"]
+        told.update((name, each["subject"]["id"]) for each in inbox if each["subject"]["id"] in posted)
+    posters = {article: await talk.poster_of_article(article) for article in pair.ids}
+    assert told == {(posters[article], id): 1 for id, (who, article) in posted.items() if posters[article] != who}
+    assert not await findings(pair.archiving)
