@@ -89,6 +89,50 @@ async def test_home_is_live(visit, site):  # H1
     await expect(page.locator("main .count").first).to_have_text("2")
 
 
+async def test_article_of_the_next_page_rises_to_the_first(visit, site):  # H1
+    member, writer = site.member("reader"), site.member("writer")
+    posted = [site.post(writer, f"Rising {number}", groups=["home-rising"]) for number in range(31)]
+    follow_group(site, member, "home-rising")
+    page = await visit(member)
+    await opened(page, "/home?order=VOTES")
+    await expect(line(page, "Rising 0")).to_have_count(0)
+    await visit.subscribed(page, posted[0])
+
+    site.vote(member, posted[0])
+    await expect(page.locator("main ol > li h2 a").first).to_have_text("Rising 0")
+    await expect(page.get_by_role("article")).to_have_count(30)
+
+
+async def test_pages_of_home_keep_their_order_while_one_reads_on(visit, site):  # H1
+    member, writer = site.member("reader"), site.member("writer")
+    posted = [site.post(writer, f"Pinned {number}", groups=["home-pinned"]) for number in range(61)]
+    follow_group(site, member, "home-pinned")
+    page = await visit(member)
+    await opened(page, "/home?order=VOTES")
+    seen = await titles(page)
+    await page.keyboard.press("n")
+    await expect(line(page, seen[0])).to_have_count(0)
+    await expect(page.get_by_role("article")).to_have_count(30)
+    seen += await titles(page)
+
+    site.vote(member, posted[0])  # it is the first now
+    await page.keyboard.press("n")
+    await expect(page.get_by_role("article")).to_have_count(1)
+    assert sorted([*seen, *await titles(page)]) == sorted(f"Pinned {number}" for number in range(61))
+
+
+async def test_count_in_home_tells_the_place_by_its_order(visit, site):
+    member, writer = site.member("reader"), site.member("writer")
+    site.post(writer, "Placed", groups=["home-placed"])
+    follow_group(site, member, "home-placed")
+    page = await visit(member)
+    await opened(page, "/home?order=TIME")
+
+    await line(page, "Placed").locator(".count").click()
+    await expect(page.get_by_role("tooltip").filter(has_text=re.compile(r"Place \d+ by New"))).to_be_visible()
+    assert await line(page, "Placed").get_attribute("data-rank") == "1"
+
+
 async def test_article_is_hidden_by_its_menu_and_comes_back(visit, site, axe):  # H2
     member, writer = site.member("reader"), site.member("writer")
     site.post(writer, "Kept", groups=["home-hiding"])

@@ -7,11 +7,12 @@ import { Words } from "./Words";
 
 interface OwnLineProps {
   article: { id: string; title: string } & ComponentProps<typeof ArticleLine>["article"];
+  rank?: number | undefined;
 }
 
 /** An article in a list of the viewer's own, which does without what they hide. */
-export function OwnLine({ article }: OwnLineProps) {
-  return useIsHidden(article.id) ? <HiddenLine article={article} /> : <ArticleLine article={article} />;
+export function OwnLine({ article, rank }: OwnLineProps) {
+  return useIsHidden(article.id) ? <HiddenLine article={article} /> : <ArticleLine article={article} rank={rank} />;
 }
 
 /** The place of an article that was hidden just now, with the way back. */

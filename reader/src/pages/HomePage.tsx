@@ -15,20 +15,37 @@ import { graphql, type DocumentType } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
 import { useLive } from "../live";
 import { periodTexts, useSince } from "../periods";
+import { RankingContext } from "../ranking";
 import { useSession } from "../session";
 import { NotFound } from "./NotFound";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
 const HOME = graphql(`
-  query Home($order: ArticleOrder!, $since: DateTime, $first: Int, $after: String, $last: Int, $before: String) {
+  query Home(
+    $order: ArticleOrder!
+    $since: DateTime
+    $first: Int
+    $after: String
+    $last: Int
+    $before: String
+    $isFirst: Boolean!
+  ) {
     ...Frame
     home {
       id
       groups(first: 1) {
         totalCount
       }
-      articles(order: $order, since: $since, first: $first, after: $after, last: $last, before: $before) {
+      articles(
+        order: $order
+        since: $since
+        first: $first
+        after: $after
+        last: $last
+        before: $before
+        pinned: $isFirst
+      ) {
         nodes {
           id
           title
@@ -36,6 +53,11 @@ const HOME = graphql(`
         }
         pageInfo {
           ...Cursors
+        }
+      }
+      near: articles(order: $order, since: $since, first: 100) @include(if: $isFirst) {
+        nodes {
+          id
         }
       }
     }
@@ -83,10 +105,11 @@ interface HomeProps {
 function Home({ period, order }: HomeProps) {
   const parameters = new URLSearchParams(useSearch());
   const since = useSince(period, parameters.get("since"));
-  const variables = { order: period ? ("VOTES" as const) : order, since, ...useCursors(PAGE_SIZE) };
+  const isFirst = !parameters.has("after") && !parameters.has("before");
+  const shown = period ? ("VOTES" as const) : order;
+  const variables = { order: shown, since, ...useCursors(PAGE_SIZE), isFirst };
   const [result, retry] = usePageQuery(HOME, variables);
   const renew = useRenewal(HOME, variables);
-  const isFirst = !parameters.has("after") && !parameters.has("before");
   const kept = { order: parameters.get("order"), top: period, since };
   return (
     <Page
@@ -100,7 +123,9 @@ function Home({ period, order }: HomeProps) {
           home && (
             <>
               <Chosen count={home.groups.totalCount} />
-              <HomeArticles home={home} renew={isFirst ? renew : null} />
+              <RankingContext value={{ order: shown }}>
+                <HomeArticles home={home} renew={isFirst ? renew : null} />
+              </RankingContext>
               <Pager {...cursorPages("/home", home.articles.pageInfo, kept)} />
             </>
           )
@@ -129,10 +154,13 @@ interface HomeArticlesProps {
   renew: (() => unknown) | null;
 }
 
-/** Articles as they are now: they are read again after a vote on one of them, and when one is posted that belongs here. */
-function HomeArticles({ home: { groups, articles }, renew }: HomeArticlesProps) {
+/**
+ * Articles as they are now: they are read again after a vote on one of them or of the next ones, which may rise to them,
+ * and when one is posted that belongs here.
+ */
+function HomeArticles({ home: { groups, articles, near }, renew }: HomeArticlesProps) {
   const renewSoon = useOnceASecond(() => renew?.());
-  useArticleChanges(articles.nodes, renew ?? undefined);
+  useArticleChanges(near?.nodes ?? articles.nodes, renew ?? undefined);
   useLive(POSTED, renew && {}, {
     onData: ({ articlePosted: { poster, groups: within } }) => {
       const isFollowed = groups.totalCount === 0 || within.some(({ viewerIsFollowing }) => viewerIsFollowing);
@@ -148,7 +176,7 @@ function HomeArticles({ home: { groups, articles }, renew }: HomeArticlesProps) 
       className="articles"
       empty={<p className="empty">{t("no-articles")}</p>}
     >
-      {(article) => <OwnLine article={article} />}
+      {(article, index) => <OwnLine article={article} rank={renew ? index + 1 : undefined} />}
     </LiveList>
   );
 }
