@@ -65,7 +65,7 @@ async def test_banned_user_logs_in_reads_why_and_is_refused_in_words(page, site)
     await expect(page.get_by_role("alert")).to_contain_text(until)
     await expect(page.get_by_label("Your comment")).to_have_value("Still here.")
     await page.get_by_role("button", name="Vote up: Not for the banned").click()
-    await expect(page.get_by_text("You are banned from this site.")).to_be_visible()
+    await expect(page.get_by_text(f"Your vote was not counted. {until}")).to_be_visible()
     assert site.ask("query($id: ID!) { article(id: $id) { votes commentCount } }", id=article)["article"] == {
         "votes": 1,
         "commentCount": 0,
