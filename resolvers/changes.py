@@ -32,7 +32,7 @@ FEWEST_AT_ONCE = 4  # entries of a partition, in a round trip
 MAX_PASSED_OVER = 10_000  # entries of other kinds, for a page
 PAGE_CHARACTERS = 2_000_000  # approximately, of all values of a page
 READ_INTERVAL = 0.05  # seconds at least between two reads for a subscriber who has read everything
-CHECK_INTERVAL = 1.0  # seconds after which the server key of a subscriber is checked again
+CHECK_INTERVAL = 1.0  # seconds after which the right of a subscriber is checked again
 CHECKPOINT_INTERVAL = 5.0  # seconds at least between two checkpoints
 MAX_CURSOR = 20_000  # characters: about 10 for each partition
 CURSOR = re.compile(r"changes\|([\w-]{1,64})\|([0-9]{1,15})\|([0-9.,]*)", re.ASCII)
@@ -125,13 +125,13 @@ async def page(
     Three round trips, or two without a cursor, and one for each `ENTRIES_AT_ONCE` entries.
 
     Raises:
-        Forbidden: the request has no valid server key.
+        Forbidden: the request has no valid server key, and is of no admin.
         CursorGone: the log does not go on after the cursor.
     """
     limit = DEFAULT_LIMIT if limit is None else limit
     if limit not in LIMITS:
         raise BadInput(f"limit is 1 to {LIMITS[-1]}, not {limit}")
-    await context.require_server_key()
+    await context.require_log_reader()
     site = context.store.site
     reader = LogReader(site, await oldest_position(site) if after is None else await position_of(site, after))
     changes = await reader.read(limit, kinds)
@@ -145,10 +145,10 @@ async def subscribe(
     The entries after a cursor, or from now on. What a subscriber has not read yet stays in the log: it takes no memory.
 
     Raises:
-        Forbidden: the request has no valid server key, or it was revoked since.
+        Forbidden: the request has no valid server key, and is of no admin; or that has ended since.
         CursorGone: the log does not go on after the cursor, or the subscriber was too slow.
     """
-    await context.require_server_key()
+    await context.require_log_reader()
     site, new_entries, cursor = context.store.site, asyncio.Event(), context.last_event_id or after
     with context.live.events.subscribed(lambda event: new_entries.set(), EVERY_ENTRY):
         reader = LogReader(site, await newest_position(site) if cursor is None else await position_of(site, cursor))
@@ -157,7 +157,7 @@ async def subscribe(
         async with aclosing(_batches(reader, kinds, new_entries)) as batches:
             async for changes in batches:
                 if changes:
-                    await _check_key(context)
+                    await _check_reader(context)
                 for change in changes:
                     yield change
                     sent, sent_at = change.position, monotonic()
@@ -324,11 +324,11 @@ async def _batches(
             await _wait(new_entries)
 
 
-async def _check_key(context: Context) -> None:
-    """Raise Forbidden if the key of a subscriber was revoked. Waits while the store does not answer."""
+async def _check_reader(context: Context) -> None:
+    """Raise Forbidden if a subscriber may no longer read the log. Waits while the store does not answer."""
     while True:
         try:
-            await context.require_server_key(CHECK_INTERVAL)
+            await context.require_log_reader(CHECK_INTERVAL)
             return
         except StoreUnavailable:
             await asyncio.sleep(RECONNECT_PAUSE)

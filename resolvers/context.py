@@ -130,7 +130,7 @@ class Context:
         self._address = address
         self.rates = rates or DEFAULT_RATES
         self._last_event_id = last_event_id
-        self._server_key, self._key_checked_at = server_key, -inf
+        self._server_key, self._log_reader_checked_at = server_key, -inf
         self._browser, self._scope = browser, scope
         self._issuers = issuers
         self.headers: Sequence[Header] = ()
@@ -329,19 +329,26 @@ class Context:
             raise Unauthenticated
         return self.session
 
-    async def require_server_key(self, max_age: float = 0) -> None:
+    async def require_log_reader(self, max_age: float = 0) -> None:
         """
-        One round trip, none if this found a valid key at most `max_age` seconds ago.
+        Server keys and admins read the log of all changes. One round trip, two for an admin who sends a key that is
+        none; none if this found a right at most `max_age` seconds ago.
 
         Raises:
-            Forbidden: the request has no server key, or it was revoked.
+            Forbidden: the request has no valid server key, and is of no admin.
         """
         key = self._of_client(self._server_key)
-        if monotonic() <= self._key_checked_at + max_age:
+        if monotonic() <= self._log_reader_checked_at + max_age:
             return
-        if key is None or await self.store.server_keys.names([key]) == [None]:
-            raise Forbidden("only server keys may read this")
-        self._key_checked_at = monotonic()
+        if not (key and await self.store.server_keys.names([key]) != [None]) and not await self._is_of_admin():
+            raise Forbidden("only server keys and admins may read this")
+        self._log_reader_checked_at = monotonic()
+
+    async def _is_of_admin(self) -> bool:
+        try:
+            return roles.is_admin((await read_authority(self.store.site, self.actor())).grants)
+        except Unauthenticated:
+            return False
 
     def note_unauthenticated(self) -> None:
         """Note that the store has refused a write for its session."""

@@ -1,4 +1,4 @@
-"""The log of all changes, for requests with a server key."""
+"""The log of all changes, for server keys and admins."""
 
 import strawberry
 
@@ -44,6 +44,6 @@ class ChangePage:
 class ChangeQueries:
     changes: ChangePage | None = root_field(
         changes.page,
-        "The entries of the log, oldest first: all changes of the community. Only for requests with a server key. "
-        "Without `after` it begins with the oldest entry that is left.",
+        "The entries of the log, oldest first: all changes of the community. Only for requests with a server key, "
+        "and for admins. Without `after` it begins with the oldest entry that is left.",
     )

@@ -88,7 +88,7 @@ class Subscription:
     changes: Change = subscription_field(
         changes.subscribe,
         "Each entry of the log, once and in order: those after `after`, then new ones as they are written; without "
-        "`after` only new ones. Only for requests with a server key.",
+        "`after` only new ones. Only for requests with a server key, and for admins.",
     )
     ranking_changed: RankingChange = subscription_field(
         subscriptions.ranking_changed,

@@ -16,10 +16,12 @@ from resolvers.changes import Checkpoint, CursorGone
 from resolvers.context import Context
 from resolvers.live import Live
 from server.app import KEY_HEADER
-from store import keys, log
+from store import keys, log, roles
 from store.articles import Draft
 from store.errors import StoreUnavailable
+from store.moderation_records import Role
 from store.records import Vote
+from store.roles import OPERATOR
 from store.server_keys import ServerKeys
 from tests.conftest import registered
 from tests.engine.sample import until
@@ -194,13 +196,18 @@ async def test_page_of_large_texts_is_short(store, read, alice):
     assert (len(page["changes"]), page["hasMore"]) == (3, True)
 
 
-async def test_only_server_keys_read_the_log(store, ask, key, token):
+async def test_only_server_keys_and_admins_read_the_log(store, ask, key, token):  # M1
     await store.server_keys.create("other")
     await store.server_keys.revoke("other")
 
     for wrong in (None, "reader", "reader.wrong", "other." + key.partition(".")[2], key + "x"):
         assert await code_of(ask, server_key=wrong) == "FORBIDDEN"
     assert await code_of(ask, token=token) == "FORBIDDEN"
+    await roles.grant(store.site, OPERATOR, "vera", Role.MODERATOR, None, "helps")
+    assert await code_of(ask, token=token) == "FORBIDDEN"
+    await roles.grant(store.site, OPERATOR, "vera", Role.ADMIN, None, "helps")
+    assert "errors" not in await ask(SHORT, token=token)
+    assert "errors" not in await ask(SHORT, token=token, server_key="reader.wrong")
 
 
 async def test_answer_is_not_shared_with_a_request_without_a_key(store, ask, key):
@@ -386,6 +393,17 @@ async def test_subscription_ends_when_its_key_is_revoked(store, url, live, key, 
         await listening(live)
         await store.server_keys.revoke("reader")
         await post(store, alice)
+
+        assert (await subscriber.refusal())[0] == "FORBIDDEN"
+
+
+async def test_subscription_ends_when_its_admin_is_one_no_more(store, url, live, alice, token, monkeypatch):  # M1
+    monkeypatch.setattr(changes, "CHECK_INTERVAL", 0)
+    for name in ("vera", alice):
+        await roles.grant(store.site, OPERATOR, name, Role.ADMIN, None, "helps")
+    async with subscribed(url, FOLLOWED, token=token) as subscriber:
+        await listening(live)
+        await roles.revoke(store.site, OPERATOR, "vera", Role.ADMIN, None, "helps no more")
 
         assert (await subscriber.refusal())[0] == "FORBIDDEN"
 
