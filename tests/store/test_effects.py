@@ -148,6 +148,7 @@ async def test_what_is_known_to_be_applied_is_not_read_again(store, people, cloc
 
 async def test_cancelled_changes_are_completed(store, others, people, redis, clock):  # F2
     chance = random.Random(3)
+    await store.follows.follow(*PEOPLE[:2])  # the server has the scripts now: what is sent is done, cancelled or not
     for _ in range(60):
         clock.advance(1)
         task = asyncio.create_task(store.follows.follow(*chance.sample(PEOPLE, 2)))
@@ -159,7 +160,8 @@ async def test_cancelled_changes_are_completed(store, others, people, redis, clo
     await effects.complete(others[0].site)
 
     followed, following = sides(redis, store)
-    assert followed == following != set()
+    assert followed == following
+    assert len(followed) > 1
 
 
 async def test_effect_is_applied_once(store, people, redis):
