@@ -68,7 +68,7 @@ class Kills:
         self.server, self._log = server, folder / "archiver.log"
         self._archiver = EagerArchiver(ROOT, server.environment(), self._log)
         self._left: set[int] = set()  # conversations
-        self._is_up = asyncio.Event()  # else what archives would start a Valkey of its own
+        self._archiving = asyncio.Lock()  # no pass begins while the server is down: it would start a Valkey of its own
         self.postgres = postgres
         self.random = random.Random(seed)
         self.writers = Writers(server, seed)
@@ -81,7 +81,6 @@ class Kills:
     async def run(self, kills: int) -> None:
         await self.server.start()
         await self.writers.register()
-        self._is_up.set()
         archiving = asyncio.create_task(self._archive())
         try:
             await self._kill_often(kills)
@@ -125,10 +124,10 @@ class Kills:
     async def _archive(self) -> None:
         """Let articles leave Redis again and again, also while a process restarts that this needs."""
         while True:
-            await self._is_up.wait()
-            await self._archiver.start()
             stay = Stay(self.random.choice(STAYING), 1_000, self.random.choice((1, 10)), 0)
-            left = await self._archiver.archive(stay)
+            async with self._archiving:
+                await self._archiver.start()
+                left = await self._archiver.archive(stay)
             if isinstance(left, str):
                 self.counts["passes that were interrupted"] += 1
                 await self._archiver.kill()
@@ -158,11 +157,11 @@ class Kills:
         victims = [victim for victim in WEIGHTS if victim != "postgres" or self.postgres]
         (victim,) = self.random.choices(victims, [WEIGHTS[victim] for victim in victims])
         if victim == "server":
-            self._is_up.clear()
-            await self._archiver.kill()
-            await self.server.end(signal.SIGKILL)
-            await self.server.start()
-            self._is_up.set()
+            await self._archiver.kill()  # which ends the pass, if its process has begun
+            async with self._archiving:
+                await self._archiver.kill()
+                await self.server.end(signal.SIGKILL)
+                await self.server.start()
         elif victim == "postgres":
             assert self.postgres is not None
             self.postgres.kill()
