@@ -69,17 +69,7 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
         "article.html",
         article=article,
         text=text,
-        rows=Markup("".join(thread.rows)),
-        orders=[
-            (
-                address(path, {"order": each if each != "BEST" else None}),
-                words(f"comments-{each.lower()}"),
-                each == order,
-            )
-            for each in ORDERS
-        ],
-        first=address(path, {"order": named}) if after else "",
-        next=address(path, {"order": named, "after": thread.next}) if thread.next else "",
+        **page_of_comments(words, path, order, after, thread),
         log_in=address("log-in", {"next": f"/{address(path, {'order': named})}"}),
     )
     plain = text.plain or host_and_poster(words, article)
@@ -87,6 +77,23 @@ async def article_page(request: Request, number: str) -> ArticlePage | None:
     return ArticlePage(
         article["title"], plain, canonical, article["postedAt"], html, posting(request, article, text, thread)
     )
+
+
+def page_of_comments(
+    words: Words, path: str, order: str, after: str | None, thread: ShownThread
+) -> dict[str, Markup | str | list[tuple[str, str, bool]]]:
+    """For a template: rows of comments, the links to their other orders, and those to the first and the next page."""
+    named = None if order == "BEST" else order
+    orders = [
+        (address(path, {"order": each if each != "BEST" else None}), words(f"comments-{each.lower()}"), each == order)
+        for each in ORDERS
+    ]
+    return {
+        "rows": Markup("".join(thread.rows)),
+        "orders": orders,
+        "first": address(path, {"order": named}) if after else "",
+        "next": address(path, {"order": named, "after": thread.next}) if thread.next else "",
+    }
 
 
 def comment_order(request: Request) -> str:

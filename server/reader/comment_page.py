@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import escape
 from starlette.requests import Request
 
 from server import documents
-from server.reader.articles import ORDERS, PAGE_SIZE, ROW, THREAD, comment_order
+from server.reader.articles import PAGE_SIZE, ROW, THREAD, comment_order, page_of_comments
 from server.reader.frames import address, render_page
 from server.reader.rendering import page
 from server.reader.texts import RenderedText, render_texts
@@ -69,28 +69,18 @@ async def comment_page(request: Request, comment: Mapping[str, Any]) -> CommentP
     own = texts[len(above)]
     texts[: len(above)] = [_cut(text) for text in texts[: len(above)]]
     thread = thread_of(words, article, edges, texts, datetime.now(UTC), current=comment["id"])
-    path, named = f"{page(article['id'])}/{page(comment['id'])}", None if order == "BEST" else order
+    path = f"{page(article['id'])}/{page(comment['id'])}"
     after = request.query_params.get("after") or None
     html = render_page(
         request,
         "comment.html",
         article=article,
-        rows=Markup("".join(thread.rows)),
         hidden=hidden,
-        orders=[
-            (
-                address(path, {"order": each if each != "BEST" else None}),
-                words(f"comments-{each.lower()}"),
-                each == order,
-            )
-            for each in ORDERS
-        ],
         level=comment["depth"] + 1 - edges[0]["node"]["depth"],
-        first=address(path, {"order": named}) if after else "",
-        next=address(path, {"order": named, "after": thread.next}) if thread.next else "",
+        **page_of_comments(words, path, order, after, thread),
     )
     title = words("comment-on-title", title=article["title"])
-    canonical = path if named else address(path, {"after": after})
+    canonical = path if order != "BEST" else address(path, {"after": after})
     return CommentPage(title, own.plain, canonical, comment["postedAt"], html)
 
 
