@@ -56,6 +56,7 @@ EXAMPLES: dict[kinds.Text, int | str] = {
 NEVER_EXPIRING = (
     "hidden",
     "left",
+    "woken",
     "blocked",
     "siteranked",
     "unblocked",
