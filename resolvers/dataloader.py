@@ -130,7 +130,7 @@ class Reads:
         return found
 
     async def articles_of_any_state(self, numbers: Iterable[int]) -> list[Article | None]:
-        """Only for readers whose rights are checked: see `Context.articles`."""
+        """Articles, whether visible or not. Only for readers whose rights are checked: see `Context.articles`."""
         return await self._records_of(queries.ARTICLES, list(numbers))
 
     async def comments(self, numbers: Iterable[int]) -> list[Comment | None]:
@@ -273,7 +273,10 @@ class Reads:
         ]
 
     async def ranks(self, listing: Listing, positions: Sequence[Position]) -> list[Rank]:
-        """One round trip, or a few more where values decay and the positions are deep."""
+        """
+        The ranks of positions in a listing. One round trip, or a few more where values decay and the positions are
+        deep.
+        """
         if not positions:
             return []
         if self._archive:

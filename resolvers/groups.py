@@ -55,7 +55,10 @@ async def articles(
 
 
 async def group(context: Context, name: str) -> Group | None:
-    """A group that has no articles is an empty one, listed or not. None for a name that no group can have."""
+    """
+    The group with a name. A group that has no articles is an empty one, listed or not. None for a name that no group
+    can have.
+    """
     found = arguments.group_name(name)
     return None if found == arguments.NO_GROUP else records.group(found)
 

@@ -79,8 +79,9 @@ async def search(
     paging: PageArguments,
 ) -> SearchConnection:
     """
-    One round trip for what was deleted lately, one call of the database, and then one round trip for the articles and
-    comments of the page; another one for the articles of these comments.
+    A page of the articles, comments and users that match a query. One round trip for what was deleted lately, one call
+    of the database, and then one round trip for the articles and comments of the page; another one for the articles of
+    these comments.
 
     Raises:
         BadInput: the query is too long, or an argument of the page is wrong.
