@@ -42,9 +42,10 @@ async def with_comments(
     room: int | None,
 ) -> bool | None:
     """
-    Write the comments of an archived article back, and call `write_article` under the lease, with how many there are
-    and its token. Returns what that does; None if the article is in Redis by now, or was deleted. With `room`, the
-    partition may then have as many comments of conversations that came back. A query, and a round trip for 50 comments.
+    Write the comments of an archived article back, and call `write_article` under the lease, with the number of
+    comments and the token of the lease. Returns the result of that call; None if the article is in Redis by now, or was
+    deleted. With `room`, the partition may then have as many comments of conversations that came back. A query, and a
+    round trip for 50 comments.
 
     Raises:
         ArchiveUnavailable: other conversations come back, or leave, for too long; or there is no room, or no database.
