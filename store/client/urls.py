@@ -25,7 +25,7 @@ FORMATS = {
     "cluster": "redis+cluster://host:port,host:port",
 }
 
-Address = tuple[str, int]
+Address = tuple[str, int]  # host and port
 
 
 class Topology(Enum):
