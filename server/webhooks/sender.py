@@ -55,6 +55,8 @@ class Lane:
 
 
 class Sender:
+    """Sends the messages that are due, in tasks of its own."""
+
     def __init__(
         self,
         database: Database,

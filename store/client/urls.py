@@ -29,6 +29,8 @@ Address = tuple[str, int]  # host and port
 
 
 class Topology(Enum):
+    """How the servers of a store are found; the value is the suffix of the URL's scheme."""
+
     SERVER = ""
     SENTINEL = "sentinel"
     CLUSTER = "cluster"

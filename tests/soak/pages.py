@@ -63,6 +63,8 @@ class Edge(NamedTuple):
 
 @dataclass
 class Page:
+    """A page of a listing, as answers show it. Flags and the total may be values that equal several."""
+
     kind: str
     edges: Sequence[Edge]
     has_previous: Any  # a flag, or what equals it where it is not modelled
