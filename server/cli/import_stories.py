@@ -42,6 +42,8 @@ REFUSED = {
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
+    """The options of the command. `follow` is how many others each poster follows."""
+
     shift_to_now: bool = False
     with_voters: bool = False
     follow: int = 0
