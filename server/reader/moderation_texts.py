@@ -72,7 +72,8 @@ def _name_of(action: Mapping[str, Any], whose: int) -> str:
 
 
 def _full_time(words: Words, instant: str) -> str:
-    """As `fullTime` of `reader/src/times.ts`, but of UTC: only a browser knows the zone of its user."""
+    """As `utcTime` of `reader/src/times.ts`: only a browser knows the zone of its user."""
     at, locale = datetime.fromisoformat(instant), Locale.parse(words.language, sep="-")
     day, time = format_date(at, "long", locale), format_time(at, "short", locale=locale)
-    return f"{locale.datetime_formats['long'].format(time, day).replace(chr(39), '')} UTC"
+    text = locale.datetime_formats["long"].format(time, day).replace("'", "").replace("\u202f", " ")  # as browsers have it
+    return f"{text} UTC"
