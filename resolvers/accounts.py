@@ -107,13 +107,16 @@ async def edit_account(
 
 
 async def confirm_email(context: Context, token: str) -> OwnAccount | None:
-    """The token says who confirms it; the account is shown to its user only."""
+    """Confirm the address of the user whom the token names. Returns the account only if that user is the viewer."""
     username = await context.write(context.store.mailboxes.confirm(token))
     return OwnAccount(username) if await context.viewer() == username else None
 
 
 async def request_password_reset(context: Context, username_or_email: str) -> None:
-    """What it does, and how long it takes, does not depend on who is asked for. One round trip, two with an address."""
+    """
+    Queue a mail with a link to reset the password. The answer and its time do not tell whether there is such a user.
+    One round trip, two with an address.
+    """
     context.store.users.offers.require_passwords()
     if not context.store.site.offers_mail:
         raise NotOffered("this site sends no mail: ask its operator for a link")
@@ -125,7 +128,10 @@ async def request_password_reset(context: Context, username_or_email: str) -> No
 
 
 async def request_confirmation(context: Context) -> None:
-    """Four round trips: the session, what is known of the viewer, the limits, and the queue."""
+    """
+    Queue a mail with a link that stands in for a password. Four round trips: the session, the viewer's mailbox and
+    password, the rate limits, and the queue.
+    """
     store = context.store
     if not store.site.offers_mail:
         raise NotOffered("this site sends no mail")

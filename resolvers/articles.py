@@ -115,8 +115,8 @@ async def voters(
     articles: Sequence[Article], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput | None]:
     """
-    Those who voted up, by name; None once voting has closed, when they are deleted, and for whom the site does not
-    show them. Arguments are always checked.
+    Those who voted up, by name; None once voting has closed, when they are deleted, and for viewers to whom the site
+    does not show them. Arguments are always checked.
     """
     shown = [*map(and_, are_voters_stored(articles, context), await _may_read_voters(articles, context))]
     numbers = [article.number for article in compress(articles, shown)]

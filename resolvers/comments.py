@@ -88,7 +88,7 @@ async def replies(
     *,
     paging: PageArguments,
 ) -> list[Connection[Comment] | BadInput]:
-    """None of a comment whose article the viewer may not read, although it is their own."""
+    """The replies to each comment: none for a comment of the viewer on an article that they may not read."""
     hidden = [comment for comment in comments if isinstance(comment, HiddenComment)]
     articles = await context.articles([comment.article for comment in hidden])
     empty = {comment.number for comment, article in zip(hidden, articles, strict=True) if article is None}

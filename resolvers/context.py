@@ -43,7 +43,10 @@ class SessionEnded(Unauthenticated):
 
 
 class Browser(Protocol):
-    """What the request of an operation says of the program that sends it, by its scope."""
+    """
+    Reads what a request says of the program that sends it, and makes its cookies. Each method takes the ASGI scope of
+    the request.
+    """
 
     def agent(self, scope: Any) -> str:
         """The family and the system of the program; "" if it does not say."""
@@ -331,8 +334,8 @@ class Context:
 
     async def require_log_reader(self, max_age: float = 0) -> None:
         """
-        Server keys and admins read the log of all changes. One round trip, two for an admin who sends a key that is
-        none; none if this found a right at most `max_age` seconds ago.
+        Check that the request may read the log of all changes: it needs a server key, or an admin. One round trip, two
+        for an admin who sends a key that is none; none if this found a right at most `max_age` seconds ago.
 
         Raises:
             Forbidden: the request has no valid server key, and is of no admin.

@@ -1,7 +1,6 @@
 """
-Sessions that end while they are in use: who is banned from the site, or leaves it, loses theirs, and users end their
-own. The WebSockets and streams of these sessions are closed, in every process; so are those of issuers' tokens, which
-also end by themselves.
+Closes the WebSockets and streams of sessions that end while they are in use, in every process: when their user is
+banned from the site, leaves it, or ends them. The same for issuers' tokens, which also expire.
 """
 
 import asyncio

@@ -40,7 +40,7 @@ def routes() -> list[BaseRoute]:
 
 
 def security_routes() -> list[BaseRoute]:
-    """Those that a server without pages has, too."""
+    """The route of `security.txt`, which a server without pages has, too."""
     return [Route("/.well-known/security.txt", security)]
 
 

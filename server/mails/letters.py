@@ -1,4 +1,4 @@
-"""What is in mails: read from the store when they are sent, and written as plain text and as HTML."""
+"""Composes mails when they are sent: reads their contents from the store, and writes them as plain text and as HTML."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,8 +40,9 @@ HTML = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True
 @dataclass(frozen=True, slots=True)
 class Letter:
     """
-    A mail to an address of some users. `about` is what of the waiting mail is in it. `tokens` are what its links need
-    by the names of users: they are issued when it is written. `unsubscribing` is a link that ends such mails.
+    A mail to an address of some users. `about` are the notifications, or the address, of the waiting mail that it
+    covers. `tokens` has, by the name of a user, the purpose and the detail of the token in the link for that user,
+    which is issued when the mail is composed. `unsubscribing` is a link that ends such mails.
     """
 
     to: str

@@ -69,7 +69,7 @@ class Scene:
     """
     `alice` has posted `article`. `bob` has answered in `comment`, mentioned her elsewhere and follows her; `carol` has
     replied to him. A moderator has removed the article `removed` and of `talk` the comments `lone` and `rude`, which has
-    an answer.
+    an answer. A user who was deleted has posted `short`, whose title is a short word, and has answered in `article`.
     """
 
     alice: Member
@@ -81,6 +81,7 @@ class Scene:
     talk: str
     lone: str
     rude: str
+    short: str
 
     def path(self, page: str) -> str:
         """The path of one of `PAGES`."""
@@ -116,5 +117,9 @@ def create_scene(site: Site) -> Scene:
     site.act(moderator, "banUser", userId=banned.id, group="scene", until="2199-12-31T22:00:00Z", reason="Advertising.")
     site.follow(bob, alice)
     site.follow(carol, alice)
+    leaver = site.member("leaver")
+    short = site.post(leaver, "Vi", groups=["scene"])
+    site.comment(leaver, article, "From somebody who left.")
+    site.leave(leaver, short)
     site.wait_until_found("every page", 1)
-    return Scene(alice, bob, carol, article, comment, removed, talk, lone, rude)
+    return Scene(alice, bob, carol, article, comment, removed, talk, lone, rude, short)
