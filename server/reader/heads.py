@@ -44,8 +44,8 @@ LOG_TITLE = "log-of-moderation"  # not for search engines: what was removed, and
 @dataclass(frozen=True, slots=True)
 class Head:
     """
-    `html` are elements of `<head>`, `content` is what is shown until the script has its data, "" on pages that need one;
-    both are escaped. Status and headers are those of the page, which has a script if `is_scripted`.
+    `html` are elements of `<head>`, `content` is what is shown until the script has its data, "" on pages that need
+    one; both are escaped. Status and headers are those of the page, which has a script if `is_scripted`.
     """
 
     html: str

@@ -18,8 +18,8 @@ REMOVAL = """query RemovalHead($id: ID!) {
 
 async def removed_page(request: Request, *subject_ids: str) -> str:
     """
-    The HTML of the page that says why the first of some articles and comments that moderators have removed is gone; "" if
-    they have removed none. A query for each until one is found.
+    The HTML of the page that says why the first of some articles and comments that moderators have removed is gone;
+    "" if they have removed none. A query for each until one is found.
 
     Raises:
         HTTPException: those of `documents.query`.
