@@ -46,7 +46,7 @@ def comments(connection: "Connection", article: int) -> list[Comment]:
 
 
 def places(connection: "Connection", article: int) -> list[Comment]:
-    """As `comments`, without posters and contents."""
+    """As `comments`, without posters and contents: what threads need to place the comments."""
     return [
         Comment(number, article, parent, depth, None, None, posted, None, up, down, 0, 0, ContentState[state])
         for number, parent, depth, posted, up, down, state in PLACES.run(connection, {"article": article})

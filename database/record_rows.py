@@ -173,8 +173,8 @@ def replace_votes(connection: Connection, table: Table, subjects: Sequence[Voted
 
 def own_vote_cast(number: int, posted: int) -> int | None:
     """
-    When the poster of an article or a comment voted on it: when it was posted. None if that is unknown, as for imported
-    ones.
+    When the poster of an article or a comment cast their own vote: when it was posted. None if that is unknown, as for
+    imported ones.
     """
     sequence = numbering.sequence_of(number)
     return posted if sequence >= numbering.FIRST_STORY_SEQUENCE and not numbering.is_of_story(sequence) else None

@@ -85,7 +85,7 @@ class Ring:
 
     @property
     def is_cacheable(self) -> bool:
-        """Never: it is for moderators."""
+        """Never, because only moderators may read it."""
         return False
 
 

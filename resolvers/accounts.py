@@ -51,7 +51,7 @@ async def mail_replies(accounts: Sequence[OwnAccount], context: Context) -> list
 
 
 async def has_password(accounts: Sequence[OwnAccount], context: Context) -> list[bool]:
-    """One round trip; none if the site has no passwords of its own."""
+    """Whether the viewer has a password. One round trip; none if the site has no passwords of its own."""
     users = context.store.users
     if not users.offers.has_passwords:
         return [False for _ in accounts]
@@ -59,7 +59,7 @@ async def has_password(accounts: Sequence[OwnAccount], context: Context) -> list
 
 
 async def sessions(accounts: Sequence[OwnAccount], context: Context) -> list[list[ListedSession]]:
-    """One round trip."""
+    """Where the viewer is logged in. One round trip."""
     listed = await context.store.sessions.listed(context.actor())
     return [listed for _ in accounts]
 
@@ -151,5 +151,5 @@ async def request_confirmation(context: Context) -> None:
 
 
 async def _mailboxes(accounts: Sequence[OwnAccount], context: Context) -> list[UserMailbox]:
-    """One round trip, which all fields share."""
+    """The viewer's mailbox, once for each account. One round trip, which all fields share."""
     return await context.reads.load_all([mailboxes.find(context.store.site, each.username) for each in accounts])

@@ -66,7 +66,7 @@ class Browser(Protocol):
 
 
 class IssuerTokens(Protocol):
-    """Who accepts the tokens of issuers."""
+    """Accepts the tokens of issuers, and finds their users."""
 
     async def user_of(self, token: str) -> Identified:
         """
@@ -83,7 +83,7 @@ class IssuerTokens(Protocol):
 
 
 class LinkTitles(Protocol):
-    """Who reads the pages behind links."""
+    """Reads the titles of the pages behind links."""
 
     async def title(self, link: str) -> str | None:
         """What a page calls itself; None if it does not say, or cannot be read."""
@@ -271,7 +271,10 @@ class Context:
         return login.username if login else None
 
     def known_viewer(self) -> str | None:
-        """The same if this request has read or written it, and the session need not be extended. No round trip."""
+        """
+        The username of the logged-in user if this request has read or written it, and the session need not be extended.
+        No round trip.
+        """
         login = self.reads.known_login
         if login is None or login.expires_at < self.now:
             return None

@@ -24,7 +24,7 @@ async def of_homes(homes: Sequence[Home], context: Context, *, paging: PageArgum
 
 
 async def viewer_has_hidden(found: Sequence[Article], context: Context) -> list[bool]:
-    """One command for each partition, none if nobody is logged in."""
+    """Whether the viewer hides each article. One command for each partition, none if nobody is logged in."""
     viewer = await context.viewer()
     if viewer is None:
         return [False] * len(found)
@@ -33,7 +33,7 @@ async def viewer_has_hidden(found: Sequence[Article], context: Context) -> list[
 
 
 async def hide(context: Context, article_id: str) -> tuple[Article | None, bool]:
-    """The article, and whether anything has changed. It is read before, as it may be archived."""
+    """Hide an article. The article, and whether anything has changed. It is read before, as it may be archived."""
     actor, number = context.actor(), articles.checked_number(article_id)
     (found,) = await context.articles([number])
     if await context.viewer() is None:

@@ -47,7 +47,7 @@ async def of_homes(homes: Sequence[Home], context: Context, *, paging: PageArgum
 
 
 async def viewer_has_saved(things: Sequence[Subject], context: Context) -> list[bool]:
-    """One round trip for all, none if nobody is logged in."""
+    """Whether the viewer has saved each article or comment. One round trip for all, none if nobody is logged in."""
     viewer = await context.viewer()
     if viewer is None:
         return [False] * len(things)

@@ -105,7 +105,7 @@ class EndedSessions:
                 await asyncio.sleep(RECONNECT_PAUSE)
 
     async def _check(self, store: Store, slots: set[int]) -> None:
-        """One round trip, or two."""
+        """Read sessions again, and end those that are over. One round trip, or two."""
         watched = [each for slot in slots for each in self._watched.get(slot, ())]
         sessions = [each.session for each in watched if isinstance(each.session, Session)]
         identified = [each.session for each in watched if isinstance(each.session, Identified)]

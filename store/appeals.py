@@ -59,7 +59,7 @@ class Appeal(NamedTuple):
 
     @property
     def is_cacheable(self) -> bool:
-        """Never: it is for its author and for moderators."""
+        """Never, because only its author and moderators may read it."""
         return False
 
 

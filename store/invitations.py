@@ -52,7 +52,7 @@ async def create(site: Site) -> NewInvitation:
 
 async def check(site: Site, text: str) -> None:
     """
-    One round trip, which changes nothing.
+    Check that an invitation is good. One round trip, which changes nothing.
 
     Raises:
         BadToken: there is no such invitation, or it was used or has ended.

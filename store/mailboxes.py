@@ -99,7 +99,7 @@ class Mailboxes:
         self._site, self._users = site, users
 
     async def get(self, username: str) -> UserMailbox:
-        """One round trip."""
+        """The addresses of a user, and which mails they get. One round trip."""
         read = find(self._site, username)
         return read.result(await self._site.redis.run(read.command))
 

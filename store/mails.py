@@ -106,7 +106,9 @@ def home(site: Site, subject: str) -> int:
 
 
 async def due(site: Site, most: int) -> list[WaitingMail]:
-    """At most so many mails that are due, those first that were due first. One round trip, two if there are any."""
+    """
+    The mails that are due, at most `most`, in the order in which they became due. One round trip, two if there are any.
+    """
     now = site.clock()
     replies = await site.redis.pipeline(
         [("ZRANGE", mailing(p), "-inf", now, "BYSCORE", "LIMIT", 0, most, "WITHSCORES") for p in range(site.partitions)]
@@ -172,7 +174,7 @@ class MailBacklog:
 
 
 async def backlog(site: Site) -> MailBacklog:
-    """One round trip."""
+    """How many mails are due. One round trip."""
     now, partitions = site.clock(), range(site.partitions)
     counts: list[Command] = [("ZCOUNT", mailing(p), "-inf", now) for p in partitions]
     firsts: list[Command] = [("ZRANGE", mailing(p), 0, 0, "WITHSCORES") for p in partitions]

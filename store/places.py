@@ -34,7 +34,7 @@ class GroupRules:
     reserved: ReservedNames = field(default_factory=ReservedNames)
 
     def checked(self, groups: Iterable[str]) -> list[str]:
-        """Those of some groups that may be refused."""
+        """Those of some groups that have to be checked, because articles may be refused there."""
         return [name for name in groups if self.only_listed or name in self.reserved]
 
     def refusal(self, name: str, place: str) -> Invalid:

@@ -122,7 +122,7 @@ class Letters:
         return message.as_bytes()
 
     async def _recipient(self, username: str) -> Recipient | None:
-        """One round trip."""
+        """The recipient with a name; None if the user gets no mails. One round trip."""
         site = self._store.site
         p = site.home_of_user(username)
         fields, (name, password, words) = await site.redis.pipeline(
@@ -164,7 +164,10 @@ class Letters:
         return Letter(to, [recipient.name], waiting.what, subject, {"username": recipient.name}, [to])
 
     async def _reset(self, subject: str) -> Letter | None:
-        """For one user, or for all who have confirmed the address with a digest."""
+        """
+        The mail with a link to choose a new password, for one user or for all who have confirmed the address with a
+        digest.
+        """
         if mailboxes.ADDRESS_DIGEST.fits(subject):
             names = (await self._store.mailboxes.with_address(subject))[:MOST_ACCOUNTS]
         else:
@@ -185,7 +188,7 @@ class Letters:
         )
 
     async def _replies(self, recipient: Recipient, noted: Sequence[str]) -> Letter | None:
-        """Without what was seen, deleted or hidden meanwhile."""
+        """The mail with replies and mentions, without what was seen, deleted or hidden meanwhile."""
         mailbox = recipient.mailbox
         if mailbox.usable is None or mailbox.replies is MailFrequency.NEVER:
             return None

@@ -66,7 +66,10 @@ async def _unexpected(site: Site, key: Key) -> list[Wrong]:
 
 
 async def _entries_of_member(site: Site, key: Key, member: str) -> list[IndexEntry] | None:
-    """None for an action that is malformed: its entries help to repair it by hand."""
+    """
+    The entries that the action, or the user, of a member should have. None for an action that is malformed: its entries
+    help to repair it by hand.
+    """
     if key.kind.check is Check.MODERATORS:
         name = member.lower()
         return await _entries(site, Key(keys.user(key.p, name), keys.user, "user", key.p, name))
