@@ -69,7 +69,7 @@ class Scene:
     """
     `alice` has posted `article`. `bob` has answered in `comment`, mentioned her elsewhere and follows her; `carol` has
     replied to him. A moderator has removed the article `removed` and of `talk` the comments `lone` and `rude`, which
-    has an answer. A user who was deleted has posted `short`, whose title is a short word, and has answered in `article`.
+    has an answer. A user who was deleted has posted `short`, whose title is a short word, and answered in `article`.
     """
 
     alice: Member
