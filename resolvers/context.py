@@ -29,7 +29,7 @@ from store.sessions import parse_token
 from store.site import Actor, Login, Session
 from store.store import Store
 
-Header = tuple[bytes, bytes]
+Header = tuple[bytes, bytes]  # name and value
 T = TypeVar("T")
 R = TypeVar("R", Posted, Commented)
 Batch = Callable[..., Awaitable[Sequence[Any]]]  # a batch resolver: resolves a field of many parents

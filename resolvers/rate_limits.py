@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from store.rate_limits import SlidingWindow
 
-HOUR = 60 * 60
+HOUR = 60 * 60  # seconds
 DAY = 24 * HOUR
 TEN_MINUTES = 10 * 60
 USERS_OF_AN_ADDRESS = 10

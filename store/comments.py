@@ -56,12 +56,16 @@ class EditedComment:
 
 @dataclass(frozen=True, slots=True)
 class VotedOnComment:
+    """The comment after a vote. `changed` is False if the voter had voted the same before."""
+
     comment: Comment
     changed: bool
     voter: str
 
 
 class Comments:
+    """Commands on the comments of a store."""
+
     def __init__(self, site: Site) -> None:
         self._site = site
 

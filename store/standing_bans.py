@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from store.errors import Banned
 
-FOR_GOOD = 0
+FOR_GOOD = 0  # the UNTIL of a ban that does not end
 SITE = "site"
 
 

@@ -38,6 +38,8 @@ REFUSED = {Status.MISSING: "was not imported", Status.GONE: "was deleted"}
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
+    """The options of the command. `follow` is how many others each poster follows."""
+
     shift_to_now: bool = False
     with_voters: bool = False
     follow: int = 0

@@ -39,6 +39,8 @@ class StoryComment:
 
 
 class Status(Enum):
+    """What became of a comment: it may be KNOWN from before, or what it answers be MISSING or GONE."""
+
     IMPORTED = "imported"
     KNOWN = "known"  # imported before, and not changed
     MISSING = "missing"  # what it answers was not imported

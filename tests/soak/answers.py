@@ -77,6 +77,8 @@ def answer(request: Request, text: str) -> Answer:
 
 @dataclass
 class Execution:
+    """Executes one document on the model."""
+
     request: Request
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: Mapping[str, Any]

@@ -12,7 +12,7 @@ from tests.soak.searches import Between, Unordered
 from tests.soak.standings import Rank
 
 UNAVAILABLE = "UNAVAILABLE"
-Path = tuple[str | int, ...]
+Path = tuple[str | int, ...]  # response names and indexes in lists that lead to a value of an answer
 CheckCursor = Callable[[Path, str, Position], str | None]  # stores a cursor, and returns what is wrong with it
 
 

@@ -25,7 +25,7 @@ SHORTEST_PREFIX = 3
 KINDS: dict[str, type] = {"ARTICLE": Article, "COMMENT": Comment, "USER": User}
 USUAL_SIZE = 25
 
-Phrase = tuple[str, ...]
+Phrase = tuple[str, ...]  # words that follow each other
 Match = Article | Comment | User
 
 

@@ -1,3 +1,5 @@
+"""Kinds of keys: the texts of their keys, which are parsed again."""
+
 import pytest
 
 from store import (
