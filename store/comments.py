@@ -33,11 +33,12 @@ STUBS_AT_ONCE = 500  # that one deletion removes above a comment
 @dataclass(frozen=True, slots=True)
 class Commented:
     """
-    `comment` is None if a replayed comment has been deleted. `held_by` is the rule of the site that holds it; None if
-    none does, or if a moderator has approved it since.
+    `comment` is None if a replayed comment has been deleted, or is archived. `held_by` is the rule of the site that
+    holds it; None if none does, or if a moderator has approved it since.
     """
 
     comment: Comment | None
+    number: int
     replayed: bool
     poster: str
     held_by: str | None = None
@@ -112,7 +113,7 @@ class Comments:
         comment = _comment(int(number), flat) if flat else None
         if comment and new_entry:
             await self._apply_post(username, comment, *new_entry)
-        return Commented(comment, status == "replayed", username, held_edits.rule_of(records.pairs(flat)))
+        return Commented(comment, int(number), status == "replayed", username, held_edits.rule_of(records.pairs(flat)))
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> VotedOnComment:
         """

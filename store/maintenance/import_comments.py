@@ -45,6 +45,7 @@ class Status(Enum):
     KNOWN = "known"  # imported before, and not changed
     MISSING = "missing"  # what it answers was not imported
     GONE = "gone"  # the article, or the comment that it answers, was deleted or is archived
+    ARCHIVED = "archived"  # with its conversation, which an import does not bring back
 
 
 @dataclass(frozen=True, slots=True)

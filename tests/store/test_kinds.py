@@ -58,6 +58,7 @@ EXAMPLES: dict[kinds.Text, int | str] = {
 NEVER_EXPIRING = (
     "hidden",
     "left",
+    "woken",
     "blocked",
     "siteranked",
     "unblocked",
