@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-9  # relative error of a computation
 NEVER = 2**42  # milliseconds: above any posting time
-MOST_VOTES = 2**40
+MOST_VOTES = 2**40  # of an article, more than any has
 FIRST_READ = 2  # places of each class to read at first
 MOST_READ = 500  # places of a class to read next
-MOST_UNSURE = 2**31 - 1
+MOST_UNSURE = 2**31 - 1  # places whose order is not sure: all
 
 
 @dataclass(frozen=True, slots=True)

@@ -287,7 +287,8 @@ def parsed(parse_ids: Callable[[], T], check_others: Callable[[], object]) -> T:
 
 async def _change(context: Context, number: int, actor: Actor, command: Callable[[], Awaitable[T]]) -> T:
     """Run a command on an article, also on one that is archived."""
-    return await context.write(write_back.run_change(context.store, context.database, number, actor, command))
+    changed = write_back.run_change(context.store, context.database, number, actor, command, context.waker())
+    return await context.write(changed)
 
 
 async def _archived_or(missing: NotFound, context: Context, number: int) -> VotingClosed | NotFound:

@@ -55,6 +55,8 @@ class QueueEdge:
 
 
 class QueueConnection(NamedTuple):
+    """A page of a queue of moderators."""
+
     edges: Sequence[QueueEdge]
     page_info: PageInfo
     total_count: int

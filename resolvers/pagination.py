@@ -184,11 +184,15 @@ class Edge(NamedTuple, Generic[T]):
 
 
 class HasCursor(Protocol):
+    """An edge of any connection."""
+
     @property
     def cursor(self) -> str: ...
 
 
 class PageInfo(NamedTuple):
+    """Where a page is in its listing. `first` and `last` are its edges at both ends."""
+
     has_next_page: bool
     has_previous_page: bool
     first: HasCursor | None

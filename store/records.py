@@ -261,6 +261,8 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class Group:
+    """A group by its name in lower case; it need not have articles."""
+
     name: str
     id: str = field(init=False)
     is_cacheable: ClassVar[bool] = True

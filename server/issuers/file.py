@@ -17,10 +17,10 @@ from store.identities import ISSUER
 MAX_LEEWAY = 300  # seconds
 SECRET_LENGTHS = range(32, 1025)  # bytes of a shared secret: RFC 7518 asks for as many as SHA-256 has
 MAX_SHOWN = 60  # characters of an invalid value
-HOUR = 3600
+HOUR = 3600  # seconds
 
 Algorithm: TypeAlias = Literal["RS256", "ES256", "EdDSA", "HS256"]
-ClaimPath: TypeAlias = tuple[str, ...]
+ClaimPath: TypeAlias = tuple[str, ...]  # the names of the objects that lead to a claim, and its own
 
 
 class WrongIssuers(ValueError):

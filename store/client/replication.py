@@ -36,6 +36,8 @@ class Replication:
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
+    """Commands of one call that wait to be sent, and its future replies."""
+
     commands: Sequence[Command]
     done: "asyncio.Future[list[Any]]"
 

@@ -30,6 +30,8 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Term:
+    """A part of the value of a standing."""
+
     name: str
     value: float
 

@@ -1,3 +1,5 @@
+"""The tables follow the log of a store, whatever is killed, and whoever else mirrors it."""
+
 import asyncio
 import random
 

@@ -14,7 +14,7 @@ PIN_MS = 1_000  # pins are shared by all who begin to read within this time
 PINNED = 1_000  # entries of a pin, at most
 OWN_PIN_MS = 5_000  # a viewer who has posted within this time before a shared pin gets a separate one
 SINCE_ORDERS = ("TIME", "VOTES")
-Listing = tuple[Any, ...]
+Listing = tuple[Any, ...]  # the name of a listing, and what distinguishes it from others of this name
 
 
 class Position(NamedTuple):
@@ -63,6 +63,8 @@ class Edge(NamedTuple):
 
 @dataclass
 class Page:
+    """A page of a listing, as answers show it. Flags and the total may be values that equal several."""
+
     kind: str
     edges: Sequence[Edge]
     has_previous: Any  # a flag, or what equals it where it is not modelled

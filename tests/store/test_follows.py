@@ -1,3 +1,5 @@
+"""Follows of users: both sides, also in two partitions."""
+
 import asyncio
 
 import pytest

@@ -1,3 +1,5 @@
+"""Registering and logging in."""
+
 import asyncio
 import subprocess
 import sys

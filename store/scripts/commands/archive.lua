@@ -44,6 +44,7 @@ set_archived_of(name, count + 1, math.max(newest, article.time))
 
 redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KEY.downvoted .. article.number)
 redis.call("SREM", KEY.moving, article.number)
+redis.call("ZREM", KEY.woken, article.number)
 if ARGV[10] ~= "0" then
   redis.call("ZADD", KEY.left, now, article.number)
   redis.call("HSET", KEY.archived, "conversations", "1")

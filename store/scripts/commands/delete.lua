@@ -16,6 +16,7 @@ if article.poster ~= deleter then return {"forbidden"} end
 remove_from_indexes(article)
 add_karma(article, -karma_of(article))
 redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KEY.downvoted .. article.number)
+redis.call("ZREM", KEY.woken, article.number)
 forget_annulled(article.number)
 end_appeals("article:" .. article.number)
 move_pending(article.number, nil, article.groups)

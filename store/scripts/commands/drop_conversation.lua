@@ -27,4 +27,5 @@ if redis.call("EXISTS", tree) == 1 then return {"more"} end
 drop_indexes(article)
 redis.call("UNLINK", KEY.stubs .. article, KEY.latest .. article, KEY.pins .. article)
 redis.call("ZREM", KEY.left, article)
+redis.call("ZREM", KEY.woken, article) -- a process that has ended was bringing it back
 return {"done"}

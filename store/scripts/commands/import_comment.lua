@@ -32,6 +32,7 @@ if parent then redis.call("HSET", hash, "parent", parent.number) end
 if is_stub then redis.call("HSET", hash, "state", "deleted") end
 if not is_stub then redis.call("HSET", hash, "poster", poster, "slot", ARGV[11], "content", ARGV[10]) end
 if imported > 0 then redis.call("HSET", hash, "imported", imported) end
+note_written(article_number) -- as its time may be old, the conversation would leave before the next one is imported
 add_to_tree(comment, parent and parent.path or ARTICLE_PATH)
 update_replies(comment)
 redis.call("HSET", KEY.imported, ARGV[8], number)

@@ -12,7 +12,8 @@ if not voter then return {"unauthenticated"} end
 local comment = find_comment(ARGV[8])
 local home = comment and comment.state ~= "deleted" and find_home(comment.article)
 if not home then return {"missing"} end
-require_not_banned(home.groups)
+-- Once voting is closed, everybody is told so, also where the comment is archived.
+if now <= comment.time + window then require_not_banned(home.groups) end
 
 comment.locked, comment.state = home.locked, comment.state or home.state -- `cast_vote` looks at both
 local before, change = cast_vote(comment, voter, tonumber(ARGV[9]))
