@@ -47,7 +47,7 @@ def suggestion(connection: "Connection", query: str, search: Search, deleted: fr
 
 
 def _corrected(connection: "Connection", text: str) -> str:
-    """A word of a query, or the nearest of those that there are if nothing has it."""
+    """A word of a query, or the nearest word of the vocabulary if no text has it."""
     found = words(text)
     if len(found) != 1 or len(word := found[0]) < SHORTEST or not word.isalpha():
         return text

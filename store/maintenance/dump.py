@@ -119,7 +119,7 @@ async def records_of(
 
 
 def _last(is_move: bool) -> dict[str, Reader]:
-    """What reads the kinds of keys of the last pass. Lists come after what their members name."""
+    """The readers of the kinds of keys of the last pass. Lists come after what their members name."""
     readers = LAST | {kind.name: read_lists for kind in kinds_of_lists()}
     return {name: read for name, read in readers.items() if is_move or kinds.by_name()[name].backup is not Backup.MOVED}
 
