@@ -159,7 +159,8 @@ async def _restore(store: Store, database: Database | None, ban: ModerationActio
     """
     Revert the removals that name a ban. False if `most` were read before the end.
 
-    An article that was taken out of a group may be archived by now: it is brought back, and its removal read again.
+    A comment, or an article that was taken out of a group, may be archived by now: it is brought back, and its removal
+    read again.
     """
     site, read = store.site, 0
     by = await site.redis.run(
