@@ -1,8 +1,9 @@
 -- Revert the removals of some texts in this partition that a ban has made, which is reverted. From the first call on, that
 -- ban removes no text here any more. What others have decided about a text since stays.
 -- requires: article_states, comment_states, decisions
--- ARGV  1-7 see comments.lua   8 number of the ban   9 who has reverted it   10 reason   11 highest number of groups of an
---       article   12 how many comments above one get or lose their places in the thread at most
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the ban
+--       9 who has reverted it   10 reason   11 highest number of groups of an article
+--       12 how many comments above one get or lose their places in the thread at most
 --       13 rank of the removal to begin with   14 how many removals to read
 -- Reply {rank of the next call, or "" at the end; numbers of the articles and comments that are not here: deleted, or
 --       archived; then what `set_comment_state` returns for each comment that has changed, after its number}
