@@ -165,7 +165,7 @@ class GravityReader:
         return bool(self.positions(not upwards, reads.nudged(key, upwards), 1))
 
     def _of_age_0(self, upwards: bool, beyond: Key | None, count: int) -> set[Key]:
-        """The first keys of articles posted at or after the instant: their order is that of VOTES."""
+        """The first keys of articles posted at or after the instant, which are ordered as by VOTES."""
         value, start = self.formula.first_value, None
         if beyond:
             votes = bisect_right(range(-MOST_VOTES, MOST_VOTES), beyond[0], key=value) - 1 - MOST_VOTES

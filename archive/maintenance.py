@@ -208,8 +208,8 @@ class _Checks:
 
     async def _alone(self, numbers: Sequence[int]) -> list[Article]:
         """
-        Those of some articles that are in the database alone, without those whose deletion it has still to apply. If
-        the database has to be rebuilt first, as it cannot follow the log, there is none.
+        The numbers of those of some articles that only the database has, without those whose deletion it has still to
+        apply. None at all if the database has to be rebuilt first, as it cannot follow the log.
         """
         states = await moving.states_of(self.site, numbers)
         absent = [number for number, state in states.items() if state.may_be_archived]
@@ -315,8 +315,8 @@ def _archivable(
     connection: "Connection", numbers: Sequence[int], latest: int
 ) -> tuple[list[Article], str, dict[int, str]]:
     """
-    Those of some articles that are not archived, and could be: posted until an instant, and without comments. And the
-    identity of the log and the positions that the tables are at.
+    The numbers of those of some articles that are not archived, and could be: posted until an instant, and without
+    comments. With the identity of the log and the positions up to which the tables have it.
     """
     found = [article for article in article_places.records(connection, numbers, archived=False) if article]
     with_comments = article_places.with_comments(connection, [article.number for article in found])
@@ -326,8 +326,8 @@ def _archivable(
 
 async def _find_moving(site: Site, numbers: Sequence[int], *, repair: bool) -> dict[int, Finding]:
     """
-    Of articles that the database has as archived those that are in Redis, too, without the mark that says so. One round
-    trip.
+    The numbers of articles that the database has as archived and Redis has, too, without the mark that says so. One
+    round trip.
     """
     by_partition = _by_partition(site, numbers)
     calls = [(p, "", part) for p, part in by_partition.items()]

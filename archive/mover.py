@@ -190,7 +190,10 @@ class Mover:
         return moved
 
     async def _drop_left(self, p: int) -> None:
-        """Remove comments from Redis whose articles have left it, unless another process does so, or writes such."""
+        """
+        Remove the comments of archived articles that Redis still has, unless another process does so, or writes
+        comments back.
+        """
         await _drop_left_of(self.site, p)
 
     async def _have_conversations_begun(self) -> bool:

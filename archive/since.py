@@ -167,7 +167,9 @@ def _reaches(index: Index, upwards: bool, key: Key) -> bool:
 
 
 def _sorted(places: Sequence[Place], upwards: bool, key: Key) -> Iterator[Key]:
-    """Those of some places by time that are beyond a key of VOTES, in the direction of the page."""
+    """
+    The places, of some that are in the order of time, that are beyond a key of VOTES, in the direction of the page.
+    """
     found = [(float(place.extra or 0), place.number) for place in places]
     beyond = [each for each in found if (each > key if upwards else each < key)]
     return iter(sorted(beyond, reverse=not upwards))

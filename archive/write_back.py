@@ -245,7 +245,10 @@ async def _bring_back_answered(
 
 
 def _check_commenting(site: Site, archived: Article) -> None:
-    """So that a conversation does not come back for a comment that is refused."""
+    """
+    Check that an archived article takes comments, so that its conversation does not come back for a comment that is
+    refused.
+    """
     if archived.is_locked:
         raise Locked("article", archived.number) from None
     if not site.takes_comments(archived.posted_at):

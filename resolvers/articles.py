@@ -292,7 +292,7 @@ async def _change(context: Context, number: int, actor: Actor, command: Callable
 
 
 async def _archived_or(missing: NotFound, context: Context, number: int) -> VotingClosed | NotFound:
-    """Why an article that is not in Redis takes no vote."""
+    """The reason why an article that is not in Redis takes no vote: it is archived, or there is none."""
     archived = await reads.find(context.store, context.database, number)
     return missing if archived is None else VotingClosed(number, context.store.site.policy.closes_at(archived))
 

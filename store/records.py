@@ -330,7 +330,7 @@ def article(number: int, fields: Mapping[str, str]) -> Article | None:
 
 
 def _active_at(fields: Mapping[str, str]) -> int | None:
-    """The field is kept when the last comment is deleted, and says nothing then."""
+    """The time of the newest comment. The field is kept when the last comment is deleted, and says nothing then."""
     return int(fields["active"]) if "active" in fields and fields.get("comments", "0") != "0" else None
 
 

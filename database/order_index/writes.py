@@ -108,7 +108,7 @@ def divide(connection: "Connection", index: int, low: Key = LOWEST, high: Key = 
 
 
 def _counted(connection: "Connection", indexes: Collection[int]) -> set[int]:
-    """Those of some indexes that have counts."""
+    """The ids of those of some indexes that have rows in `place_counts`."""
     return _selected(connection, COUNTED_INDEXES, indexes, {})
 
 

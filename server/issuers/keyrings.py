@@ -135,7 +135,7 @@ class Keyring:
             await self._pause()
 
     async def _pause(self) -> None:
-        """Until it is time to look again: earlier if a request wants a key."""
+        """Wait until it is time to look again: earlier if a request wants a key."""
         if self._own_waiting:
             await asyncio.sleep(LOOK_INTERVAL_WHILE_AWAITED)
             return

@@ -187,7 +187,7 @@ class Sender:
         return answer.status, "" if 200 <= answer.status < 300 else f"status {answer.status}"
 
     def _client(self, hook: Webhook) -> GuardedClient:
-        """Private receivers may listen on any port."""
+        """The HTTP client for a webhook. Private receivers may listen on any port."""
         ports = frozenset({port_of(hook.url)}) if hook.allows_private else WEB_PORTS
         if ports not in self._clients:
             self._clients[ports] = GuardedClient(allows_private=ports is not WEB_PORTS, ports=ports)

@@ -8,13 +8,13 @@ from resolvers.rate_limits import WriteRates
 from store import conversations, roles
 from store.moderation_records import Role
 from store.records import article_number
-from tests.archive.talks import ERRORS, MUTATIONS
+from tests.archive.talks import ERRORS, MUTATIONS, NODES, REVERT
 from tests.archive.worlds import WINDOW, Pair, World
 from tests.database.conftest import on_both
 
 pytestmark = [pytest.mark.one_server]
 DAY = 86_400
-BAN = f"mutation($input: BanUserInput!) {{ banUser(input: $input) {{ {ERRORS} changed }} }}"
+BAN = f"mutation($input: BanUserInput!) {{ banUser(input: $input) {{ {ERRORS} action {{ id }} }} }}"
 LIMITED = """mutation($input: CommentInput!) { comment(input: $input) { comment { id }
   userErrors { code message params { name value } ... on RateLimited { retryAt } } } }"""
 
@@ -72,6 +72,22 @@ async def test_refusals_are_those_of_a_conversation_that_stays_in_redis(pair: Pa
     assert codes[:4] == [["BANNED"]] * 3 + [["VOTING_CLOSED"]]
     assert codes[4:] == [["LOCKED"], ["FORBIDDEN"], ["NOT_FOUND"], ["VOTING_CLOSED"]]
     assert article_number(article) not in await pair.archiving.numbers()
+
+
+@on_both
+async def test_the_revert_of_a_ban_reaches_comments_that_have_left(pair: Pair) -> None:  # D5
+    for world in pair.worlds:
+        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+    article, first = await talked(pair, "alice")
+    banned = await write(pair, "banUser", "alice", userId="user:carol", reason="noise", removeTexts=True)
+    await left(pair, article)
+
+    given = {"actionId": banned["action"]["id"], "reason": "no noise"}
+    answer = await pair.ask(REVERT, "alice", input=given)
+
+    assert answer["data"]["revertModeration"]["changed"]
+    nodes = (await pair.ask(NODES, None, ids=[first]))["data"]["nodes"]
+    assert [node["state"] for node in nodes] == ["VISIBLE"]
 
 
 @on_both

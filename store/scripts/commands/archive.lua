@@ -3,8 +3,9 @@
 -- nothing but reads by their numbers finds them, and drop_conversation.lua removes them.
 -- requires: archived_values, article_indexes
 -- flags: allow-oom
--- ARGV  1-6 see prelude.lua   7 number   8 digest of the hash as the database has it (see archivable_articles.lua)
---       9 token of the caller's lease   10 number of its comments that the database has, also of those that are not shown
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
+--       8 digest of the hash as the database has it (see archivable_articles.lua)   9 token of the caller's lease
+--       10 number of its comments that the database has, also of those that are not shown
 -- Reply {"archived"} | {"missing"} | {"open"} while voting is open | {"changed"} since it was read
 --       | {"overtaken"} if another process has the lease
 require_open()

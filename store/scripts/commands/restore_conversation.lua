@@ -1,9 +1,10 @@
 -- Write some comments of an archived article back to Redis, with all but their entries in the lists of users, which stay
 -- there. Nobody finds them before unarchive.lua writes the article. Safe to repeat.
 -- requires: comment_tree
--- ARGV  1-7 see comments.lua   8 number of the article   9 token of the caller's lease of conversations
---       10 1 if the article has so many comments that it needs `latest`, else 0
---       11 how many comments it has   12 how many comments of conversations that came back may be here, or "" for any number
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
+--       9 token of the caller's lease of conversations
+--       10 1 if the article has so many comments that it needs `latest`, else 0   11 how many comments it has
+--       12 how many comments of conversations that came back may be here, or "" for any number
 --       13 and on: for each comment its number, how many texts follow for it, then field, value, ...
 -- Reply {"restored"} | {"back"} if the article is in Redis, or was deleted there
 --       | {"overtaken"} if another process has the lease | {"full"} if there is no room

@@ -1,7 +1,8 @@
 -- Set the vote of one voter on a comment while voting is open.
 -- requires: cast_vote, comments, upvoters
--- kept: voted without 3
--- ARGV  1-7 see comments.lua   8 number   9 the vote: 1, 0 or -1   10 how long to keep its place (milliseconds)
+-- kept replies: voted without 3
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number   9 the vote: 1, 0 or -1
+--       10 how long to keep its place (milliseconds)
 -- Reply {"voted", voter, {field, value, ...}, id of the entry, what `note_effects` returns, change of the votes}
 --       | {"same", voter, {field, value, ...}} | {"missing"} | {"closed", when voting closed (unix milliseconds)} | {"locked"}
 --       | {"hidden"} if the comment or its article is not visible
