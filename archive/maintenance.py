@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from archive import mover, returns, steps, write_back
+from archive import faults, mover, returns, steps, write_back
+from archive.faults import Fault
 from archive.steps import COUNT_FIELD, USER_FIELD
 from database import article_places, conversations
 from database.database import Database
@@ -144,6 +145,7 @@ class _Checks:
         after = 0
         while numbers := await self.database.run(article_places.numbers, after, ARCHIVED_AT_ONCE):
             await self._moving(numbers)
+            await self._conversations(numbers)
             await self._places(numbers)
             after = numbers[-1]
 
@@ -195,6 +197,22 @@ class _Checks:
         states = await moving.states_of(self.site, numbers)
         settled = [number for number, state in states.items() if state.may_be_archived]
         return await self.database.run(article_places.check, self.site, settled)
+
+    async def _conversations(self, numbers: Sequence[int]) -> None:
+        """Conversations whose rows do not fit each other. What is derived from others is repaired."""
+        best_z = self.site.policy.best_z
+        if not (suspects := {each.article for each in await self.database.run(faults.faults, numbers, best_z)}):
+            return
+        found, _ = await steps.at_rest(self.site, partial(self._faults_of, sorted(suspects)))
+        for article in {each.article for each in found if each.is_derived} if self.repair else ():
+            await self.database.write(faults.repair, article, best_z)
+        for each in found:
+            self.report(Finding(each.where, str(each.found), str(each.expected), self.repair and each.is_derived))
+
+    async def _faults_of(self, numbers: Sequence[int]) -> list[Fault]:
+        states = await moving.states_of(self.site, numbers)
+        settled = [number for number, state in states.items() if state.may_be_archived]
+        return await self.database.run(faults.faults, settled, self.site.policy.best_z)
 
     async def _lost(self, numbers: Sequence[int]) -> None:
         """Articles that the database alone has, although they are not archived."""
