@@ -1,4 +1,4 @@
-"""Follows of users: both sides, also in two partitions."""
+"""Follows of users: the lists of followers and of followees, also where these are in two partitions."""
 
 import asyncio
 
