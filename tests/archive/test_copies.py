@@ -15,14 +15,14 @@ from server.cli.backup import back_up
 from server.cli.import_stories import ImportOptions, import_stories
 from server.cli.move import move
 from server.cli.restore import restore
-from server.settings import Settings, WrongSetting
+from server.settings import WrongSetting
 from store import keys
 from store.maintenance.import_stories import Story, import_batch
 from store.ranking.formulas import ORDERS
 from store.site import unix_milliseconds
-from tests.archive.conftest import findings, posted
+from tests.archive.conftest import findings, posted, settings_of
 from tests.archive.queries import MUTATIONS
-from tests.archive.worlds import PEOPLE, POLICY, WINDOW, Pair
+from tests.archive.worlds import PEOPLE, Pair
 from tests.conftest import client
 from tests.store.reading import contents
 
@@ -170,15 +170,6 @@ async def test_an_import_brings_an_archived_article_back_but_no_conversation(
 def story_line(id: str, at: int) -> dict[str, Any]:
     created_at = datetime.fromtimestamp(at / 1000, UTC).isoformat()
     return {"id": id, "title": f"The story {id}", "url": "", "points": 1, "author": "alice", "created_at": created_at}
-
-
-def settings_of(redis_url: str, db: int, database_url: str = "none") -> Settings:
-    return Settings(
-        redis_url=f"{redis_url}?db={db}",
-        database_url=database_url,
-        good_votes=POLICY.good_votes,
-        voting_window=WINDOW,
-    )
 
 
 def records_in(redis_url: str, db: int) -> dict[str, Any]:

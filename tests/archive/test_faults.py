@@ -11,10 +11,8 @@ from database.database import Database
 from server.cli.backup import back_up
 from server.cli.restore import restore
 from store.records import article_number, comment_number
-from tests.archive.conftest import findings
-from tests.archive.talks import NODES, THREAD
-from tests.archive.test_copies import COPY, settings_of
-from tests.archive.test_waking import left, write
+from tests.archive.conftest import findings, settings_of
+from tests.archive.talks import NODES, THREAD, left, write
 from tests.archive.worlds import Pair
 from tests.database.conftest import on_both
 
@@ -96,4 +94,4 @@ async def test_a_backup_of_a_damaged_conversation_is_restored_with_what_is_left(
 
     await asyncio.to_thread(back_up, settings_of(redis_url, 0, database_url), tmp_path / "backup")
 
-    assert await asyncio.to_thread(restore, settings_of(redis_url, COPY), tmp_path / "backup") == 0
+    assert await asyncio.to_thread(restore, settings_of(redis_url, 2), tmp_path / "backup") == 0

@@ -8,23 +8,13 @@ from resolvers.rate_limits import WriteRates
 from store import conversations, roles
 from store.moderation_records import Role
 from store.records import article_number
-from tests.archive.talks import ERRORS, MUTATIONS, NODES, REVERT
-from tests.archive.worlds import WINDOW, Pair, World
+from tests.archive.talks import DAY, MUTATIONS, NODES, REVERT, left, write
+from tests.archive.worlds import Pair, World
 from tests.database.conftest import on_both
 
 pytestmark = [pytest.mark.one_server]
-DAY = 86_400
-BAN = f"mutation($input: BanUserInput!) {{ banUser(input: $input) {{ {ERRORS} action {{ id }} }} }}"
 LIMITED = """mutation($input: CommentInput!) { comment(input: $input) { comment { id }
   userErrors { code message params { name value } ... on RateLimited { retryAt } } } }"""
-
-
-async def write(pair: Pair, name: str, who: str, **input: Any) -> dict[str, Any]:
-    """The payload of a mutation, which is the same in both stores."""
-    answer = await pair.ask(MUTATIONS.get(name, BAN), who, input=input)
-    assert answer["data"], answer
-    payload: dict[str, Any] = answer["data"][name]
-    return payload
 
 
 async def talked(pair: Pair, poster: str, *, group: str = "show") -> tuple[str, str]:
@@ -34,14 +24,6 @@ async def talked(pair: Pair, poster: str, *, group: str = "show") -> tuple[str, 
     said = [await write(pair, "comment", "carol", articleId=id, content=f"text {n}") for n in range(2)]
     pair.clock.advance(1)
     return id, said[0]["comment"]["id"]
-
-
-async def left(pair: Pair, *articles: str, days: int = 2) -> None:
-    """Let all conversations leave Redis."""
-    pair.crashes, pair.days = False, days
-    pair.clock.advance((days + 1) * DAY if days else WINDOW + 70)
-    await pair.run_mover(0, 1_000)
-    assert not {article_number(id) for id in articles} & await pair.archiving.numbers()
 
 
 async def comment(world: World, who: str, article: str, text: str = "late") -> dict[str, Any]:
