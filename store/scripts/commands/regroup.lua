@@ -4,8 +4,8 @@
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 groups to add
 --       9 groups to remove, each separated by spaces   10 highest number of groups of an article
 --       11 groups to check, separated by spaces   12 their condition (see group_rules.lua)
--- Reply {"regrouped", {field, value, ...}, 1 if its comments enter or leave groups now, else 0} | {"missing"} | {"forbidden"} | {"unauthenticated"}
---       | {"hidden"} if the article is not visible | {"locked"}
+-- Reply {"regrouped", {field, value, ...}, 1 if its comments enter or leave groups now, else 0} | {"missing"} | {"forbidden"}
+--       | {"unauthenticated"} | {"hidden"} if the article is not visible | {"locked"}
 --       | {"taken_out", group} if a moderator took the article out of a group to which it would be added
 --       | {"crowded"} if there would be too many groups
 --       | {"refused", groups to which no article may be added, separated by spaces}
