@@ -36,7 +36,7 @@ REQUIRED = {
     "articles that are held": 20_000,
     "articles that came back": 20_000,
     "articles that have left": 9_000,
-    "backward pages": 1_000,
+    "backward pages": 4_000,
     "bans from a group": 15_000,
     "bans from the site": 15_000,
     "bans that end no later than others": 60_000,
