@@ -11,6 +11,6 @@ hashes have; when the article has left, they are removed. `conversations` comput
 (`returns`) the comments are written first and the article last, so that each moment has one place to read from.
 
 Whoever reads in several places sees by two serials of a partition whether articles have moved meanwhile: `serial` rises
-when an article leaves Redis or comes back, `marks` when articles are marked. Before the database changes what it has of
-articles they are marked, also once more.
+when an article leaves Redis or comes back, `marks` when articles are marked. Articles are also marked, again if
+necessary, before the database changes what it has of them.
 """

@@ -1,9 +1,9 @@
 """
-Texts that a ban removes, and that come back when it is reverted, also those that are archived.
+Removes the articles and comments of a banned user, and brings them back when the ban is reverted: also archived ones.
 
-Its texts are removed in steps, each by an action of its own that names the ban, so that the state of a text is still
-what the actions about it say. The revert of a ban reverts the removals that name it; before it does so in a partition,
-it forbids there that a process which is late removes more.
+This is done in steps. Each text is removed by an action of its own that names the ban, so that the state of a text
+follows from the actions about it alone. The revert of a ban reverts the removals that name it; before it does so in a
+partition, it forbids there that a late process removes more.
 """
 
 from collections import defaultdict

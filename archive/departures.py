@@ -1,6 +1,6 @@
 """
-What only Redis knows of an article and its comments, and the database has to keep before they leave. An article leaves
-only if Redis has what `archive.conversations` computes from the rows of the database.
+Collects what the database has to keep of an article and its comments before they leave Redis, because only Redis knows
+it. An article leaves only if `archive.conversations` computes from the rows of the database what Redis has.
 """
 
 import asyncio

@@ -51,8 +51,8 @@ logger = logging.getLogger("upvote")
 
 class Deletion(NamedTuple):
     """
-    A line of the file of deletions: `user` is the digest of the name, `subjects` are those of the subjects of issuers
-    that were the user's, by the `key` of the store.
+    A line of the file of deletions. `user` is the digest of the name, and `subjects` are the digests of the user's ids
+    at issuers; both are made with `key`, the key of the store.
     """
 
     key: str

@@ -25,7 +25,7 @@ Serials = dict[int, str | None]
 
 
 class Moment(NamedTuple):
-    """The results of reads, and what is known of archived articles."""
+    """The results of reads, and what Redis knows of archived articles (`archive.summaries`) at the same moment."""
 
     results: list[Any]
     known: list[Any]
@@ -46,9 +46,10 @@ class Moments:
         self, partitions: Sequence[int], reads: Sequence[Read[Any]], known: Sequence[Read[Known[Any]]]
     ) -> Moment:
         """
-        The results of reads, and of those that they result in, and what is known of these partitions at that moment.
+        The results of reads, and of the further reads that they result in, with what Redis knows of the archive of
+        these partitions at that moment.
 
-        One round trip, and one for each further read; while articles move also those of `of_one_moment`.
+        One round trip, and one for each further read; while articles move, the cost of `of_one_moment` is added.
         """
         seen = self.site.serials
         for p in partitions:

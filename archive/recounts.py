@@ -1,7 +1,7 @@
 """
-Archived articles whose counts change although they stay archived, as votes on them are annulled or restored. The
-script appends an entry with the new counts to the log, and the database has them when it has this entry: until then,
-no script uses the counts that it has. So whoever reads these also reads the position of the database, before.
+Archived articles whose counts change although they stay archived, as votes on them are annulled or restored. A script
+appends the new counts to the log, and the database has them once it has read this entry. Until then no script may use
+the counts of the database; so whoever reads these reads the position of the database first.
 """
 
 import asyncio

@@ -34,9 +34,9 @@ async def with_comments(
     site: Site, database: Database | None, article: int, write_article: Callable[[int, str], Awaitable[bool]]
 ) -> bool | None:
     """
-    Write the comments of an archived article back, and call `write_article` under the lease, with how many there are
-    and its token. Returns what that does; None if the article is in Redis by now, or was deleted. A query, and a round
-    trip for 50 comments.
+    Write the comments of an archived article back, and call `write_article` under the lease, with the number of
+    comments and the token of the lease. Returns the result of that call; None if the article is in Redis by now, or was
+    deleted. A query, and a round trip for 50 comments.
 
     Raises:
         ArchiveUnavailable: other conversations come back, or leave, for too long; or there is no database.

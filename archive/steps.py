@@ -135,7 +135,10 @@ async def remove(site: Site, p: int, articles: Sequence[Archivable], token: str)
 
 
 async def forget_greatest(site: Site, listing: str) -> None:
-    """Let no archived place of a listing be known to be low, so that its pages ask the database. One round trip."""
+    """
+    Set the greatest value of a listing's archived places to infinity, so that its pages ask the database. One round
+    trip.
+    """
     commands = [("HSET", keys.archived(p), f"top:{listing}", repr(inf)) for p in range(site.partitions)]
     await site.redis.pipeline([needed(command) for command in commands])
 

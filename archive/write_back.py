@@ -59,8 +59,8 @@ async def run_answer(
     store: Store, database: Database | None, number: int, parent: int | None, command: Callable[[], Awaitable[T]]
 ) -> T:
     """
-    Run a command that answers an article, or a comment of it. The article is written back to Redis before if it is
-    archived, whoever posted it. The cost is that of `run_change`.
+    Run a command that posts a comment: an answer to an article, or to a comment of it. The article is written back to
+    Redis before if it is archived, whoever posted it. The cost is that of `run_change`.
 
     Raises:
         NotFound: the article is archived, and has no such comment, or that was deleted.

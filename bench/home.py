@@ -51,8 +51,9 @@ WEEK = NOW - 7 * DAY * 1000
 
 class Figures(NamedTuple):
     """
-    Of a page: milliseconds until it is there, and of the server; calls of scripts; the longest in microseconds, in the
-    round in which that was shortest, as a process that waits for the processor stops within a call.
+    The figures of a page: milliseconds until it is there, and of the server; calls of scripts; the longest call in
+    microseconds, in the round in which that was shortest, as a process that waits for the processor stops within a
+    call.
     """
 
     elapsed: float

@@ -56,7 +56,10 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """If a query `writes`, each server is measured while no other runs, because all receive the events of changes."""
+    """
+    A query that is measured. If it `writes`, each server is measured while no other runs, because all receive the
+    events of changes.
+    """
 
     name: str
     requests: Callable[[Ground], list[Request]]
@@ -81,7 +84,7 @@ def request(document: str, token: str, **variables: object) -> Request:
 
 
 def unequal(requests: list[Request]) -> list[Request]:
-    """The same requests with a different value of an unused variable each, so that each is executed."""
+    """Requests with a different value of an unused variable each, so that each is executed."""
     repeated = zip(range(max(UNEQUAL, len(requests))), cycle(requests))
     return [(_marked(body, number), token) for number, (body, token) in repeated]
 
@@ -124,12 +127,12 @@ def varied(ground: Ground) -> list[Request]:
 
 
 def varied_uniform(ground: Ground) -> list[Request]:
-    """The same pages in any order."""
+    """The pages of `varied`, drawn at random, all equally often."""
     return random.Random(4).choices(varied(ground), k=DRAWN)
 
 
 def varied_skewed(ground: Ground) -> list[Request]:
-    """The same pages, page number n of them asked for 1 / n times as often as the first (Zipf)."""
+    """The pages of `varied`, drawn at random: page number n 1 / n times as often as the first (Zipf)."""
     return random.Random(5).choices(varied(ground), [1 / (place + 1) for place in range(VARIED)], k=DRAWN)
 
 
@@ -162,7 +165,7 @@ def vote(ground: Ground) -> list[Request]:
 
 
 def vote_on_comment(ground: Ground) -> list[Request]:
-    """The same on comments."""
+    """Votes on comments."""
     return votes(VOTE_ON_COMMENT, "commentId", ground.tokens, [f"comment:{number}" for number in ground.comments])
 
 

@@ -53,7 +53,7 @@ class HasUsage(Protocol):
 
 @dataclass(slots=True)
 class Totals:
-    """Of the caches of one name."""
+    """The totals of all caches of one name."""
 
     bytes: int = 0
     evictions: int = 0

@@ -18,6 +18,7 @@ from database.rows import (
     PROFILE,
     Held,
     Row,
+    VoteColumns,
     Votes,
     action_row,
     comments_of,
@@ -74,9 +75,12 @@ class Changed:
 @dataclass(slots=True)
 class Changes:
     """
-    The changes of a batch. `articles` are whole rows of new articles, `columns` new values of others, by number.
+    The changes of a batch of entries, gathered by what they change. `articles` are whole rows of new articles,
+    `columns` new values of others, by number. `seen` has the marks of feeds by user. `removed` and `purged` are numbers
+    of articles.
 
-    `follows` and `group_follows` have since when, or None for what ended.
+    `follows` and `group_follows` are by follower and followee: since when (unix milliseconds), or None for a follow
+    that has ended.
     """
 
     articles: dict[int, Row] = field(default_factory=dict)
@@ -122,19 +126,19 @@ class Changes:
         }
         self.groups[number] = values["groups"].split()
         if entry.kind == "posted":
-            self.votes[number][entry.actor] = (1, entry.at, True)
+            self.votes[number][entry.actor] = VoteColumns(1, entry.at, True)
         for voter in values.get("voters", "").split():
-            self.votes[number][voter] = (1, None, True)
+            self.votes[number][voter] = VoteColumns(1, None, True)
 
     def vote(self, entry: Entry) -> None:
         number, value = _number(entry), int(entry.values["value"])
         self._row(number).update(up=integer(entry.values["up"]), down=integer(entry.values["down"]))
         counts = "annulled" not in entry.values
-        self.votes[number][entry.actor] = (value, entry.at, counts) if value else None
+        self.votes[number][entry.actor] = VoteColumns(value, entry.at, counts) if value else None
         self.held[number].pop(entry.actor, None)
 
     def change_counts(self, entry: Entry) -> None:
-        """Votes of a user that count no more, or count again: each with the new counts of what it was cast on."""
+        """Votes of a user that stop counting, or count again: each with the new counts of its article or comment."""
         voter, counts = entry.values["voter"], entry.kind == "votes_restored"
         for word in entry.values["votes"].split():
             type, number, value, up, down = word.split(":")
@@ -171,8 +175,8 @@ class Changes:
 
     def purge(self, entry: Entry) -> None:
         """
-        A text that is gone for good, with its edits. The whole row: what was posted may not be in the table yet, and
-        its entry is no longer in the log.
+        Replace a text that was purged, and its edits. The whole row is written: the article may not be in the table
+        yet, and the entry of its posting is no longer in the log.
         """
         number, values = _number(entry), entry.values
         self.purged.add(number)
@@ -189,7 +193,7 @@ class Changes:
         }
         self.groups[number] = values["groups"].split()
         if values["imported"] == "0":
-            self.votes[number].setdefault(values["poster"], (1, integer(values["time"]), True))
+            self.votes[number].setdefault(values["poster"], VoteColumns(1, integer(values["time"]), True))
 
     def register(self, entry: Entry) -> None:
         self.users[_username(entry)] = user_row(entry.values)
@@ -231,10 +235,10 @@ class Changes:
         if "groups" in values:
             self.groups[number] = values["groups"].split()
         for voter in values.get("upvoters", "").split():
-            self.votes[number][voter] = (1, None, True)
+            self.votes[number][voter] = VoteColumns(1, None, True)
 
     def write(self, connection: Connection, site: Site) -> None:
-        """Write all of it. Changes of articles that are not in the table are skipped: these were deleted later."""
+        """Write all changes. Those of articles that are not in the table are skipped: these were deleted later."""
         gone = remove_articles(connection, self.removed)
         remove_rows(connection, EDITS, self.purged)
         changed = {*self.columns, *self.groups, *self.votes, *self.held, *self.edits} - self.articles.keys()

@@ -10,6 +10,7 @@ from database.rows import (
     KEPT_OF_COMMENT,
     Held,
     Row,
+    VoteColumns,
     Votes,
     existing,
     hold_vote,
@@ -29,9 +30,9 @@ from store.records import ContentState
 @dataclass(slots=True)
 class CommentChanges:
     """
-    The changes of a batch. `rows` are whole rows of new comments, and of deleted ones that still have replies;
-    `columns` are new values of others, by number. `removed` are the numbers of deleted comments, `state_changed` those
-    of comments whose state changed, and `purged` those of comments whose text is gone for good.
+    The changes of comments in a batch of entries. `rows` are whole rows of new comments, and of deleted ones that still
+    have replies; `columns` are new values of others, by number. `removed` are the numbers of deleted comments,
+    `state_changed` those of comments whose state changed, and `purged` those of comments whose text is gone for good.
     """
 
     rows: dict[int, Row] = field(default_factory=dict)
@@ -60,19 +61,22 @@ class CommentChanges:
             "state": state(ContentState.VISIBLE),
         }
         if entry.kind == "commented":
-            self.votes[number][entry.actor] = (1, entry.at, True)
+            self.votes[number][entry.actor] = VoteColumns(1, entry.at, True)
         for voter in values.get("voters", "").split():
-            self.votes[number][voter] = (1, None, True)
+            self.votes[number][voter] = VoteColumns(1, None, True)
 
     def vote(self, entry: Entry, number: int) -> None:
         value = int(entry.values["value"])
         self._row(number).update(up=integer(entry.values["up"]), down=integer(entry.values["down"]))
         counts = "annulled" not in entry.values
-        self.votes[number][entry.actor] = (value, entry.at, counts) if value else None
+        self.votes[number][entry.actor] = VoteColumns(value, entry.at, counts) if value else None
         self.held[number].pop(entry.actor, None)
 
     def hold(self, number: int, voter: str, value: int, counts: bool, up: int, down: int) -> None:
-        """A vote that counts no more, or counts again. If it is not in this batch, only that is written of it."""
+        """
+        Gather that a vote stops counting, or counts again. If the vote itself is not in this batch, only its column
+        `counts` is written.
+        """
         self._row(number).update(up=up, down=down)
         hold_vote(self.votes, self.held, number, voter, value, counts)
 
@@ -98,8 +102,8 @@ class CommentChanges:
 
     def purge(self, entry: Entry, number: int) -> None:
         """
-        A text that is gone for good, with its edits. The whole row: what was written may not be in the table yet, and
-        its entry is no longer in the log.
+        Replace a text that was purged, and its edits. The whole row is written: the comment may not be in the table
+        yet, and the entry of its posting is no longer in the log.
         """
         values = entry.values
         self.purged.add(number)
@@ -113,7 +117,7 @@ class CommentChanges:
             "state": state(ContentState.REMOVED),
         }
         if values["imported"] == "0":
-            self.votes[number].setdefault(values["poster"], (1, integer(values["time"]), True))
+            self.votes[number].setdefault(values["poster"], VoteColumns(1, integer(values["time"]), True))
 
     def repair(self, entry: Entry, number: int) -> None:
         row: Row = {name: integer(entry.values[name]) for name in ("up", "down") if name in entry.values}
@@ -122,7 +126,7 @@ class CommentChanges:
 
     def write(self, connection: Connection) -> set[int]:
         """
-        Write all of it, after the changes of articles. Changes of comments that are not in the table, and comments of
+        Write all changes, after those of articles. Changes of comments that are not in the table, and comments of
         articles that are not, are skipped: these were deleted later. Returns the numbers of the comments that are new
         or deleted, or whose content or state changed.
         """

@@ -23,7 +23,10 @@ class KeptOfComment(NamedTuple):
 
 
 class KeptOfArticle(NamedTuple):
-    """The same of an article. `left` is when it left Redis (unix milliseconds)."""
+    """
+    What the archive adds to the row of an article. `notified` is the field of its hash, `active_at` the time of its
+    newest comment, `left` when it left Redis (both unix milliseconds).
+    """
 
     notified: str | None
     active_at: int | None
@@ -43,7 +46,7 @@ def comments(connection: "Connection", article: int) -> list[Comment]:
 
 
 def places(connection: "Connection", article: int) -> list[Comment]:
-    """As `comments`, without posters and contents."""
+    """As `comments`, without posters and contents: what threads need to place the comments."""
     return [
         Comment(number, article, parent, depth, None, None, posted, None, up, down, 0, 0, ContentState[state])
         for number, parent, depth, posted, up, down, state in PLACES.run(connection, {"article": article})
@@ -51,7 +54,10 @@ def places(connection: "Connection", article: int) -> list[Comment]:
 
 
 def version(connection: "Connection", article: int) -> int | None:
-    """When an archived article left Redis with a conversation, which has not changed since; None for others."""
+    """
+    When an archived article left Redis with its conversation (unix milliseconds); None for others. As an archived
+    conversation does not change, this is the version of a cached one.
+    """
     found: int | None = VERSION.run(connection, {"article": article, "archived": True}).scalar()
     return found
 

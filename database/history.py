@@ -1,6 +1,6 @@
 """
-What was posted and voted, in the order in which it happened, for those who replay it: all articles, comments and votes
-that there are now, some thousand at a time.
+Reads all articles, comments and votes of the database in the order of their times, some thousand at a time, for `upvote
+rules try`, which replays them.
 """
 
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""What the database alone has of one user: the edits of their texts, and their votes, for those who take them along."""
+"""What only the database has of a user, for the export of their data: the edits of their texts, and their votes."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,10 @@ Edits = dict[int, list[dict[str, Any]]]  # by the number of the article or comme
 
 
 class OwnVote(NamedTuple):
-    """A vote on an article or a comment: 1 or -1. When it was cast is not known of all (unix milliseconds)."""
+    """
+    A vote on an article or a comment: its `value` is 1 or -1. `cast` is when it was cast (unix milliseconds), None if
+    that is not known.
+    """
 
     number: int
     value: int

@@ -85,7 +85,7 @@ class Ring:
 
     @property
     def is_cacheable(self) -> bool:
-        """Never: it is for moderators."""
+        """Never, because only moderators may read it."""
         return False
 
 
@@ -115,7 +115,7 @@ def count_on_comments(connection: "Connection", voter: str) -> int:
 
 
 def replace_all(connection: "Connection", at: int, votes: int, users: int, rings: Iterable[Ring]) -> None:
-    """Keep what a search has found, in the place of what the one before has."""
+    """Replace the rings in the database by those of a new search."""
     for statement in FORGET:
         statement.run(connection)
     NOTE_SEARCH.run(connection, {"at_ms": at, "votes": votes, "users": users})

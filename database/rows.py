@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Insert, Table, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -12,10 +12,25 @@ from database.statements import run_each, slices
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENT_EDITS, COMMENT_VOTES, COMMENTS, EDITS, VOTES
 
 Row = dict[str, Any]
-# its value, when it was cast, and whether it counts; None of one that was withdrawn
-Vote = tuple[int, int | None, bool] | None
-Held = defaultdict[int, dict[str, tuple[int, bool]]]  # value of a vote, and whether it counts, by number and voter
-Votes = defaultdict[int, dict[str, Vote]]  # by number and voter
+
+
+class VoteColumns(NamedTuple):
+    """A vote as its row has it. `cast_ms` is None if it is not known when it was cast."""
+
+    value: int
+    cast_ms: int | None
+    counts: bool
+
+
+class HeldVote(NamedTuple):
+    """A vote that stops counting, or counts again, and whose row has when it was cast."""
+
+    value: int
+    counts: bool
+
+
+Votes = defaultdict[int, dict[str, VoteColumns | None]]  # by number and voter; None for a vote that was withdrawn
+Held = defaultdict[int, dict[str, HeldVote]]  # by number and voter
 
 KEPT_OF_ARTICLE = ("archived", "notified", "active_ms", "comment_count", "left_ms")  # what only the archive writes
 KEPT_OF_COMMENT = ("reply_count", "descendant_count", "path", "notified")
@@ -92,7 +107,7 @@ def update_rows(connection: Connection, table: Table, columns: Mapping[int, Row]
         run_each(connection, _update(table, names), some)
 
 
-def write_votes(connection: Connection, table: Table, votes: Mapping[int, Mapping[str, Vote]]) -> None:
+def write_votes(connection: Connection, table: Table, votes: Mapping[int, Mapping[str, VoteColumns | None]]) -> None:
     """Set votes on articles or comments, and remove those that were withdrawn."""
     written, ended = [], []
     for number, of_number in votes.items():
@@ -107,15 +122,15 @@ def write_votes(connection: Connection, table: Table, votes: Mapping[int, Mappin
 
 
 def hold_vote(votes: Votes, held: Held, number: int, voter: str, value: int, counts: bool) -> None:
-    """Gather that a vote counts no more, or counts again. When it was cast stays as it is known."""
+    """Gather that a vote stops counting, or counts again, without changing when it was cast."""
     vote = votes[number].get(voter) if number in votes else None
     if vote:
-        votes[number][voter] = (value, vote[1], counts)
+        votes[number][voter] = VoteColumns(value, vote.cast_ms, counts)
     else:
-        held[number][voter] = (value, counts)
+        held[number][voter] = HeldVote(value, counts)
 
 
-def write_held(connection: Connection, table: Table, held: Mapping[int, Mapping[str, tuple[int, bool]]]) -> None:
+def write_held(connection: Connection, table: Table, held: Mapping[int, Mapping[str, HeldVote]]) -> None:
     """Set whether votes on articles or comments count, after `write_votes`."""
     rows = [
         vote_row(number, voter, value, None, counts)

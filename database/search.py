@@ -77,8 +77,9 @@ class Search:
 
 class Found(NamedTuple):
     """
-    All matches as (value, number), highest first. The numbers of users are the ids of their rows, and `usernames` has
-    their names; `comments` says which of the others are comments.
+    The matches of a search. `places` are pairs of the value in the order of the search and a number, highest first:
+    that of an article or a comment, or the id of a user's row. `usernames` has the names of these users, `comments` the
+    numbers of comments.
     """
 
     places: list[tuple[float, int]]

@@ -31,10 +31,11 @@ VOCABULARY = {  # the words of the first or the second letter of a word, and how
 
 def suggestion(connection: "Connection", query: str, search: Search, deleted: frozenset[int]) -> str | None:
     """
-    The query with each word that nothing has replaced by the nearest one that there is, if that finds something.
+    The query with each word that no text has replaced by the nearest word of the vocabulary; None if that finds nothing
+    either.
 
     A short word and one with a digit is left as it is, and a query with quotation marks has none. Costs a search for
-    each other word, a part of the vocabulary for each of these that nothing has, and a search for the new query.
+    each other word, a read of a part of the vocabulary for each that no text has, and a search for the new query.
     """
     if '"' in query:
         return None

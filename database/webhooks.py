@@ -46,7 +46,7 @@ class Webhook:
     fault: str | None
 
     def secrets(self, now: int) -> list[str]:
-        """With which messages are signed: after a rotation, for a time, the new one and the old one."""
+        """The secrets that sign messages: after a rotation, for a time, the new one and the old one."""
         is_old_valid = self.old_secret is not None and self.old_until is not None and now < self.old_until
         return [self.secret, self.old_secret] if is_old_valid and self.old_secret else [self.secret]
 
@@ -199,7 +199,10 @@ def due(connection: "Connection", hook: int, now: int, sent: Collection[int]) ->
 
 
 def probe(connection: "Connection", hook: int, now: int, sent: Collection[int]) -> PendingMessage | None:
-    """With which a webhook that is away is tried: the oldest that has been tried and is due again, else the newest."""
+    """
+    The message with which to try a webhook that does not answer: the oldest that has been tried and is due again, else
+    the newest one due.
+    """
     return _message(TRIED, connection, hook, now, sent) or _message(NEWEST, connection, hook, now, sent)
 
 
@@ -212,7 +215,7 @@ def delivered(connection: "Connection", message: PendingMessage, now: int) -> No
 
 
 def failed(connection: "Connection", message: PendingMessage, fault: str, due: int | None) -> None:
-    """Note why a try has failed. It counts if `due`, the instant of the next one, is given."""
+    """Note why a try has failed. The try counts if `due` is given, the instant of the next one (unix milliseconds)."""
     SET_FAULT.run(connection, {"number": message.number, "fault": fault})
     if due is not None:
         COUNT_TRY.run(connection, {"number": message.number, "due": due})

@@ -144,7 +144,7 @@ class Endpoint:
         await self.serve(scope, receive, send)
 
     def serve(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """The same without a coroutine between, for who does not need to know that this is ASGI 3."""
+        """As `__call__`, without a coroutine between, for callers that know that this is ASGI 3."""
         if scope["type"] == "websocket":
             return self._websocket.serve(scope, receive, send)
         return self._serve_http(scope, receive, send)

@@ -76,7 +76,10 @@ class RequestHandler:
         return self._rate_limiter.headers(client) if self._rate_limiter else []
 
     async def handshake_headers(self, client: Client) -> list[tuple[bytes, bytes]]:
-        """The same for a client that has sent no operation yet: its token and server key may have to be looked up."""
+        """
+        As `rate_headers`, for a client that has sent no operation yet: its token and server key may have to be looked
+        up.
+        """
         if self._rate_limiter:
             await self._rate_limiter.identify(client)
         return self.rate_headers(client)

@@ -51,7 +51,7 @@ async def mail_replies(accounts: Sequence[OwnAccount], context: Context) -> list
 
 
 async def has_password(accounts: Sequence[OwnAccount], context: Context) -> list[bool]:
-    """One round trip; none if the site has no passwords of its own."""
+    """Whether the viewer has a password. One round trip; none if the site has no passwords of its own."""
     users = context.store.users
     if not users.offers.has_passwords:
         return [False for _ in accounts]
@@ -59,7 +59,7 @@ async def has_password(accounts: Sequence[OwnAccount], context: Context) -> list
 
 
 async def sessions(accounts: Sequence[OwnAccount], context: Context) -> list[list[ListedSession]]:
-    """One round trip."""
+    """Where the viewer is logged in. One round trip."""
     listed = await context.store.sessions.listed(context.actor())
     return [listed for _ in accounts]
 
@@ -107,13 +107,16 @@ async def edit_account(
 
 
 async def confirm_email(context: Context, token: str) -> OwnAccount | None:
-    """The token says who confirms it; the account is shown to its user only."""
+    """Confirm the address of the user whom the token names. Returns the account only if that user is the viewer."""
     username = await context.write(context.store.mailboxes.confirm(token))
     return OwnAccount(username) if await context.viewer() == username else None
 
 
 async def request_password_reset(context: Context, username_or_email: str) -> None:
-    """What it does, and how long it takes, does not depend on who is asked for. One round trip, two with an address."""
+    """
+    Queue a mail with a link to reset the password. The answer and its time do not tell whether there is such a user.
+    One round trip, two with an address.
+    """
     context.store.users.offers.require_passwords()
     if not context.store.site.offers_mail:
         raise NotOffered("this site sends no mail: ask its operator for a link")
@@ -125,7 +128,10 @@ async def request_password_reset(context: Context, username_or_email: str) -> No
 
 
 async def request_confirmation(context: Context) -> None:
-    """Four round trips: the session, what is known of the viewer, the limits, and the queue."""
+    """
+    Queue a mail with a link that stands in for a password. Four round trips: the session, the viewer's mailbox and
+    password, the rate limits, and the queue.
+    """
     store = context.store
     if not store.site.offers_mail:
         raise NotOffered("this site sends no mail")
@@ -145,5 +151,5 @@ async def request_confirmation(context: Context) -> None:
 
 
 async def _mailboxes(accounts: Sequence[OwnAccount], context: Context) -> list[UserMailbox]:
-    """One round trip, which all fields share."""
+    """The viewer's mailbox, once for each account. One round trip, which all fields share."""
     return await context.reads.load_all([mailboxes.find(context.store.site, each.username) for each in accounts])

@@ -89,7 +89,10 @@ def are_voters_stored(subjects: Sequence[Votable], context: Context) -> list[boo
 
 
 async def viewer_vote(subjects: Sequence[Votable], context: Context) -> list[Vote | None]:
-    """None if nobody is logged in, or if the votes of users are deleted, as when voting has closed."""
+    """
+    The viewer's vote on each article or comment. None if nobody is logged in, or if the votes of users are deleted, as
+    when voting has closed.
+    """
     viewer = await context.viewer()
     if viewer is None:
         return [None] * len(subjects)
@@ -104,7 +107,9 @@ async def viewer_vote(subjects: Sequence[Votable], context: Context) -> list[Vot
 def known_or_read_viewer_votes(
     subjects: Sequence[Votable], context: Context
 ) -> Sequence[Vote | None] | Awaitable[Sequence[Vote | None]]:
-    """The same, without waiting if this request knows who the viewer is and all these votes, as after a vote."""
+    """
+    As `viewer_vote`, without waiting if this request knows who the viewer is and all these votes, as after a vote.
+    """
     viewer = context.known_viewer()
     votes = context.reads.known_votes(list(map(NUMBER, subjects)), viewer) if viewer else None
     return votes if votes and all(are_voters_stored(subjects, context)) else viewer_vote(subjects, context)
@@ -115,8 +120,8 @@ async def voters(
     articles: Sequence[Article], context: Context, *, paging: PageArguments
 ) -> list[Connection[User] | BadInput | None]:
     """
-    Those who voted up, by name; None once voting has closed, when they are deleted, and for whom the site does not
-    show them. Arguments are always checked.
+    Those who voted up, by name; None once voting has closed, when they are deleted, and for viewers to whom the site
+    does not show them. Arguments are always checked.
     """
     shown = [*map(and_, are_voters_stored(articles, context), await _may_read_voters(articles, context))]
     numbers = [article.number for article in compress(articles, shown)]

@@ -22,8 +22,8 @@ async def ban(
     annul_votes: bool | None = False,
 ) -> Moderated:
     """
-    Three round trips; if texts are removed, those of `banned_texts.begin`, too, and if votes are annulled, those of
-    `archive.annulments.begin`.
+    Ban a user. Three round trips; if texts are removed, also the cost of `banned_texts.begin`, and if votes are
+    annulled, that of `archive.annulments.begin`.
     """
     username = checked_username(user_id)
 

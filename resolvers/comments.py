@@ -88,7 +88,7 @@ async def replies(
     *,
     paging: PageArguments,
 ) -> list[Connection[Comment] | BadInput]:
-    """None of a comment whose article the viewer may not read, although it is their own."""
+    """The replies to each comment: none for a comment of the viewer on an article that they may not read."""
     hidden = [comment for comment in comments if isinstance(comment, HiddenComment)]
     articles = await context.articles([comment.article for comment in hidden])
     empty = {comment.number for comment, article in zip(hidden, articles, strict=True) if article is None}
@@ -187,7 +187,10 @@ def _may_read(profile: Profile, comment: Comment, article: Article | None) -> bo
 
 
 async def _read_own_comments(context: Context, numbers: Iterable[int]) -> list[Comment | None]:
-    """Also None for a deleted or hidden comment, which leaves the list of its poster a moment later."""
+    """
+    The viewer's own comments by number. None also for a deleted or hidden one, which leaves the list of its poster a
+    moment later.
+    """
     wanted = list(numbers)
     await read_comments(context, wanted)  # and the votes of the viewer on them
     comments = await context.reads.comments(wanted)
@@ -243,8 +246,8 @@ def _name(context: Context, replies: Replies) -> str:
 
 async def comment(context: Context, id: str) -> Comment | None:
     """
-    One round trip, and one more for its article: without that there is no comment. One more if it is not visible and
-    somebody is logged in.
+    The comment with an id. One round trip, and one more for its article: without that there is no comment. One more if
+    it is not visible and somebody is logged in.
     """
     return (await of_viewer(context, [arguments.comment_number(id)]))[0]
 

@@ -1,4 +1,4 @@
-"""What moderators do with articles and comments, and what of the viewer's own they hold."""
+"""Mutations of moderators on articles and comments, and the viewer's own texts that are pending or removed."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -21,7 +21,10 @@ COMMANDS: Mapping[str, ModuleType] = {"article": article_moderation, "comment": 
 
 @paginated
 async def held(context: Context, *, paging: PageArguments) -> Connection[Any] | None:
-    """None if nobody is logged in. Two round trips: one for the places, one for what is there."""
+    """
+    The viewer's own articles and comments that are pending or removed; None if nobody is logged in. Two round trips:
+    one for the places in the listing, one for the records.
+    """
     viewer = await context.viewer()
     if viewer is None:
         return None

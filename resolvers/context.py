@@ -43,7 +43,10 @@ class SessionEnded(Unauthenticated):
 
 
 class Browser(Protocol):
-    """What the request of an operation says of the program that sends it, by its scope."""
+    """
+    Reads what a request says of the program that sends it, and makes its cookies. Each method takes the ASGI scope of
+    the request.
+    """
 
     def agent(self, scope: Any) -> str:
         """The family and the system of the program; "" if it does not say."""
@@ -63,7 +66,7 @@ class Browser(Protocol):
 
 
 class IssuerTokens(Protocol):
-    """Who accepts the tokens of issuers."""
+    """Accepts the tokens of issuers, and finds their users."""
 
     async def user_of(self, token: str) -> Identified:
         """
@@ -80,7 +83,7 @@ class IssuerTokens(Protocol):
 
 
 class LinkTitles(Protocol):
-    """Who reads the pages behind links."""
+    """Reads the titles of the pages behind links."""
 
     async def title(self, link: str) -> str | None:
         """What a page calls itself; None if it does not say, or cannot be read."""
@@ -268,7 +271,10 @@ class Context:
         return login.username if login else None
 
     def known_viewer(self) -> str | None:
-        """The same if this request has read or written it, and the session need not be extended. No round trip."""
+        """
+        The username of the logged-in user if this request has read or written it, and the session need not be extended.
+        No round trip.
+        """
         login = self.reads.known_login
         if login is None or login.expires_at < self.now:
             return None
@@ -331,8 +337,8 @@ class Context:
 
     async def require_log_reader(self, max_age: float = 0) -> None:
         """
-        Server keys and admins read the log of all changes. One round trip, two for an admin who sends a key that is
-        none; none if this found a right at most `max_age` seconds ago.
+        Check that the request may read the log of all changes: it needs a server key, or an admin. One round trip, two
+        for an admin who sends a key that is none; none if this found a right at most `max_age` seconds ago.
 
         Raises:
             Forbidden: the request has no valid server key, and is of no admin.

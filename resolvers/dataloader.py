@@ -7,7 +7,7 @@ Values by id are looked up in three places: what this request has read, the clie
 from asyncio import Event, Future, get_running_loop
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain, filterfalse
+from itertools import filterfalse
 from operator import methodcaller
 from time import monotonic
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from archive.conversations import Conversation
 from archive.reads import ArchiveReads
 from database.database import Database
-from store import deletions, feeds, hidden, home, listings, queries, threads
+from store import feeds, hidden, home, listings, queries, threads
 from store.client.client import RedisClient
 from store.errors import StoreUnavailable
 from store.feeds import Pull
@@ -130,7 +130,7 @@ class Reads:
         return found
 
     async def articles_of_any_state(self, numbers: Iterable[int]) -> list[Article | None]:
-        """Only for readers whose rights are checked: see `Context.articles`."""
+        """Articles, whether visible or not. Only for readers whose rights are checked: see `Context.articles`."""
         return await self._records_of(queries.ARTICLES, list(numbers))
 
     async def comments(self, numbers: Iterable[int]) -> list[Comment | None]:
@@ -207,10 +207,6 @@ class Reads:
         ]
         return _merged(await self.of_conversations(wanted))
 
-    async def deletions(self) -> frozenset[int]:
-        """The articles and comments that were deleted before, and that the database may still have. One round trip."""
-        return frozenset(chain(*await self.load_all(deletions.noted(self.site))))
-
     async def profiles(self, usernames: Iterable[str]) -> list[Profile | None]:
         return await self._records_of(queries.PROFILES, list(usernames))
 
@@ -247,11 +243,6 @@ class Reads:
     async def _stored_votes(self, voter: str, numbers: Sequence[int]) -> dict[int, Vote]:
         return _merged(await self.load_all(queries.votes(self.site, numbers, voter)))
 
-    async def groups(self) -> list[str]:
-        """The names of all groups that have articles or are listed."""
-        names = await self.load_all(queries.groups(p) for p in range(self.site.partitions))
-        return sorted({name for part in names for name in part})
-
     async def home_page(self, listing: HomeListing, window: Window) -> Page:
         """A page of a home: its counts say only whether there is more on each side. Usually one round trip."""
         if self._archive:
@@ -273,17 +264,12 @@ class Reads:
         ]
 
     async def ranks(self, listing: Listing, positions: Sequence[Position]) -> list[Rank]:
-        """One round trip, or a few more where values decay and the positions are deep."""
+        """The ranks of positions in a listing. One round trip, a few more for deep positions where values decay."""
         if not positions:
             return []
         if self._archive:
             return await self._archive.ranks(listing, positions)
         return standings.merge(listing, await self._load_to_end(standings.ranks(listing, positions)))
-
-    async def seen(self, username: str) -> Position | None:
-        """The position up to which a user has marked their feed as seen; None without a mark."""
-        (profile,) = await self.profiles([username])
-        return profile.seen if profile else None
 
     async def pull(self, last_posts: Mapping[str, float], window: Window, floor: Position | None) -> Pull:
         """

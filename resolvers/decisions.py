@@ -13,8 +13,8 @@ RECENT = Window(100)  # actions on one subject
 
 async def removal(subjects: Sequence[Article | Comment], context: Context) -> list[ModerationAction | None]:
     """
-    What removed each; None for what is not removed, and if that is not among the last `RECENT` actions on it. No round
-    trip if nothing is removed, else two for all.
+    The action that removed each; None for what is not removed, and if the action is not among the last `RECENT` on it.
+    No round trip if nothing is removed, else two for all.
     """
     removed = [each.id for each in subjects if each.state is ContentState.REMOVED]
     found = await _newest(context, removed, ModerationKind.REMOVE, ModerationKind.PURGE)
@@ -22,7 +22,7 @@ async def removal(subjects: Sequence[Article | Comment], context: Context) -> li
 
 
 async def lock(articles: Sequence[Article], context: Context) -> list[ModerationAction | None]:
-    """What locked each; None for what is not locked. Otherwise as `removal`."""
+    """The action that locked each; None for what is not locked. Otherwise as `removal`."""
     found = await _newest(context, [each.id for each in articles if each.is_locked], ModerationKind.LOCK)
     return [found.get(each.id) if each.is_locked else None for each in articles]
 

@@ -45,7 +45,7 @@ async def unseen_count(feeds: Sequence[Feed], context: Context) -> list[int]:
 
 
 async def seen_through(feeds: Sequence[Feed], context: Context) -> list[int | None]:
-    marks = [await context.reads.seen(feed.username) for feed in feeds]
+    marks = [await _mark_of(feed, context.reads) for feed in feeds]
     return [round(mark.value) if mark else None for mark in marks]
 
 
@@ -62,6 +62,12 @@ async def mark_seen(context: Context, through: str) -> Feed:
     return feed
 
 
+async def _mark_of(feed: Feed, reads: Reads) -> Position | None:
+    """The position up to which the user has marked the feed as seen; None without a mark."""
+    (profile,) = await reads.profiles([feed.username])
+    return profile.seen if profile else None
+
+
 def _listing_name(feed: Feed) -> str:
     return f"feed:{feed.username.lower()}"
 
@@ -69,7 +75,7 @@ def _listing_name(feed: Feed) -> str:
 async def _page(feed: Feed, context: Context, paging: PageArguments, unseen_only: bool) -> Connection[Article]:
     name = _listing_name(feed)
     window = pagination.window(name, paging, ARTICLE_TIME_CURSOR)
-    floor = await context.reads.seen(feed.username) if unseen_only else None
+    floor = await _mark_of(feed, context.reads) if unseen_only else None
     page = _page_of(await _pull(context.reads, feed.username, window, floor), window)
     return (await pagination.connections_of_pages(context, [(name, page, FeedTotal(feed, unseen_only))]))[0]
 
@@ -85,7 +91,7 @@ def _page_of(pull: Pull, window: Window) -> Page:
 
 async def _unseen_count(feed: Feed, context: Context) -> int:
     """Exact up to `UNSEEN_COUNTED`, which is the highest count."""
-    mark = await context.reads.seen(feed.username)
+    mark = await _mark_of(feed, context.reads)
     page = await _pull(context.reads, feed.username, Window(UNSEEN_COUNTED), mark)
     return min(len(page.positions), UNSEEN_COUNTED)
 

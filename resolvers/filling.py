@@ -1,6 +1,6 @@
 """
-Pages of listings some of whose places are not shown, as what is there was deleted or hidden: more places are read until
-a page is full.
+Full pages of listings of which some entries are not shown, because they were deleted or hidden: more entries are read
+until a page is full.
 """
 
 from collections.abc import Awaitable, Callable

@@ -30,7 +30,10 @@ class ShownFlag(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QueueEdge:
-    """A thing that waits since an instant (unix milliseconds)."""
+    """
+    An article or a comment in a queue, with its flags. It waits since an instant (unix milliseconds), perhaps because a
+    rule of the site holds it.
+    """
 
     edge: Edge[Article | Comment]
     flags: Sequence[ShownFlag]
@@ -106,8 +109,8 @@ async def queue(
     context: Context, kind: Queue | None = Queue.FLAGGED, group: str | None = None, *, paging: PageArguments
 ) -> QueueConnection | None:
     """
-    None if the viewer does not moderate there. Four round trips: for the roles as they are stored, the places, what is
-    there, and the flags on it with the rules that hold it.
+    A queue of a group, or of all that the viewer moderates; None if that is none. Four round trips: for the roles as
+    they are stored, the places in the queue, the articles and comments, and their flags with the rules that hold them.
     """
     authority = await queues.viewer_authority(context)
     groups = queues.moderated_groups(authority, group) if authority else ()

@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Sequence
 from resolvers import arguments
 from resolvers.arguments import BadInput, PageArguments, articles_by, paginated
 from resolvers.context import Context
+from resolvers.dataloader import Reads
 from resolvers.pagination import Connection, article_connections, name_connection
-from store import home, records, validation
+from store import home, queries, records, validation
 from store.follows import Follow
 from store.ranking.formulas import Order
 from store.records import Article, Group
@@ -55,7 +56,10 @@ async def articles(
 
 
 async def group(context: Context, name: str) -> Group | None:
-    """A group that has no articles is an empty one, listed or not. None for a name that no group can have."""
+    """
+    The group with a name. A group that has no articles is an empty one, listed or not. None for a name that no group
+    can have.
+    """
     found = arguments.group_name(name)
     return None if found == arguments.NO_GROUP else records.group(found)
 
@@ -82,4 +86,10 @@ async def _follow(context: Context, command: Awaitable[Follow]) -> Follow:
 
 @paginated
 async def groups(context: Context, *, paging: PageArguments) -> Connection[Group]:
-    return name_connection("groups", await context.reads.groups(), paging, validation.GROUP, records.group)
+    return name_connection("groups", await _all_names(context.reads), paging, validation.GROUP, records.group)
+
+
+async def _all_names(reads: Reads) -> list[str]:
+    """The names of all groups that have articles or are listed, sorted. One round trip."""
+    names = await reads.load_all(queries.groups(p) for p in range(reads.site.partitions))
+    return sorted({name for part in names for name in part})

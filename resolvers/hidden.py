@@ -1,4 +1,4 @@
-"""What the viewer hides: the list, whether an article is in it, and how it changes."""
+"""The articles that the viewer hides: the list, whether an article is in it, and the mutations that change it."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -16,7 +16,7 @@ from store.records import Article, HiddenArticle, Home
 
 @paginated
 async def of_homes(homes: Sequence[Home], context: Context, *, paging: PageArguments) -> list[Connection[Article]]:
-    """Two round trips, and one to drop what was deleted."""
+    """The articles that the viewer hides. Two round trips, and one to remove deleted articles from the list."""
     listings = [hidden.listing(context.store.site, home.username) for home in homes]
     return [
         await full_connection(context, Source.of_listing(context, each), paging, HIDDEN_ARTICLES) for each in listings
@@ -24,7 +24,7 @@ async def of_homes(homes: Sequence[Home], context: Context, *, paging: PageArgum
 
 
 async def viewer_has_hidden(found: Sequence[Article], context: Context) -> list[bool]:
-    """One command for each partition, none if nobody is logged in."""
+    """Whether the viewer hides each article. One command for each partition, none if nobody is logged in."""
     viewer = await context.viewer()
     if viewer is None:
         return [False] * len(found)
@@ -33,7 +33,7 @@ async def viewer_has_hidden(found: Sequence[Article], context: Context) -> list[
 
 
 async def hide(context: Context, article_id: str) -> tuple[Article | None, bool]:
-    """The article, and whether anything has changed. It is read before, as it may be archived."""
+    """Hide an article. The article, and whether anything has changed. It is read before, as it may be archived."""
     actor, number = context.actor(), articles.checked_number(article_id)
     (found,) = await context.articles([number])
     if await context.viewer() is None:
@@ -44,7 +44,7 @@ async def hide(context: Context, article_id: str) -> tuple[Article | None, bool]
 
 
 async def unhide(context: Context, article_id: str) -> tuple[Article | None, bool]:
-    """Also of an article that was deleted since it was hidden. It is read before: if that fails, nothing changes."""
+    """Stop hiding an article, even if it was deleted since. It is read first: if that fails, nothing changes."""
     actor, number = context.actor(), articles.checked_number(article_id)
     (found,) = await context.articles([number])
     return _hidden(context, await context.write(hidden.unhide(context.store.site, actor, number)), found)

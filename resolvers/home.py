@@ -1,4 +1,4 @@
-"""The viewer's home: its articles, and what it is made of. A request has at most one."""
+"""The viewer's home: its articles, and the groups and users that it depends on. A request has at most one home."""
 
 import asyncio
 from collections.abc import Sequence
@@ -42,8 +42,8 @@ async def articles_of(
     pinned: bool | None = False,
 ) -> list[Connection[Article]]:
     """
-    Three round trips: one for what the viewer has chosen, one for the places and one for the articles. Beside the last
-    one, the first is done again: a page is of one moment.
+    A page of the home. Three round trips: one for what the viewer follows and hides, one for the places in the listing,
+    one for the articles. The last one reads what the viewer follows and hides again, so that a page is of one moment.
     """
     return [await _page(home, context, order or Order.HOT, since, paging, bool(pinned)) for home in homes]
 

@@ -21,7 +21,7 @@ NOTHING = Window(0)  # the page that has only the numbers of an inbox
 async def notifications(
     inboxes: Sequence[Inbox], context: Context, *, paging: PageArguments, unseen_only: bool | None = False
 ) -> list[Connection[Notification]]:
-    """One round trip."""
+    """A page of each inbox. One round trip."""
     return [await _page(inbox, context, paging, bool(unseen_only)) for inbox in inboxes]
 
 

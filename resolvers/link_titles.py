@@ -7,7 +7,8 @@ from store.errors import NotOffered
 
 async def link_title(context: Context, link: str) -> str | None:
     """
-    Three round trips: for the user, and for the rate limit.
+    The title of the page behind a link, to suggest one for an article; None if it has none. Three round trips: one for
+    the user, two for the rate limit.
 
     Raises:
         BadInput: this is no link.

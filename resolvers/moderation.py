@@ -1,4 +1,4 @@
-"""Roles, what moderators have done, and what they do."""
+"""Roles, the log of moderators' actions, and the mutations that grant, revoke and revert."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial

@@ -22,8 +22,8 @@ async def node(context: Context, id: str) -> Node | BadInput | None:
 
 async def nodes(context: Context, ids: Sequence[str]) -> list[Node | BadInput | None]:
     """
-    One round trip for all of them; one more for the articles of comments, and for notifications. A malformed id has its
-    own error.
+    The objects with these ids. One round trip for all of them; one more for the articles of comments, and for
+    notifications. A malformed id has its own error.
     """
     arguments.check_count(ids)
     readers: Sequence[Reader] = (_articles, _comments, _users, _feeds, _homes, _inboxes, _notifications, _actions)

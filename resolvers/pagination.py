@@ -398,7 +398,10 @@ async def connections_of_pages(
 
 
 def _page_key(name: str, page: Page, total: Total) -> tuple[object, ...]:
-    """Not the whole page: hashing and comparing all its places takes as long as making its connection."""
+    """
+    The key of a page in the cache. It is not the whole page: hashing and comparing all its places takes as long as
+    making its connection.
+    """
     return name, total, page.positions[:1], len(page.positions)
 
 

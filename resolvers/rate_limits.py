@@ -30,8 +30,8 @@ class RateLimit:
 @dataclass(frozen=True, slots=True)
 class WriteRates:
     """
-    How many posts and comments of a user in ten minutes and a day, and how many registrations from an address in an
-    hour, how many removals and bans of a moderator in an hour, how many flags of a user in a day, and how many mails a
+    The rate limits of writes: `posts` and `comments` of a user in ten minutes and in a day, `registrations` from an
+    address in an hour, `removals` (also bans) of a moderator in an hour, flags of a user in a day, and `mails` that a
     user or an address asks for in an hour and in a day.
     """
 

@@ -1,4 +1,4 @@
-"""What the viewer has saved: the list, whether a thing is in it, and how it changes."""
+"""What the viewer has saved: the list, whether an article or a comment is in it, and the mutations that change it."""
 
 from asyncio import gather
 from collections.abc import Iterable, Sequence
@@ -38,13 +38,16 @@ class FoundSubject(NamedTuple):
 
 @paginated
 async def of_homes(homes: Sequence[Home], context: Context, *, paging: PageArguments) -> list[Connection[Subject]]:
-    """Two or three round trips, and one to drop what was deleted."""
+    """
+    The articles and comments that the viewer has saved. Two or three round trips, and one to remove deleted ones from
+    the list.
+    """
     listings = [saved.listing(context.store.site, home.username) for home in homes]
     return [await full_connection(context, Source.of_listing(context, each), paging, SAVED) for each in listings]
 
 
 async def viewer_has_saved(things: Sequence[Subject], context: Context) -> list[bool]:
-    """One round trip for all, none if nobody is logged in."""
+    """Whether the viewer has saved each article or comment. One round trip for all, none if nobody is logged in."""
     viewer = await context.viewer()
     if viewer is None:
         return [False] * len(things)
@@ -53,7 +56,7 @@ async def viewer_has_saved(things: Sequence[Subject], context: Context) -> list[
 
 
 async def save(context: Context, subject_id: str) -> SavedSubject:
-    """The thing is read before, as it may be archived, or in another partition than the list."""
+    """Save an article or a comment. It is read first: it may be archived, or in another partition than the list."""
     kind, number = subjects.kind_and_number(subject_id)
     actor, (found,) = context.actor(), await _find(context, [number])
     if await context.viewer() is None:
@@ -66,7 +69,10 @@ async def save(context: Context, subject_id: str) -> SavedSubject:
 
 
 async def unsave(context: Context, subject_id: str) -> SavedSubject:
-    """Also what was deleted or hidden since it was saved. It is read before, too: if that fails, nothing changes."""
+    """
+    Remove an article or a comment from the saved ones, even if it was deleted or hidden since. It is read first: if
+    that fails, nothing changes.
+    """
     _, number = subjects.kind_and_number(subject_id)
     actor, (found,) = context.actor(), await _find(context, [number])
     return _answer(context, await context.write(saved.unsave(context.store.site, actor, number)), found)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -26,8 +26,9 @@ from database.search import SearchOrder as SearchOrder
 from database.words import Phrase, excerpt, matches, parse
 from resolvers.arguments import BadInput, PageArguments, group_name, paginated
 from resolvers.context import Context
+from resolvers.dataloader import Reads
 from resolvers.pagination import CursorFormat, Edge, PageInfo, decode_position, encode_cursor
-from store import records, validation
+from store import deletions, records, validation
 from store.records import Article, Comment, ContentState, Position, User
 
 QUERY_LENGTH = 500  # characters
@@ -79,8 +80,9 @@ async def search(
     paging: PageArguments,
 ) -> SearchConnection:
     """
-    One round trip for what was deleted lately, one call of the database, and then one round trip for the articles and
-    comments of the page; another one for the articles of these comments.
+    A page of the articles, comments and users that match a query. One round trip for what was deleted lately, one call
+    of the database, and then one round trip for the articles and comments of the page; another one for the articles of
+    these comments.
 
     Raises:
         BadInput: the query is too long, or an argument of the page is wrong.
@@ -110,12 +112,17 @@ async def _found(context: Context, database: Database, wanted: Search) -> Found:
     """One call of the database, also if graphql-core executes again what has failed in a plan."""
     if message := TIMEOUTS.get(context, {}).get(wanted):
         raise DatabaseTimeout(message)
-    deleted = await context.reads.deletions()  # before the search: the mirror forgets what it has removed
+    deleted = await _deletions(context.reads)  # before the search: the mirror forgets what it has removed
     try:
         return await database.search(index.find, wanted, deleted)
     except DatabaseTimeout as error:
         TIMEOUTS.setdefault(context, {})[wanted] = str(error)
         raise
+
+
+async def _deletions(reads: Reads) -> frozenset[int]:
+    """The articles and comments that were deleted before, and that the database may still have. One round trip."""
+    return frozenset(chain(*await reads.load_all(deletions.noted(reads.site))))
 
 
 def total_count(connections: Sequence[SearchConnection], context: Context) -> list[int]:
@@ -130,7 +137,7 @@ async def suggestions(connections: Sequence[SearchConnection], context: Context)
 async def _suggestion(connection: SearchConnection, context: Context) -> str | None:
     if context.database is None or not connection.search.phrases:
         return None
-    deleted = await context.reads.deletions()
+    deleted = await _deletions(context.reads)
     return await context.database.search(spelling.suggestion, connection.query, connection.search, deleted)
 
 

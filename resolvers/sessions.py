@@ -32,7 +32,7 @@ async def register(
     email: str | None = None,
     cookie: bool | None = False,
 ) -> Opened:
-    """With an e-mail address one more round trip."""
+    """Create a user, log them in, and set their e-mail address if one is given, which takes one more round trip."""
     if cookie:
         context.require_cookie()
     address, users = context.address, context.store.users

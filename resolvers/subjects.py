@@ -1,4 +1,6 @@
-"""What moderators and flags are about: articles and comments, whose numbers are of one sequence."""
+"""
+Articles and comments as the subjects of moderators' actions, flags and saved lists. Both have numbers of one sequence.
+"""
 
 from asyncio import gather
 from collections.abc import Iterable, Sequence

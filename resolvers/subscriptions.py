@@ -63,8 +63,8 @@ class ChangesLost(Exception):
 
 async def article_changed(context: Context, id: str) -> AsyncGenerator[Article, None]:
     """
-    Also after a comment, which changes the number of comments. Ends when the article is deleted, or is not visible any
-    more and the viewer may not read it.
+    An article after each change, also after a comment, which changes the number of comments. Ends when the article is
+    deleted, or is not visible any more and the viewer may not read it.
     """
     number = arguments.article_number(id)
     with context.live.changed_articles([number]) as changed:
@@ -109,7 +109,7 @@ async def article_posted(context: Context, group: str | None = None) -> AsyncGen
 
 
 async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
-    """For each article, the followed users and the session are read again."""
+    """Each new article of the viewer's feed. For each, the followed users and the session are read again."""
     viewer = await context.viewer()
     if viewer is None:
         raise context.unauthenticated()
@@ -124,7 +124,7 @@ async def feed_article(context: Context) -> AsyncGenerator[Article, None]:
 
 
 async def notification(context: Context) -> AsyncGenerator[Notification, None]:
-    """For each notification, the session is read again."""
+    """Each new notification of the viewer. For each, the session is read again."""
     viewer = await context.viewer()
     if viewer is None:
         raise context.unauthenticated()

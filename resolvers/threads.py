@@ -70,7 +70,7 @@ class ThreadEdge(NamedTuple):
 
 class ThreadConnection(NamedTuple):
     """
-    A page of a thread. `article` is None if the comment above it is not one of the article.
+    A page of a thread. `article` is None if the thread is asked for below a comment of another article.
 
     `is_cacheable` says that this object is in a cache itself, so that its JSON may be cached with it.
     """

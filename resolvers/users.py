@@ -38,7 +38,10 @@ async def is_banned(users: Sequence[User], context: Context) -> list[bool]:
 
 
 async def banned_until(users: Sequence[User], context: Context) -> list[int | None]:
-    """Of the viewer, and of all for moderators. None for good, and for others."""
+    """
+    When the ban of each user from the site ends. Only for the viewer, and for moderators; None for a ban for good, and
+    for others.
+    """
     viewer = await context.viewer()
     (known,) = await context.reads.profiles([viewer]) if viewer else [None]
     found = [standing_bans.of_site(profile.bans, context.now) for profile in await _profiles(users, context)]
@@ -88,7 +91,9 @@ async def viewer_is_blocking(users: Sequence[User], context: Context) -> list[bo
 
 
 async def user(context: Context, username: str) -> User | None:
-    """None also for a malformed name, as names come from links and from people who mistype them."""
+    """
+    The user with a name. None also for a malformed name, as names come from links and from people who mistype them.
+    """
     if not validation.USERNAME.fullmatch(username):
         return None
     profile = (await context.reads.profiles([username]))[0]

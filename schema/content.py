@@ -1,4 +1,4 @@
-"""What moderators do with articles and comments, and what of the viewer's own they hold."""
+"""Mutations of moderators on articles and comments, and the viewer's own texts that are pending or removed."""
 
 import strawberry
 

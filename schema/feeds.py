@@ -1,4 +1,4 @@
-"""The viewer's feed, and its mark."""
+"""The viewer's feed, and the mark up to which the viewer has seen it."""
 
 from typing import Self
 

@@ -1,4 +1,4 @@
-"""The viewer's inbox, its notifications, and its mark."""
+"""The viewer's inbox, its notifications, and the mark up to which the viewer has seen them."""
 
 from typing import Self
 

@@ -1,4 +1,4 @@
-"""Roles, and what moderators do."""
+"""Roles, the log of moderators' actions, and the mutations that grant, revoke and revert."""
 
 from typing import TYPE_CHECKING, Annotated, Self
 

@@ -1,4 +1,4 @@
-"""What the site offers to those who come to it, and invitations to register."""
+"""What the site offers to visitors, such as registration and passwords; and invitations to register."""
 
 from typing import Self
 

@@ -5,7 +5,7 @@ import shlex
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-OUR_PACKAGES = ("caches", "database", "engine", "resolvers", "schema", "server", "store")
+OUR_PACKAGES = ("archive", "caches", "database", "engine", "resolvers", "schema", "server", "store")
 
 
 def main() -> int:

@@ -1,4 +1,6 @@
-"""What the settings name: files that are read at the start, the external check of texts, and the store."""
+"""
+Opens what the settings name: files that are read at the start, the external service that checks texts, and the store.
+"""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -1,5 +1,6 @@
 """
-Executes documents of the program itself for its handlers, as the client of a request could, and makes their responses.
+Executes the GraphQL documents of the server's own pages, feeds and files, as the client of a request could, and makes
+their responses.
 
 Handlers read through the contract only. So they can do nothing that a client cannot, and cost a client the same points.
 """

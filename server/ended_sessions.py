@@ -1,7 +1,6 @@
 """
-Sessions that end while they are in use: who is banned from the site, or leaves it, loses theirs, and users end their
-own. The WebSockets and streams of these sessions are closed, in every process; so are those of issuers' tokens, which
-also end by themselves.
+Closes the WebSockets and streams of sessions that end while they are in use, in every process: when their user is
+banned from the site, leaves it, or ends them. The same for issuers' tokens, which also expire.
 """
 
 import asyncio
@@ -106,7 +105,7 @@ class EndedSessions:
                 await asyncio.sleep(RECONNECT_PAUSE)
 
     async def _check(self, store: Store, slots: set[int]) -> None:
-        """One round trip, or two."""
+        """Read sessions again, and end those that are over. One round trip, or two."""
         watched = [each for slot in slots for each in self._watched.get(slot, ())]
         sessions = [each.session for each in watched if isinstance(each.session, Session)]
         identified = [each.session for each in watched if isinstance(each.session, Identified)]

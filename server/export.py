@@ -208,7 +208,10 @@ class Export:
         yield [each._asdict() for each in await identities.subjects_of(self._site, self._username)]
 
     async def _articles(self) -> AsyncIterator[Sequence[Line]]:
-        """With the edits, of which the database has the new values, and the actions of moderators."""
+        """
+        The viewer's articles, with their edits, of which the database has the new values, and the actions of moderators
+        on them.
+        """
         listed = self._list(OWN_ARTICLES, "viewer", "articles")
         async for ids in self._ids(listed, "article", keys.held):
             yield await self._texts(ARTICLES, ids, personal.edits_of_articles)
@@ -219,7 +222,7 @@ class Export:
             yield await self._texts(COMMENTS, ids, personal.edits_of_comments)
 
     async def _votes(self) -> AsyncIterator[Sequence[Line]]:
-        """Without a database those on things whose voters Redis still knows."""
+        """The viewer's votes; without a database only those on articles and comments whose voters Redis still knows."""
         if self._database is None:
             async for some in self._stored_votes():
                 yield some

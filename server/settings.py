@@ -446,12 +446,12 @@ class Settings(BaseModel):
 
     @property
     def origins(self) -> AllowedOrigins:
-        """Those whose pages may read responses."""
+        """The origins whose pages may read responses."""
         return AllowedOrigins([*listed(self.allowed_origins or ""), *self.origins_with_cookies])
 
     @property
     def origins_with_cookies(self) -> list[str]:
-        """Those of them whose requests may use the cookie of a session, beside the site's own."""
+        """The allowed origins whose requests may use the cookie of a session, beside the site's own."""
         return listed(self.cookie_origins or "")
 
     @property

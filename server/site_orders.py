@@ -28,7 +28,9 @@ class SiteOrders:
         return ShownOrders(listed, min(count, MOST_SHOWN))
 
     def missing(self, kept: Sequence[str]) -> tuple[str, str] | None:
-        """The setting, without its prefix, and the first order that it names and the store lacks."""
+        """
+        The setting, without its prefix, and the first order that it names and the store lacks; None if none is missing.
+        """
         chosen = [("FRONT_ORDER", self.front), *(("SITE_ORDERS", order) for order in self.named)]
         return next(((setting, order) for setting, order in chosen if order and order not in kept), None)
 

@@ -1,7 +1,7 @@
 """
-Appeals: what somebody whom an action of a moderator is about says against it, once for each action, and what a
-moderator answers. Moderators of the place and the author read both. Like flags they are private: no event, no page of
-changes and no view of the database has them.
+Appeals: the user whom an action of a moderator concerns may object to it, once for each action, and a moderator
+answers. Only the user and moderators of the place read both. Like flags they are private: no event, no page of changes
+and no view of the database has them.
 
 An appeal waits in the queue of the site, and in those of the groups whose moderators could revert the action when it
 was made, until a moderator answers it or reverts the action, or what the action is about is gone.
@@ -59,7 +59,7 @@ class Appeal(NamedTuple):
 
     @property
     def is_cacheable(self) -> bool:
-        """Never: it is for its author and for moderators."""
+        """Never, because only its author and moderators may read it."""
         return False
 
 
@@ -99,8 +99,8 @@ async def submit(site: Site, actor: Actor, number: int, text: str) -> Moderation
 
 async def answer(site: Site, actor: Moderator, number: int, text: str) -> ModerationAction:
     """
-    Answer the appeal against an action, and return the action. Whom it is about is notified of the action once more.
-    The same answer again changes nothing.
+    Answer the appeal against an action, and return the action. The user whom it concerns is notified of the action once
+    more. The same answer again changes nothing.
 
     For those who could revert the action, but nobody answers their own appeal. Two round trips; two more for an action
     on a comment, and one for a notification in another partition.
@@ -141,7 +141,10 @@ def listing(site: Site, groups: Sequence[str] | None) -> Listing:
 
 
 def waiting(p: int, fields: Mapping[str, str]) -> dict[str, int]:
-    """The keys of the queues in which an appeal with these fields waits, with the time since when."""
+    """
+    The keys of the queues in which an appeal with these fields waits, each with the time since when (unix
+    milliseconds).
+    """
     if not fields or "answered_by" in fields or "ended" in fields:
         return {}
     scopes = [flags.ALL, *(f"group:{group}" for group in fields.get("groups", "").split())]

@@ -1,13 +1,13 @@
 """
-What moderators do with articles: remove and approve them, lock them, and take them out of groups. Each command is one
-atomic script in the partition of the article. The state of an article is what the actions say that were not reverted.
+Commands of moderators on articles: remove and approve them, lock them, and take them out of groups. Each is one atomic
+script in the partition of the article. The state of an article follows from the actions on it that were not reverted.
 """
 
 from typing import NoReturn
 
 from store import moderation, removals, roles, validation
 from store.articles import apply_edit
-from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
+from store.errors import AlreadyReverted, Invalid, NotFound
 from store.moderation import Moderated
 from store.moderation_records import ModerationAction
 from store.ranking.formulas import GROUPS_PER_ARTICLE
@@ -24,8 +24,8 @@ async def remove(
     site: Site, moderator: Moderator, number: int, group: str | None, reason: str, note: str | None = None
 ) -> Moderated:
     """
-    Remove an article from everything that reads come from; with a group, take it out of that one only, to which its
-    poster cannot add it back. Two round trips.
+    Hide an article from all lists and searches; with a group, only take it out of that group, to which its poster
+    cannot add it back. Two round trips.
 
     A group's moderator may take an article out of the group. The whole article is for moderators of the site, and for
     those who moderate all of its groups.
@@ -43,8 +43,8 @@ async def approve(
     site: Site, moderator: Moderator, number: int, reason: str | None = None, note: str | None = None
 ) -> Moderated:
     """
-    Make an article visible, at the places that it would have had if it had always been, with the edit that waits for
-    it. Two round trips; one more if that notifies users of other partitions.
+    Make an article visible, at the places that it would have if it had never been hidden, and apply the edit that waits
+    for it. Two round trips; one more if that notifies users of other partitions.
 
     Raises as `remove`, and Invalid for one whose text was purged.
     """
@@ -55,8 +55,8 @@ async def lock(
     site: Site, moderator: Moderator, number: int, group: str | None, reason: str, note: str | None = None
 ) -> Moderated:
     """
-    Lock an article: it takes no votes and no comments. `group` is the place in whose name it is locked. Two round
-    trips.
+    Lock an article: it takes no votes and no comments. `group` is the group in whose name that is done; None for the
+    site. Two round trips.
 
     Raises as `remove`.
     """
@@ -118,10 +118,7 @@ def _refuse(status: str, kind: str, number: int, group: str, reverts: int | None
             raise NotFound(f"there is no article:{number}", FIELDS.get(kind, "subjectId"))
         case "refused":
             place = f"the group {group}" if group else "its place" if reverts else "the site, or all of its groups"
-            raise NotAModerator(
-                f"only others who moderate {place}, and have a higher role there than its poster,"
-                f" may act on article:{number}"
-            )
+            moderation.refuse_rank(place, f"article:{number}")
         case "reverted":
             raise AlreadyReverted(reverts or 0)
         case "elsewhere":

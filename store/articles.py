@@ -86,8 +86,8 @@ class Posted:
 @dataclass(frozen=True, slots=True)
 class Edited:
     """
-    `held_by` is the rule that holds the new text: it waits for a moderator, and so does an article that was pending;
-    any other is as it was.
+    `held_by` is the rule of the site that holds the new text until a moderator approves it, None if none does. Until
+    then a visible article keeps its old text.
     """
 
     article: Article
@@ -176,9 +176,10 @@ class Articles:
 
     async def edit(self, number: int, editor: Actor, changes: Mapping[str, str]) -> Edited:
         """
-        Change the title, link or content of the editor's own article. An empty link or content is removed. Those whom
-        it did not mention before are notified. If a rule of the site holds the new text, that waits until a moderator
-        approves it, and the article stays as it is, unless it is pending already. An edit that waits is replaced.
+        Change the title, link or content of the editor's own article. An empty link or content is removed. Users whom
+        the new content mentions for the first time are notified. If a rule of the site holds the new text, that waits
+        until a moderator approves it, and the article stays as it is, unless it is pending already. An edit that waits
+        is replaced.
 
         One round trip; one more before it if the session is stored in another partition, and one after it if users of
         other partitions are notified.
@@ -288,7 +289,10 @@ class Articles:
 
 
 async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Sequence[int | str], notified: str) -> None:
-    """Notify users of other partitions of the new text of an article, given what `change_article` in Lua returned."""
+    """
+    Notify users of other partitions of the new text of an article. `id` is the entry of the edit in the log; `noted`
+    and `notified` are what `note_effects` and the field `notified` say of it, as `change_article` in Lua returns them.
+    """
     await _apply(site, "edited", poster, number, id, noted, notified)
 
 

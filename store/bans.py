@@ -1,6 +1,6 @@
 """
-Bans from the site or from a group, until a time or for good. They are what the actions of moderators say, and are also
-in the user's hash and sessions, so that each script knows of them. The end of a ban needs no job: times are compared.
+Bans from the site or from a group, until a time or for good. Each is an action of a moderator; the user's hash and
+sessions have a copy of its end, so that every script can check it. No job ends a ban: scripts compare times.
 """
 
 from store import keys, moderation, roles, validation
@@ -51,8 +51,8 @@ async def ban(
 
     A ban from the site ends all sessions of the user. If it `removes_texts`, the user's articles and comments are
     removed as well, those of the group if there is one: `archive/banned_texts.py` does that in steps. If it
-    `annuls_votes`, all votes of the user so far count no more: `archive/annulments.py` does that, too. If a ban
-    stands that ends as late, and does these if this one does, nothing changes. Two round trips.
+    `annuls_votes`, all votes of the user so far count no more: `archive/annulments.py` does that, too. Nothing changes
+    if a ban stands that ends no earlier, and also removes texts and annuls votes where this one would. Two round trips.
 
     Raises:
         NotAModerator: the actor does not moderate this place, or is the user, who may not have the same or a higher

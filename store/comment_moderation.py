@@ -1,13 +1,13 @@
 """
-What moderators do with comments: remove and approve them. Each command is one atomic script in the partition of the
-article. The state of a comment is what the actions say that were not reverted.
+Commands of moderators on comments: remove and approve them. Each is one atomic script in the partition of the article.
+The state of a comment follows from the actions on it that were not reverted.
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from store import comments, effects, keys, moderation, roles, validation
-from store.errors import AlreadyReverted, Invalid, NotAModerator, NotFound
+from store.errors import AlreadyReverted, Invalid, NotFound
 from store.log import Entry
 from store.moderation import Moderated
 from store.moderation_records import ModerationAction
@@ -29,10 +29,10 @@ async def remove(
     site: Site, moderator: Moderator, number: int, group: str | None, reason: str, note: str | None = None
 ) -> Moderated:
     """
-    Remove a comment from everything that shows it. `group` is the place in whose name that is done.
+    Hide a comment everywhere. `group` is the group in whose name that is done; None for the site.
 
-    A comment is for moderators of the site, and of any group of its article. Three round trips; more as those of
-    `Comments.set_state`.
+    A comment is for moderators of the site, and of any group of its article. Three round trips, and one more where
+    `Comments.set_state` takes more than one.
 
     Raises:
         NotFound: there is no such comment, or it was deleted.
@@ -47,8 +47,8 @@ async def approve(
     site: Site, moderator: Moderator, number: int, reason: str | None = None, note: str | None = None
 ) -> Moderated:
     """
-    Make a comment visible, at the places that it would have had if it had always been, with the edit that waits for it.
-    The cost is that of `remove`.
+    Make a comment visible, at the places that it would have if it had never been hidden, and apply the edit that waits
+    for it. The cost is that of `remove`.
 
     Raises as `remove`, and Invalid for one whose text was purged.
     """
@@ -131,10 +131,7 @@ def _refuse(status: str, kind: str, number: int, group: str = "", reverts: int |
             raise NotFound(f"there is no comment:{number}", "actionId" if kind == "revert" else "subjectId")
         case "refused":
             place = f"the group {group}" if group else "the site, or a group of its article"
-            raise NotAModerator(
-                f"only others who moderate {place}, and have a higher role there than its poster,"
-                f" may act on comment:{number}"
-            )
+            moderation.refuse_rank(place, f"comment:{number}")
         case "reverted":
             raise AlreadyReverted(reverts or 0)
         case "purged":

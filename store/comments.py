@@ -46,8 +46,8 @@ class Commented:
 @dataclass(frozen=True, slots=True)
 class EditedComment:
     """
-    `held_by` is the rule that holds the new text: it waits for a moderator, and so does a comment that was pending; any
-    other is as it was.
+    `held_by` is the rule of the site that holds the new text until a moderator approves it, None if none does. Until
+    then a visible comment keeps its old text.
     """
 
     comment: Comment
@@ -146,9 +146,9 @@ class Comments:
 
     async def edit(self, number: int, editor: Actor, content: str) -> EditedComment:
         """
-        Change the content of the editor's own comment. Those whom it did not mention before are notified. If a rule of
-        the site holds the new text, that waits until a moderator approves it, and the comment stays as it is, unless it
-        is pending already. An edit that waits is replaced.
+        Change the content of the editor's own comment. Users whom the new content mentions for the first time are
+        notified. If a rule of the site holds the new text, that waits until a moderator approves it, and the comment
+        stays as it is, unless it is pending already. An edit that waits is replaced.
 
         One round trip; one more before it if the session is stored in another partition, and one after it if users of
         other partitions are notified.
@@ -299,7 +299,10 @@ async def apply_state(site: Site, actor: str, number: int, change: Sequence[Any]
 
 
 async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Sequence[int | str], notified: str) -> None:
-    """Notify users of other partitions of the new text of a comment, given what `change_comment` in Lua returned."""
+    """
+    Notify users of other partitions of the new text of a comment. `id` is the entry of the edit in the log; `noted` and
+    `notified` are what `note_effects` and the field `notified` say of it, as `change_comment` in Lua returns them.
+    """
     await _apply(site, "comment_edited", poster, number, {"notified": notified}, id, noted)
 
 

@@ -266,13 +266,16 @@ EFFECTS: Mapping[str, Callable[[Site, Entry], list[Effect]]] = {
 
 
 async def apply_noted(site: Site, entry: Entry, noted: Sequence[int | str]) -> None:
-    """Apply the effects of a new entry, given what `note_effects` returned. See `apply`."""
+    """Apply the effects of a new entry, as `apply` does. `noted` is the reply of `note_effects` (see `noted_of`)."""
     if found := noted_of(entry, noted):
         await apply(site, found)
 
 
 def noted_of(entry: Entry, noted: Sequence[int | str]) -> list[NewEntry]:
-    """A new entry once for each partition of what `note_effects` of notifications.lua returned."""
+    """
+    One `NewEntry` for each partition in which a new entry has an effect. `noted` is the reply of `note_effects` in
+    notifications.lua: for each such partition its number, and the id of the entry before with an effect there.
+    """
     return [NewEntry(entry, int(target), str(before)) for target, before in zip(noted[::2], noted[1::2], strict=True)]
 
 

@@ -1,5 +1,6 @@
 """
-Log-ins at issuers that have begun: what their browsers come back with is used once, by whichever process they reach.
+Log-ins at an issuer that have begun. The `state` with which a browser comes back is accepted once, by whichever process
+it reaches.
 """
 
 import json
@@ -26,7 +27,7 @@ entrance = Kind(
 
 
 class Entrance(NamedTuple):
-    """`verifier` is that of PKCE (RFC 7636)."""
+    """A log-in that has begun. `verifier` is that of PKCE (RFC 7636), `next` the page of this site to go on with."""
 
     issuer: str
     nonce: str
@@ -35,7 +36,10 @@ class Entrance(NamedTuple):
 
 
 async def begin(site: Site, issuer: str, next: str) -> tuple[str, Entrance]:
-    """Note that a browser goes to log in at an issuer; returns its state. One round trip."""
+    """
+    Begin a log-in of a browser at an issuer, and return its `state`, a secret text, with what is kept under that. One
+    round trip.
+    """
     state, nonce, verifier = (secrets.token_urlsafe(SECRET_BYTES) for _ in range(3))
     begun = Entrance(issuer, nonce, verifier, next)
     await site.redis.run(("SET", _key(site, state), json.dumps(begun), "EX", LIFETIME))
@@ -43,7 +47,10 @@ async def begin(site: Site, issuer: str, next: str) -> tuple[str, Entrance]:
 
 
 async def take(site: Site, state: str) -> Entrance | None:
-    """What was noted for a state, once; None if it was used, has ended, or is unknown. One round trip."""
+    """
+    What `begin` has kept for a state, and forget it; None if the state was used, has ended, or is unknown. One round
+    trip.
+    """
     found = await site.redis.run(("GETDEL", _key(site, state)))
     return Entrance(*json.loads(found)) if found else None
 

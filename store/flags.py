@@ -1,9 +1,9 @@
 """
-Flags: with which users ask moderators to look at an article or a comment, and the queues in which things wait for
-moderators. Flags are private: no event, no page of changes and no view of the database has them.
+Flags, by which users ask moderators to look at an article or a comment (below: a thing), and the queues in which things
+wait for moderators. Flags are private: no event, no page of changes and no view of the database has them.
 
-A thing that is flagged waits in the queue FLAGGED while it is visible: in that of the site, and in those of the groups
-that its article had when it was flagged. The queue PENDING has what waits to be approved before it is shown.
+A flagged thing waits in the queue FLAGGED while it is visible: in that of the site, and in those of the groups that its
+article had when it was flagged. The queue PENDING has things that are not shown before a moderator approves them.
 """
 
 import re
@@ -151,8 +151,8 @@ def standing_of(site: Site, number: int, username: str) -> Read[Flag | None]:
 
 def listing(site: Site, queue: Queue, groups: Sequence[str] | None) -> Listing:
     """
-    What waits in a queue, newest first: all of it, or what waits in any of some groups. A thing that waits in several
-    groups is in it once.
+    The things in a queue, newest first: of the whole site, or of any of some groups. One that waits in several groups
+    is listed once.
     """
     return queue_listing(site, queue.value, groups)
 
@@ -180,7 +180,9 @@ def parse(fields: Mapping[str, str]) -> list[Flag]:
 
 
 def waiting(p: int, number: int, flags: Iterable[Flag], is_visible: bool) -> dict[str, int]:
-    """The keys of the queues in which a thing with these flags waits, with the time since when."""
+    """
+    The keys of the queues in which a thing with these flags waits, each with the time since when (unix milliseconds).
+    """
     standing = [flag for flag in flags if flag.cleared_by is None] if is_visible else []
     if not standing:
         return {}

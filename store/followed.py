@@ -56,7 +56,8 @@ group_followers = Kind(
 class Followed:
     """
     Users, or groups: the kinds of keys of both sides, and the home of a followee. In the log the followee is the
-    subject, with an id of this `type`, and its name a value with the name `field`. `most` is how many a user follows.
+    subject, with an id of this `type`, and its name a value with the name `field`; `begun` and `ended` are the kinds of
+    entries. A user follows at most `most`.
     """
 
     type: str
@@ -69,7 +70,7 @@ class Followed:
     most: int
 
     def kind(self, begins: bool) -> str:
-        """That of the entry of a follow that begins or ends."""
+        """The kind of the log's entry when a follow begins or ends."""
         return self.begun if begins else self.ended
 
     def subject(self, followee: str) -> str:

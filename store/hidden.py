@@ -1,9 +1,9 @@
 """
-What users hide from their homes and feeds, articles by the time of hiding, and whom they block. Both are private: there
-are no entries in the log, and no rows in the database.
+Articles that users hide from their homes and feeds, by the time of hiding; and the keys of whom they block, for
+`blocked`. Both are private: there are no entries in the log, and no rows in the database.
 
-A list of hidden articles is in the partition of these, as the scripts that read homes look them up there. A deleted
-article stays in it until the list is read: then `drop` takes it out.
+A user has a list in each partition, of the hidden articles of that partition, because the scripts that read homes look
+them up there. A deleted article stays in the list until the list is read: then `drop` removes it.
 """
 
 from collections.abc import Sequence
@@ -113,7 +113,9 @@ def counts(site: Site, username: str) -> list[Read[int]]:
 
 
 def versions(site: Site, username: str) -> list[Read[Any]]:
-    """What changes with what a user hides: of each partition how many articles, and the latest."""
+    """
+    Values that change whenever a user hides or shows an article: of each partition how many are hidden, and the latest.
+    """
     latest = [Read(("ZRANGE", HIDDEN(p, username), -1, -1, "WITHSCORES"), _latest) for p in range(site.partitions)]
     return [*counts(site, username), *latest]
 

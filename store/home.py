@@ -51,7 +51,7 @@ class Choices(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What a user has chosen at a moment. `hides` is another one once they hide something else."""
+    """What a user has chosen at a moment. `hides` changes whenever the user hides or shows an article."""
 
     choices: Choices
     hides: tuple[object, ...]
@@ -143,7 +143,10 @@ async def page(site: Site, load: Load, listing: HomeListing, window: Window) -> 
 
 
 def page_of(ahead: Sequence[Position], back: Sequence[Position], listing: HomeListing, window: Window) -> Page:
-    """The page of the next places, of which one more was read than the page has, and of some on its other side."""
+    """
+    The page made of the positions `ahead`, one more than the page has if there are more, and of some positions `back`,
+    on its other side.
+    """
     more, behind, shown = len(ahead) > window.count, len(back), tuple(ahead[: window.count])
     at = instant_of(listing, window)
     if window.upwards:

@@ -1,6 +1,7 @@
 """
-Users from issuers. An identity is a subject of an issuer, and belongs to one user for ever. It is kept under a digest,
-with the key of the store for names, so that nothing is left of it but the digest once its user is deleted.
+Users who log in at an issuer, an identity provider outside. An identity is a subject of an issuer, and belongs to one
+user for ever. It is kept under a digest, with the key of the store for names, so that nothing is left of it but the
+digest once its user is deleted.
 
 At first sight a name is reserved for the identity in the partition of its digest; then the user is made in the home of
 the name. Both steps may be repeated, by any process.
@@ -110,7 +111,7 @@ class IdentifiedUsers:
         self._name_key: str | None = None
 
     def read(self, identified: Identified) -> Read[Login | None]:
-        """The user of a token as stored now, as a session has them; None if the user is gone."""
+        """The user of a token as stored now, in the form in which a session has its user; None if the user is gone."""
         username = identified.username
         return _read(keys.user(self._site.home_of_user(username), username), identified.expires_at)
 
@@ -261,12 +262,12 @@ async def digests_of(site: Site, username: str) -> list[str]:
 
 
 async def refuse(site: Site, username: str) -> None:
-    """Let no token be that of a user who is being deleted. Two round trips."""
+    """Accept no token of a user who is being deleted any more. Two round trips."""
     await refuse_subjects(site, await digests_of(site, username))
 
 
 async def refuse_subjects(site: Site, digests: Sequence[str]) -> None:
-    """Let these subjects be nobody's for ever. One round trip."""
+    """Mark subjects, given by their digests, as nobody's for ever. One round trip."""
     commands: list[Command] = [
         needed(("SET", identity(slot_of_digest(each) % site.partitions, each), GONE)) for each in digests
     ]

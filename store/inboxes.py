@@ -1,6 +1,6 @@
 """
-Inboxes: what notifies a user. Scripts and effects write them with the texts that notify; here they are read, and marked
-as seen. An inbox has at most 1,000 notifications, the newest.
+Inboxes: the notifications of a user. Scripts and effects write them together with the texts that notify; here they are
+read, and marked as seen. An inbox has at most 1,000 notifications, the newest.
 """
 
 from collections.abc import Sequence

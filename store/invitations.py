@@ -1,7 +1,7 @@
 """
-Invitations to register, which are good once and for a week. The store holds only their SHA-256. They name no user, so
-their partition is a random one, and a registration claims one in a step of its own: for the name and the call, so that
-of two registrations at once one gets it, and that one which was interrupted can go on with the same name.
+Invitations to register, each for one registration within a week. The store holds only their SHA-256. They name no user,
+so their partition is a random one, and a registration claims one in a step of its own: for the name and the call, so
+that of two registrations at once one gets it, and that one which was interrupted can go on with the same name.
 """
 
 import secrets
@@ -52,7 +52,7 @@ async def create(site: Site) -> NewInvitation:
 
 async def check(site: Site, text: str) -> None:
     """
-    One round trip, which changes nothing.
+    Check that an invitation is good. One round trip, which changes nothing.
 
     Raises:
         BadToken: there is no such invitation, or it was used or has ended.

@@ -55,7 +55,7 @@ class KeySets:
         return FetchedKeys(source, text, int(fetched_at), int(fresh_until), endpoints)
 
     async def write(self, issuer: str, fetched: FetchedKeys) -> None:
-        """One round trip."""
+        """Store the answer of a provider for all processes. One round trip."""
         flat = [part for pair in fetched._asdict().items() for part in pair]
         await self._site.redis.run(("HSET", keyset(0, issuer), *flat))
 

@@ -1,6 +1,6 @@
 """
-Addresses of users, and how often they are mailed what arrives in their inboxes. Addresses are here and in backups only:
-not in the database, the log, events or lines.
+Addresses of users, and how often they are mailed what arrives in their inboxes. Addresses are kept here and in backups
+only: not in the database, the store's log, events, or lines of the server's log.
 
 An address is pending until its user confirms it; the one that was confirmed before stays until then. Several users may
 have confirmed the same one. Which mails wait is in `mails`.
@@ -99,7 +99,7 @@ class Mailboxes:
         self._site, self._users = site, users
 
     async def get(self, username: str) -> UserMailbox:
-        """One round trip."""
+        """The addresses of a user, and which mails they get. One round trip."""
         read = find(self._site, username)
         return read.result(await self._site.redis.run(read.command))
 
@@ -228,12 +228,12 @@ def parse(fields: dict[str, str]) -> UserMailbox:
 
 
 def digest(email: str) -> str:
-    """By which an address is found, in any case of letters."""
+    """The digest of an address in lower case, by which its users are found."""
     return sha1(email.lower().encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
 def unsubscribing_token(username: str, key: str) -> str:
-    """What ends the mails of replies to a user, without a session."""
+    """The signed text in a link that ends the mails of replies to a user, without a session."""
     name = username.lower()
     return f"{name}.{hmac.new(key.encode(), f'unsubscribe {name}'.encode(), sha256).hexdigest()}"
 

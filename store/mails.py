@@ -1,6 +1,6 @@
 """
-The queue of mails: which ones wait, and when each is due. What is in them is read when they are sent, and where they
-go. Only notices, which go to addresses that a user had before, have these.
+The queue of mails: which ones wait, and when each is due. Their contents and addresses are read when they are sent;
+only notices, which go to an address that a user had before, are queued with that address.
 
 A mail is taken out of the queue just before it is sent, so that it is never sent twice. One that could not be sent is
 put off.
@@ -59,8 +59,9 @@ mail = Kind(
 @dataclass(frozen=True, slots=True)
 class WaitingMail:
     """
-    A mail in the queue. `due` is when it is tried next, `since` when it was due at first (unix milliseconds). `noted`
-    are the notifications of a mail of replies, or the addresses of a notice.
+    A mail in the queue: to a user, or to those with an address, whose name or digest is `subject`; `what` is one of
+    `WHATS`. `due` is when it is tried next, `since` when it was due at first (unix milliseconds). `noted` are the
+    notifications of a mail of replies, or the addresses of a notice.
     """
 
     p: int
@@ -84,8 +85,8 @@ class WaitingMail:
 
 async def ask_for_reset(site: Site, username_or_email: str) -> None:
     """
-    Queue the mail that somebody gets who has forgotten a password: whoever is asked for, or nobody, this is the same
-    command. One round trip.
+    Queue the mail for a user who has forgotten their password. The command is the same whether there is such a user or
+    not. One round trip.
     """
     is_name = USERNAME.fullmatch(username_or_email) is not None
     subject = username_or_email.lower() if is_name else digest(username_or_email)
@@ -105,7 +106,9 @@ def home(site: Site, subject: str) -> int:
 
 
 async def due(site: Site, most: int) -> list[WaitingMail]:
-    """At most so many mails that are due, those first that were due first. One round trip, two if there are any."""
+    """
+    The mails that are due, at most `most`, in the order in which they became due. One round trip, two if there are any.
+    """
     now = site.clock()
     replies = await site.redis.pipeline(
         [("ZRANGE", mailing(p), "-inf", now, "BYSCORE", "LIMIT", 0, most, "WITHSCORES") for p in range(site.partitions)]
@@ -171,7 +174,7 @@ class MailBacklog:
 
 
 async def backlog(site: Site) -> MailBacklog:
-    """One round trip."""
+    """How many mails are due. One round trip."""
     now, partitions = site.clock(), range(site.partitions)
     counts: list[Command] = [("ZCOUNT", mailing(p), "-inf", now) for p in partitions]
     firsts: list[Command] = [("ZRANGE", mailing(p), 0, 0, "WITHSCORES") for p in partitions]

@@ -1,7 +1,7 @@
 """What all commands of moderators share: what they return, and the lists of actions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from store import keys, moderation_records, records
 from store.errors import AlreadyReverted, NotAModerator, NotFound
@@ -38,6 +38,13 @@ def refuse_about_user(status: str, username: str, reverts: int | None = None) ->
             raise NotAModerator(f"user:{username} has the same or a higher role", "userId")
         case "reverted":
             raise AlreadyReverted(reverts or 0)
+
+
+def refuse_rank(place: str, subject_id: str) -> NoReturn:
+    """Raise the refusal of a moderator who does not moderate the place, or whose role is not above the poster's."""
+    raise NotAModerator(
+        f"only others who moderate {place}, and have a higher role there than its poster, may act on {subject_id}"
+    )
 
 
 def log(site: Site, scope: str) -> Listing:

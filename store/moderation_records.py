@@ -115,7 +115,7 @@ class ModerationAction(NamedTuple):
 
     @property
     def is_cacheable(self) -> bool:
-        """Never: the note is for moderators."""
+        """Never, because of the note, which only moderators may read."""
         return False
 
 

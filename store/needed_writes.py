@@ -1,4 +1,4 @@
-"""Writes that something which frees memory needs: they are made also while the store is out of memory."""
+"""Writes that are made also while the store is out of memory, because commands that free memory need them."""
 
 from store.client import Command
 from store.scripts.registry import Script

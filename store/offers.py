@@ -13,7 +13,7 @@ class Registration(Enum):
 
 
 class VoterReaders(Enum):
-    """Who reads the list of those who voted an article up."""
+    """Who may read the list of those who voted an article up."""
 
     EVERYBODY = "everybody"
     MODERATORS = "moderators"

@@ -34,11 +34,11 @@ class GroupRules:
     reserved: ReservedNames = field(default_factory=ReservedNames)
 
     def checked(self, groups: Iterable[str]) -> list[str]:
-        """Those of some groups that may be refused."""
+        """Those of some groups that have to be checked, because articles may be refused there."""
         return [name for name in groups if self.only_listed or name in self.reserved]
 
     def refusal(self, name: str, place: str) -> Invalid:
-        """Why no article may be added to a group. `place` is that of its name in the input."""
+        """Why no article may be added to a group. `place` is the path of the name in the input."""
         if self.only_listed:
             return Invalid(
                 f"the group {name} is not listed: articles are added to groups that an admin has made", place
@@ -110,10 +110,11 @@ class Places:
 
     async def to_check(self, groups: Sequence[str]) -> tuple[str, str]:
         """
-        What `refused_groups` in Lua has to check if articles are added to some groups: names, and their condition.
+        The arguments of `refused_groups` in Lua for articles that are added to some groups: the names to check,
+        separated by spaces, and what a group must be, `listed` or `known`; `none` if the names are refused already.
 
-        With several partitions a script does not see all groups. Then this reads them, in one round trip, and the names
-        are those that are refused. Nothing is read if there is nothing to check.
+        With several partitions a script does not see all groups: then this checks them, in one round trip. No round
+        trip if there is nothing to check.
         """
         names = self._rules.checked(groups)
         if not names or self._site.partitions == 1:
@@ -124,7 +125,7 @@ class Places:
         return " ".join(name for name, some in replies.items() if all(each is None for each in some)), "none"
 
     def refuse(self, names: str, place: str) -> None:
-        """Raise the refusal of groups, separated by spaces. `place` is that of their names in the input."""
+        """Raise the refusal of groups, separated by spaces. `place` is the path of the names in the input."""
         faults = Faults()
         for name in names.split():
             with faults:

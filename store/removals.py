@@ -1,8 +1,8 @@
 """
-What deletions and moderation leave to be done, in steps. A deletion is answered when no list, inbox or thread shows
-what it is about; the comments that it leaves, those of a deleted article and deleted ones without replies, a task
-removes. If an article is hidden or shown again, its comments leave lists and inboxes or come back. And where there are
-many comments above one that is hidden or shown, they lose or get their places in the thread.
+Work that deletions and moderation leave to be done in steps. A deletion is answered once no list, inbox or thread shows
+what was deleted; a task then removes the comments of a deleted article, and deleted comments without replies. When an
+article is hidden or shown again, its comments leave lists and inboxes or come back. When a comment is, the comments
+above it may lose or get their places in the thread.
 """
 
 import asyncio
@@ -87,7 +87,7 @@ async def list_comments(site: Site, article: int) -> None:
 
 async def remove_all(site: Site, p: int) -> None:
     """
-    Remove all that is noted in a partition. What an interruption leaves, the next call removes.
+    Do all that is noted in the set `removing` of a partition. What an interruption leaves, the next call does.
 
     One round trip for `REMOVED_AT_ONCE` comments, and some for their effects in other partitions.
 

@@ -155,7 +155,10 @@ class Sessions:
         return sorted(found, key=lambda each: (-each.used_at, -each.opened_at, each.id))
 
     def _listed(self, id: str, opened: str, used: str, agent: str, ends: str, own: str) -> ListedSession:
-        """Of a session of an earlier version that was not used since, at least its last renewal is known."""
+        """
+        A session as its user sees it. Of one of an earlier version that was not used since, at least the last renewal
+        is known.
+        """
         renewed = max(0, int(ends) - self._site.session_lifetime * 1000)
         return ListedSession(id, int(opened or renewed), int(used or renewed), agent or None, own == "own")
 

@@ -46,6 +46,8 @@ SESSION_LIFETIME = 30 * 24 * 60 * 60
 
 @dataclass(frozen=True, slots=True)
 class Store:
+    """An open store: the commands by subject, and `site`, which the functions of all modules take."""
+
     site: Site
     sessions: Sessions
     articles: Articles

@@ -70,7 +70,8 @@ class Verdict:
 
 async def check_vote(site: Site, actor: Actor, vote: Vote) -> None:
     """
-    No round trip if the site has no rule for votes, else one. A vote can always be withdrawn.
+    Check that the rules of the site allow a vote. No round trip if the site has no rule for votes, else one. A vote can
+    always be withdrawn.
 
     Raises:
         RuleBroken: the account is too young or has too little karma.

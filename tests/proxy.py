@@ -8,7 +8,7 @@ from pathlib import Path
 
 class Proxy:
     """
-    A round trip begins with the first data from the client after data from the server.
+    Counts round trips: each begins with the first data from the client after data from the server.
 
     The next request that contains `loses` is executed by the server, but its reply is lost with the connection.
     """

@@ -126,7 +126,7 @@ class Cluster:
         return {server.port: server for server in self.servers}[port]
 
     def give_up_after(self, milliseconds: int) -> None:
-        """From now on, replace a primary that did not answer for so long."""
+        """Let a replica replace, from now on, a primary that did not answer for so many milliseconds."""
         for server in self.servers:
             with server.client() as client:
                 client.config_set("cluster-node-timeout", milliseconds)

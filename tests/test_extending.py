@@ -27,6 +27,7 @@ AFFECTED = (
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # it runs some hundred tests in the copy
 def test_patches_of_the_page_apply_and_their_tests_pass(tmp_path):
     copy = copied(tmp_path / "upvote")
     patches = re.findall(r"\(extending/(\w+\.patch)\)", PAGE.read_text())

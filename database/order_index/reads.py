@@ -163,7 +163,7 @@ def rank(connection: "Connection", index: Index, key: Key) -> int:
 
 
 def counts_above(connection: "Connection", values: Sequence[tuple[int, int]]) -> list[int]:
-    """The numbers of places with values above one, for pairs of an index and a value."""
+    """For each pair of the id of an index and a value: how many places of the index are above the value."""
     if not values:
         return []
     statement = _of_many(connection.dialect.name, _COUNTS_ABOVE)

@@ -65,11 +65,11 @@ class Executed(NamedTuple):
 
 
 def ignore_growth(operation: Operation, more: int) -> None:
-    """For operations that are not cached."""
+    """Takes the place of `grew` for operations that are not cached."""
 
 
 class NotUsed(NotCompilable):
-    """There may be a plan, but it is not used."""
+    """The plan of an operation, if there is one, is not used for this execution."""
 
 
 class Execution:

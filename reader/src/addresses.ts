@@ -54,6 +54,9 @@ export const articlePath = (id: string): string => `/article/${numberOf(id)}`;
 export const commentPath = (articleId: string, id: string): string =>
   `${articlePath(articleId)}/comment/${numberOf(id)}`;
 
+/** The name that deleted users have. It has no page. */
+export const DELETED_USER = "[deleted]";
+
 export const userPath = (username: string): string => `/user/${encodeURIComponent(username)}`;
 
 export const groupPath = (name: string): string => `/group/${encodeURIComponent(name)}`;

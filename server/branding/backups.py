@@ -38,7 +38,7 @@ def files_in(backup: CheckedBackup) -> dict[str, bytes]:
 
 
 def put_files(files: dict[str, bytes], folder: Path) -> None:
-    """Write the files that are not there yet. Those that are stay, and those that differ are told."""
+    """Write the files that the folder lacks. Existing files stay; those that differ are reported."""
     for name, body in files.items():
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / name

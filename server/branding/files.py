@@ -1,6 +1,6 @@
 """
-The folder of the site (`UPVOTE_SITE_DIR`): what it may have, and what was read of it. A file that is broken is told,
-and the default stands in; so is a file that nothing uses.
+The folder of the site (`UPVOTE_SITE_DIR`): what it may have, and what was read of it. A broken file is reported, and
+replaced by its default; a file that nothing uses is reported, too.
 """
 
 import re
@@ -139,7 +139,7 @@ def bodies_of(folder: Path) -> dict[str, bytes]:
 
 
 def most_bytes(name: str) -> int:
-    """Of a file of this name; 0 if a site has no such file."""
+    """The largest size of a file with this name, in bytes; 0 if a site has no such file."""
     return WORDS if FTL.fullmatch(name) else SIZES.get(name, 0)
 
 

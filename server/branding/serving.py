@@ -40,7 +40,7 @@ def routes() -> list[BaseRoute]:
 
 
 def security_routes() -> list[BaseRoute]:
-    """Those that a server without pages has, too."""
+    """The route of `security.txt`, which a server without pages has, too."""
     return [Route("/.well-known/security.txt", security)]
 
 
@@ -66,7 +66,9 @@ def manifest(request: Request) -> Response:
 
 
 def open_search(request: Request) -> Response:
-    """By it, browsers offer the site's search beside their own. Its addresses are absolute."""
+    """
+    The OpenSearch description, by which browsers offer the site's search beside their own. Its addresses are absolute.
+    """
     files, name, address = _files(request), request.app.state.site_name, request.app.state.public_url
     xml = OPEN_SEARCH.format(
         short=escape(name[:SHORT_NAME]),

@@ -47,7 +47,7 @@ KINDS = [
 
 
 def names() -> list[str]:
-    """The names of the themes that come along."""
+    """The names of the built-in themes."""
     return sorted(path.stem for path in THEMES.glob("*.css"))
 
 

@@ -15,7 +15,7 @@ SAMPLE_COMMENTS = SAMPLE.with_name("sample_comments.jsonl")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """It has none."""
+    """The command has no arguments."""
 
 
 def run(arguments: Namespace) -> int:

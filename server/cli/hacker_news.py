@@ -105,7 +105,7 @@ def _kept(placed: Sequence[tuple[int, StoryComment]]) -> set[str]:
 
 
 def _order(comment: StoryComment) -> tuple[int, int, str]:
-    """By time, then id: shorter ids come first, so that numeric ids are in numeric order."""
+    """The sort key of a comment: by time, then id: shorter ids come first, so that numeric ids are in numeric order."""
     return comment.time, len(comment.id), comment.id
 
 

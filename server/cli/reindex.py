@@ -11,7 +11,7 @@ from store.store import Store
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """It has none."""
+    """The command has no arguments."""
 
 
 def run(arguments: Namespace) -> int:

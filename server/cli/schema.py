@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """It has none."""
+    """The command has no arguments."""
 
 
 def run(arguments: Namespace) -> int:

@@ -28,8 +28,9 @@ class ConnectionLimiter:
     Counts the open connections of this process and of each address, and holds the limits of a connection.
 
     A request has to be complete within `request_seconds`; a connection is closed when it is idle for `idle_seconds`.
-    `trusted_proxies` have no limit per address, of unread output neither; the IPv6 addresses of a network with a prefix
-    of `ipv6_prefix` bits count as one. `on_change` is called with 1 or -1 when a connection opens or closes.
+    `trusted_proxies` have no limits per address, neither of connections nor of unread output; the IPv6 addresses of a
+    network with a prefix of `ipv6_prefix` bits count as one. `on_change` is called with 1 or -1 when a connection opens
+    or closes.
     """
 
     max_connections: int = 1_000

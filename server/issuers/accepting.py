@@ -29,6 +29,8 @@ EXPIRED = "expired"
 
 
 class Remembered(NamedTuple):
+    """The user of a token that was checked, and the key that has signed it."""
+
     identified: Identified
     key: IssuerKey
 

@@ -1,4 +1,4 @@
-"""What is in mails: read from the store when they are sent, and written as plain text and as HTML."""
+"""Composes mails when they are sent: reads their contents from the store, and writes them as plain text and as HTML."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,8 +40,9 @@ HTML = Environment(loader=TEMPLATES, undefined=StrictUndefined, trim_blocks=True
 @dataclass(frozen=True, slots=True)
 class Letter:
     """
-    A mail to an address of some users. `about` is what of the waiting mail is in it. `tokens` are what its links need
-    by the names of users: they are issued when it is written. `unsubscribing` is a link that ends such mails.
+    A mail to an address of some users. `about` are the notifications, or the address, of the waiting mail that it
+    covers. `tokens` has, by the name of a user, the purpose and the detail of the token in the link for that user,
+    which is issued when the mail is composed. `unsubscribing` is a link that ends such mails.
     """
 
     to: str
@@ -121,7 +122,7 @@ class Letters:
         return message.as_bytes()
 
     async def _recipient(self, username: str) -> Recipient | None:
-        """One round trip."""
+        """The recipient with a name; None if the user gets no mails. One round trip."""
         site = self._store.site
         p = site.home_of_user(username)
         fields, (name, password, words) = await site.redis.pipeline(
@@ -163,7 +164,10 @@ class Letters:
         return Letter(to, [recipient.name], waiting.what, subject, {"username": recipient.name}, [to])
 
     async def _reset(self, subject: str) -> Letter | None:
-        """For one user, or for all who have confirmed the address with a digest."""
+        """
+        The mail with a link to choose a new password, for one user or for all who have confirmed the address with a
+        digest.
+        """
         if mailboxes.ADDRESS_DIGEST.fits(subject):
             names = (await self._store.mailboxes.with_address(subject))[:MOST_ACCOUNTS]
         else:
@@ -184,7 +188,7 @@ class Letters:
         )
 
     async def _replies(self, recipient: Recipient, noted: Sequence[str]) -> Letter | None:
-        """Without what was seen, deleted or hidden meanwhile."""
+        """The mail with replies and mentions, without what was seen, deleted or hidden meanwhile."""
         mailbox = recipient.mailbox
         if mailbox.usable is None or mailbox.replies is MailFrequency.NEVER:
             return None

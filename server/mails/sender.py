@@ -39,7 +39,10 @@ class MailRates:
     of_site: int
 
     def windows(self, letter: Letter) -> tuple[list[SlidingWindow], list[SlidingWindow]]:
-        """Those that must have room for a mail, and others in which it counts if they have."""
+        """
+        Two lists of windows: those that must all have room for the mail, and those in which it counts if they have
+        room.
+        """
         address = mailboxes.digest(letter.to)
         needed = [SlidingWindow(("mail", "site"), DAY, self.of_site), *self._windows("to", address)]
         for name in letter.usernames:

@@ -53,7 +53,7 @@ class StoreMemory:
             logger.warning("the store uses %.0f %% of its memory, %d of %d bytes%s", 100 * use.share, *use, full)
 
     async def gauges(self) -> MemoryGauges | None:
-        """None if the store does not answer, or does not say it. Two round trips."""
+        """The gauges of the store's memory. None if the store does not answer, or does not say it. Two round trips."""
         use = await memory.fullest(self._site, self._limit_of)
         with suppress(StoreUnavailable):
             return await self._gauges(use) if use else None

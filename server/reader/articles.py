@@ -20,6 +20,7 @@ from server.reader.threads import Comment, ShownThread, thread_of
 from server.reader.translations import words_of
 from server.words.words import Words
 from store.links import web_address
+from store.records import DELETED
 
 PAGE_SIZE = 100  # comments
 MAX_COMMENTS, COMMENT_BYTES = 25_000, 200  # bytes of the comments for search engines, and of one beside its text
@@ -138,15 +139,17 @@ def comments(base: str, path: str, shown: Sequence[tuple[Comment, RenderedText]]
     return found
 
 
+def author(base: str, username: str) -> dict[str, str]:
+    """Who has been deleted has no page."""
+    address = {} if username == DELETED else {"url": f"{base}user/{segment(username)}"}
+    return {"@type": "Person", "name": username, **address}
+
+
 def written(base: str, text: Mapping[str, Any], rendered: RenderedText) -> dict[str, Any]:
     """Who wrote a text, when, and how it begins. Google wants the text of each comment."""
     username = (text["poster"] or {}).get("username")
     return {
-        **(
-            {"author": {"@type": "Person", "name": username, "url": f"{base}user/{segment(username)}"}}
-            if username
-            else {}
-        ),
+        **({"author": author(base, username)} if username else {}),
         "datePublished": text["postedAt"],
         **({"dateModified": text["editedAt"]} if text["editedAt"] else {}),
         **({"text": rendered.plain} if rendered.plain else {}),

@@ -1,38 +1,49 @@
-"""What moderators did, in the words of `reader/src/moderation.ts`: for everybody, and for the user whom it concerns."""
+"""
+Says what moderators did, with the texts that `reader/src/moderation.ts` uses: for everybody, and for the user whom an
+action concerns.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from babel import Locale
 from babel.dates import format_date, format_time
 
 from server.words.words import Words
 
-DONE = {  # the texts of what was done: "did-" before those for everybody, "said-" before those for the user
-    "ANNUL_VOTES": ("did-annul", "said-annulled"),
-    "APPROVE": ("did-approve", "said-approved"),
-    "BAN": ("did-ban", "said-banned"),
-    "GRANT_ROLE": ("did-grant", "said-granted"),
-    "LOCK": ("did-lock", "said-locked"),
-    "PURGE": ("did-purge", "said-purged"),
-    "REJECT_EDIT": ("did-reject-edit", "said-edit-rejected"),
-    "REMOVE": ("did-remove", "said-removed"),
-    "REVOKE_ROLE": ("did-revoke", "said-revoked"),
+
+class TextNames(NamedTuple):
+    """The names of the two texts about an action: for everybody, and for the user whom it concerns."""
+
+    for_everybody: str
+    for_user: str
+
+
+DONE = {  # by the kind of an action
+    "ANNUL_VOTES": TextNames("did-annul", "said-annulled"),
+    "APPROVE": TextNames("did-approve", "said-approved"),
+    "BAN": TextNames("did-ban", "said-banned"),
+    "GRANT_ROLE": TextNames("did-grant", "said-granted"),
+    "LOCK": TextNames("did-lock", "said-locked"),
+    "PURGE": TextNames("did-purge", "said-purged"),
+    "REJECT_EDIT": TextNames("did-reject-edit", "said-edit-rejected"),
+    "REMOVE": TextNames("did-remove", "said-removed"),
+    "REVOKE_ROLE": TextNames("did-revoke", "said-revoked"),
 }
-REVERTED = {
-    "ANNUL_VOTES": ("did-restore-votes", "said-restored-votes"),
-    "APPROVE": ("did-disapprove", "said-disapproved"),
-    "BAN": ("did-unban", "said-unbanned"),
-    "GRANT_ROLE": ("did-revoke", "said-revoked"),
-    "LOCK": ("did-unlock", "said-unlocked"),
-    "REMOVE": ("did-restore", "said-restored"),
-    "REVOKE_ROLE": ("did-role-again", "said-role-again"),
+REVERTED = {  # by the kind of the action that a revert undoes
+    "ANNUL_VOTES": TextNames("did-restore-votes", "said-restored-votes"),
+    "APPROVE": TextNames("did-disapprove", "said-disapproved"),
+    "BAN": TextNames("did-unban", "said-unbanned"),
+    "GRANT_ROLE": TextNames("did-revoke", "said-revoked"),
+    "LOCK": TextNames("did-unlock", "said-unlocked"),
+    "REMOVE": TextNames("did-restore", "said-restored"),
+    "REVOKE_ROLE": TextNames("did-role-again", "said-role-again"),
 }
-OUT_OF_GROUP = "did-out-of-group", "said-out-of-group"
-BACK_IN_GROUP = "did-back-in-group", "said-back-in-group"
-TOOK_BACK = "did-take-back", "said-took-back"
-OF_ROLES = {"did-grant", "did-revoke", "did-role-again", "said-granted", "said-revoked", "said-role-again"}
+OUT_OF_GROUP = TextNames("did-out-of-group", "said-out-of-group")
+BACK_IN_GROUP = TextNames("did-back-in-group", "said-back-in-group")
+TOOK_BACK = TextNames("did-take-back", "said-took-back")
+OF_ROLES = (DONE["GRANT_ROLE"], REVERTED["GRANT_ROLE"], REVERTED["REVOKE_ROLE"])
 THINGS = {"article": "thing-article", "comment": "thing-comment", "user": "thing-account"}
 SUBJECT = "<subject/>"  # where the texts for everybody have the name of what an action is about
 FIELDS = "kind expiresAt role subjectId group { name } reverts { kind }"  # of an action, which the texts need
@@ -40,14 +51,14 @@ FIELDS = "kind expiresAt role subjectId group { name } reverts { kind }"  # of a
 
 def words_around(words: Words, action: Mapping[str, Any]) -> tuple[str, str]:
     """What a moderator did: the words before and after the name of what it is about."""
-    before, _, after = words(_name_of(action, 0), **_given_of(words, action)).partition(SUBJECT)
+    before, _, after = words(_names_of(action).for_everybody, **_given_of(words, action)).partition(SUBJECT)
     return before.strip(), after.strip()
 
 
 def sentence_of(words: Words, action: Mapping[str, Any]) -> str:
     """What a moderator did, in a sentence for the user whom it concerns."""
     thing = words(THINGS[action["subjectId"].partition(":")[0]])
-    return words(_name_of(action, 1), thing=thing, **_given_of(words, action))
+    return words(_names_of(action).for_user, thing=thing, **_given_of(words, action))
 
 
 def _given_of(words: Words, action: Mapping[str, Any]) -> dict[str, str]:
@@ -58,7 +69,7 @@ def _given_of(words: Words, action: Mapping[str, Any]) -> dict[str, str]:
     return {"place": place, "end": end, "role": role}
 
 
-def _name_of(action: Mapping[str, Any], whose: int) -> str:
+def _names_of(action: Mapping[str, Any]) -> TextNames:
     kind, reverts, group = action["kind"], action["reverts"], action["group"]
     is_out_of_group = group is not None and action["subjectId"].startswith("article:")
     if kind == "REVERT":
@@ -67,8 +78,9 @@ def _name_of(action: Mapping[str, Any], whose: int) -> str:
     else:
         names = OUT_OF_GROUP if kind == "REMOVE" and is_out_of_group else DONE[kind]
     # A role in a group is that of a moderator. Actions of an earlier version may not tell that of the site.
-    is_some_role = names[whose] in OF_ROLES and action["role"] is None and group is None
-    return f"{names[whose]}-some" if is_some_role else names[whose]
+    if names in OF_ROLES and action["role"] is None and group is None:
+        return TextNames(f"{names.for_everybody}-some", f"{names.for_user}-some")
+    return names
 
 
 def _full_time(words: Words, instant: str) -> str:

@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 
 from server.words.words import Words
 from store.links import web_address
+from store.records import DELETED
 
 TEMPLATES = Path(__file__).with_name("templates")
 UNITS = {  # their texts, and their seconds
@@ -60,7 +61,7 @@ def environment(words: Words) -> Environment:
     """
     loader = FunctionLoader(partial(source_of, words))
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, auto_reload=False)
-    made.globals |= {"t": words, "html": words.html, "anchor": anchor, "strong": STRONG}
+    made.globals |= {"t": words, "html": words.html, "anchor": anchor, "strong": STRONG, "deleted": DELETED}
     made.filters |= {
         "age": partial(age, words),
         "counted": partial(counted, words),

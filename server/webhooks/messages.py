@@ -21,8 +21,8 @@ MAX_ID = 4_000  # characters: a longer cursor, of a store of hundreds of partiti
 
 def messages_of(changes: Sequence[Change]) -> tuple[list[Message], set[str]]:
     """
-    The messages of some changes, and the subjects that were deleted by them. What is said about these before their
-    deletion has no texts.
+    The messages about some changes, and the ids of what these changes deleted. Messages about a deleted subject that
+    precede its deletion have no texts.
     """
     deleted: set[str] = set()
     messages = []

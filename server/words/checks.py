@@ -84,7 +84,7 @@ def _fault_of(name: str, node: Node, known: Mapping[str, str], words: Words) -> 
 
 
 def _variables_elsewhere(name: str) -> set[str]:
-    """Those that a text has in other languages that come along: in English the server itself says why it refuses."""
+    """The variables that a text has in other built-in languages: in English the server itself says why it refuses."""
     others = [default_entries(code).get(name) for code in built_in() if code != DEFAULT]
     return {variable for other in others if other for variable in used_in(node_of(other)).variables}
 

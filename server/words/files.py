@@ -19,13 +19,15 @@ Node = ast.Message | ast.Term
 
 
 def built_in() -> list[str]:
-    """The languages that come along."""
+    """The languages with built-in texts."""
     return sorted(path.stem for path in FOLDER.glob("*.ftl"))
 
 
 @cache
 def default_entries(language: str) -> Entries:
-    """Those that come along. They are parsed one by one when they are used, as all of them take 100 ms."""
+    """
+    The built-in texts of a language, not parsed: each is parsed when it is first used, because all of them take 100 ms.
+    """
     source = (FOLDER / f"{language}.ftl").read_text(encoding="utf-8")
     return {found[1]: found[0].rstrip() for found in ENTRY.finditer(source)}
 

@@ -1,4 +1,4 @@
-"""The languages of a site: those that come along, and those for which the operator has a file."""
+"""The languages of a site: the built-in ones, and those for which the operator has a file."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ def languages(own: Mapping[str, Entries], site: str) -> Languages:
     `own` are the operator's texts by the names of their files, `words.ftl` for those of the site's language.
 
     Raises:
-        KeyError: the language of the site has neither texts that come along nor a file.
+        KeyError: the language of the site has neither built-in texts nor a file.
     """
     codes = sorted({*built_in(), *(name.removesuffix(".ftl") for name in own if name != "words.ftl")})
     files = {code: [own.get(f"{code}.ftl", {}), own.get("words.ftl", {}) if code == site else {}] for code in codes}

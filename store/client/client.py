@@ -1,4 +1,7 @@
-"""The Redis client of a process: pipelines of commands, retries when a server is lost, and the use of each request."""
+"""
+The Redis client of a process: pipelines of commands, retries when a server is lost, and counts of each request's round
+trips.
+"""
 
 import asyncio
 import random

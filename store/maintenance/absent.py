@@ -1,4 +1,4 @@
-"""Fields of articles and comments that Redis may not have, as they are archived: then the database is asked."""
+"""Reads fields of articles and comments for `verify`: from Redis, and from the database if they are archived."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any

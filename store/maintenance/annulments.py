@@ -9,7 +9,7 @@ from functools import partial
 from store import annulments, keys
 from store.kinds import Check, Key
 from store.maintenance.records.annulments import HELD
-from store.maintenance.wrong import Wrong, confirmed, missing
+from store.maintenance.wrong import IndexEntry, Wrong, confirmed, missing
 from store.site import Site
 
 MEMBERS_AT_ONCE = 500  # in a round trip
@@ -30,13 +30,14 @@ async def _of_votes(site: Site, key: Key) -> list[Wrong]:
     fields, number = await site.redis.run(("HGETALL", key.text)), int(key.suffix)
     if fields and not await _may_exist(site, key.p, number):
         return [Wrong(key.text, "annulled votes", None, ("DEL", key.text))]
-    wrong, places = list[Wrong](), []
+    wrong, entries = list[Wrong](), list[IndexEntry]()
     for voter, text in fields.items():
         if not HELD.fullmatch(text):
             wrong.append(Wrong(f"{key.text} {voter}", text, None, ("HDEL", key.text, voter)))
             continue
-        places += [(annulments.cases(key.p, case), keys.member(number), 0) for case in text.split()[1:]]
-    return wrong + await _counted(site, key.p, number, list(fields)) + await missing(site, places)
+        held_by = text.split()[1:]  # numbers of actions
+        entries += [IndexEntry(annulments.cases(key.p, action), keys.member(number), 0) for action in held_by]
+    return wrong + await _counted(site, key.p, number, list(fields)) + await missing(site, entries)
 
 
 async def _counted(site: Site, p: int, number: int, names: Sequence[str]) -> list[Wrong]:

@@ -7,7 +7,7 @@ from store import appeals, keys
 from store.kinds import Check, Key
 from store.maintenance.records.actions import AppealRecord
 from store.maintenance.records.record import MalformedRecord
-from store.maintenance.wrong import Wrong, confirmed, missing
+from store.maintenance.wrong import IndexEntry, Wrong, confirmed, missing
 from store.site import Site
 
 
@@ -35,7 +35,7 @@ async def belongs(site: Site, queue: Key, member: str) -> bool:
 async def _missing(site: Site, key: Key) -> list[Wrong]:
     fields, member = await site.redis.run(("HGETALL", key.text)), keys.member(int(key.suffix))
     queues = {} if _fault(key.suffix, fields) else appeals.waiting(key.p, fields)
-    return await missing(site, [(queue, member, at) for queue, at in queues.items()])
+    return await missing(site, [IndexEntry(queue, member, at) for queue, at in queues.items()])
 
 
 def _fault(number: str, fields: dict[str, str]) -> str:

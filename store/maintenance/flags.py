@@ -11,7 +11,7 @@ from store.flags import FLAGS, Flag, Queue
 from store.held_edits import HELD_EDIT
 from store.kinds import Check, Key
 from store.maintenance import appeals
-from store.maintenance.wrong import Wrong, confirmed, missing
+from store.maintenance.wrong import IndexEntry, Wrong, confirmed, missing
 from store.site import Site
 
 MEMBERS_AT_ONCE = 500  # in a round trip
@@ -44,7 +44,7 @@ async def _of_flags(site: Site, key: Key) -> list[Wrong]:
         except ValueError:
             wrong.append(Wrong(f"{key.text} {name}", text, None, ("HDEL", key.text, name)))
     member, wanted = keys.member(number), await _waiting(site, key.p, number, usable)
-    return wrong + await missing(site, [(queue, member, at) for queue, at in wanted.items()])
+    return wrong + await missing(site, [IndexEntry(queue, member, at) for queue, at in wanted.items()])
 
 
 async def _of_queue(site: Site, key: Key) -> list[Wrong]:

@@ -11,7 +11,7 @@ from store.client import Command
 from store.kinds import Check, Key
 from store.maintenance.records.actions import ActionRecord
 from store.maintenance.records.record import MalformedRecord
-from store.maintenance.wrong import Place, Wrong, confirmed, missing
+from store.maintenance.wrong import IndexEntry, Wrong, confirmed, missing
 from store.site import Site
 
 MEMBERS_AT_ONCE = 500  # in a round trip
@@ -35,21 +35,21 @@ async def malformed(site: Site, found: Sequence[Key]) -> list[tuple[str, str]]:
 async def _of(site: Site, key: Key) -> list[Wrong]:
     match key.kind.check:
         case Check.ACTION | Check.USER:
-            return await missing(site, await _places(site, key))
+            return await missing(site, await _entries(site, key))
         case _:
             return await _unexpected(site, key)
 
 
-async def _places(site: Site, key: Key) -> list[Place]:
+async def _entries(site: Site, key: Key) -> list[IndexEntry]:
     """Where the indexes have an action, or a user with roles."""
     fields = await site.redis.run(("HGETALL", key.text))
     if key.kind.check is Check.ACTION:
         if _fault(key, fields):
             return []
         member, at = keys.member(int(key.suffix)), int(fields["at"])
-        return [(keys.actions(key.p, scope), member, at) for scope in moderation.scopes_of(fields)]
+        return [IndexEntry(keys.actions(key.p, scope), member, at) for scope in moderation.scopes_of(fields)]
     index = roles.index_of(moderation_records.parse_roles(fields.get("roles", "")))
-    return [(keys.moderators(key.p, scope), fields.get("name", ""), at) for scope, at in index.items()]
+    return [IndexEntry(keys.moderators(key.p, scope), fields.get("name", ""), at) for scope, at in index.items()]
 
 
 async def _unexpected(site: Site, key: Key) -> list[Wrong]:
@@ -58,24 +58,27 @@ async def _unexpected(site: Site, key: Key) -> list[Wrong]:
     while pairs := await site.redis.run(("ZRANGE", key.text, start, start + MEMBERS_AT_ONCE - 1, "WITHSCORES")):
         start += MEMBERS_AT_ONCE
         for member, value in pairs:
-            places = await _places_of_member(site, key, member)
-            if places is not None and (key.text, member) not in [place[:2] for place in places]:
+            entries = await _entries_of_member(site, key, member)
+            if entries is not None and (key.text, member) not in [(each.key, each.member) for each in entries]:
                 removal: Command = ("ZREM", key.text, member)
                 wrong.append(Wrong(f"{key.text} {member}", f"{value:.0f}", None, removal))
     return wrong
 
 
-async def _places_of_member(site: Site, key: Key, member: str) -> list[Place] | None:
-    """None for an action that is malformed: its entries help to repair it by hand."""
+async def _entries_of_member(site: Site, key: Key, member: str) -> list[IndexEntry] | None:
+    """
+    The entries that the action, or the user, of a member should have. None for an action that is malformed: its entries
+    help to repair it by hand.
+    """
     if key.kind.check is Check.MODERATORS:
         name = member.lower()
-        return await _places(site, Key(keys.user(key.p, name), keys.user, "user", key.p, name))
+        return await _entries(site, Key(keys.user(key.p, name), keys.user, "user", key.p, name))
     if not member.isdecimal() or len(member) != len(keys.member(1)):
         return []
     number = keys.number_of(member)
     action = Key(keys.action(key.p, number), keys.action, "action", key.p, number)
     fields = await site.redis.run(("HGETALL", action.text))
-    return None if fields and _fault(action, fields) else await _places(site, action)
+    return None if fields and _fault(action, fields) else await _entries(site, action)
 
 
 def _fault(key: Key, fields: dict[str, str]) -> str:

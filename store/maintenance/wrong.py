@@ -1,13 +1,23 @@
-"""What `verify` finds by reading keys that cannot be compared in one step, and repairs by a command."""
+"""
+Faults that `verify` finds by reading several keys, which no script can compare in one step, and repairs by a command
+each.
+"""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from store.client import Command
 from store.kinds import Key
 from store.site import Site
 
-Place = tuple[str, str, int]  # the key of an index, a member, and its time (unix milliseconds)
+
+class IndexEntry(NamedTuple):
+    """An entry that an index should have: its key, the member, and its time (unix milliseconds)."""
+
+    key: str
+    member: str
+    at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +40,11 @@ async def confirmed(keys: Iterable[Key], read: Callable[[Key], Awaitable[list[Wr
     return found
 
 
-async def missing(site: Site, places: Sequence[Place]) -> list[Wrong]:
-    """The places where an index does not have the member at that time. One round trip."""
-    values = await site.redis.pipeline([("ZSCORE", index, member) for index, member, _ in places])
+async def missing(site: Site, entries: Sequence[IndexEntry]) -> list[Wrong]:
+    """Those of some entries that their index lacks, or has at another time. One round trip."""
+    values = await site.redis.pipeline([("ZSCORE", index, member) for index, member, _ in entries])
     return [
         Wrong(f"{index} {member}", None if value is None else f"{value:.0f}", str(at), ("ZADD", index, at, member))
-        for (index, member, at), value in zip(places, values, strict=True)
+        for (index, member, at), value in zip(entries, values, strict=True)
         if value != at
     ]

@@ -22,7 +22,7 @@ MAX_VOTES = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """The number of entries above a position, and the lowest of them."""
+    """The rank of a position: how many entries are `above` it, and the `next` one, the lowest of these."""
 
     above: int
     next: Position | None

@@ -64,7 +64,7 @@ async def posted(pair: Pair, poster: str = "alice", **input: Any) -> int:
 
 
 async def findings(world: World, *, repair: bool = False) -> list[str]:
-    """Where `verify` finds faults in a store that archives, and in its archive."""
+    """The places where `verify` finds faults in a store that archives, and in its archive."""
     assert world.database
     found: list[Finding] = []
     tally = await maintenance.verify(world.store.site, world.database, found.append, repair=repair)

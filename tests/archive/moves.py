@@ -51,7 +51,7 @@ class Schedule:
             self._stopped.release()
 
     async def step(self) -> None:
-        """Called before each step of the moves."""
+        """Wait until the next step of the moves may run. The moves call this before each step."""
         self._stopped.release()
         await self._continued.acquire()
 
@@ -112,8 +112,8 @@ class SeparateQueries:
 @dataclass
 class World:
     """
-    A store of which some articles are archived, and all answers, which are those from before. `saved` is what Redis
-    had then. Moves have connections of their own.
+    A store that has archived some articles, and the answers of all reads before any article moves (`expected`), with
+    which answers during moves are compared. `saved` is what Redis had then. Moves have connections of their own.
     """
 
     store: Store
@@ -135,7 +135,7 @@ class World:
     async def opened(
         cls, redis_url: str, database_url: str, partitions: int, size: int, hot: int
     ) -> AsyncIterator[Self]:
-        """With so many articles, of which `hot` stay in Redis."""
+        """Open a store with `size` articles, of which `hot` stay in Redis."""
         clock = Clock()
         async with opened(database_url) as database, AsyncExitStack() as stack:
             stores = []

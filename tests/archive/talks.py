@@ -14,7 +14,8 @@ from store.maintenance import verify
 from store.maintenance.verify import Finding
 from store.moderation_records import Role
 from store.records import article_number, comment_number
-from tests.archive.worlds import ERRORS, PEOPLE, Pair, World, follow
+from tests.archive.queries import ERRORS
+from tests.archive.worlds import PEOPLE, Pair, World, follow
 from tests.database.conftest import mirrored
 from tests.typed import typed
 

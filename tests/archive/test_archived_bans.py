@@ -5,8 +5,9 @@ import pytest
 from archive import banned_texts
 from store import roles
 from store.moderation_records import Role
-from tests.archive.worlds import ERRORS, PEOPLE, Pair
-from tests.archive.worlds import LISTINGS as QUERIES
+from tests.archive.queries import ERRORS
+from tests.archive.queries import LISTINGS as QUERIES
+from tests.archive.worlds import PEOPLE, Pair
 
 pytestmark = [pytest.mark.one_server, pytest.mark.parametrize("partitions", [1], indirect=True)]
 

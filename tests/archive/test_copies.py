@@ -21,7 +21,8 @@ from store.maintenance.import_stories import Story, import_batch
 from store.ranking.formulas import ORDERS
 from store.site import unix_milliseconds
 from tests.archive.conftest import findings, posted
-from tests.archive.worlds import MUTATIONS, PEOPLE, POLICY, WINDOW, Pair
+from tests.archive.queries import MUTATIONS
+from tests.archive.worlds import PEOPLE, POLICY, WINDOW, Pair
 from tests.conftest import client
 from tests.store.reading import contents
 

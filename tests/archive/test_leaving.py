@@ -17,162 +17,28 @@ from sqlalchemy import text
 from archive import annulments as annulling
 from archive import banned_texts, leaving
 from archive.maintenance import records_of
-from archive.mover import HotLimits, Mover
-from archive.stepwise import Delayed
 from database.database import Database
 from database.tables import METADATA
-from store import annulments, article_moderation, bans, flags, keys, log, reverts, roles, saved
+from store import bans, keys, log, reverts, roles
 from store import leaving as leavers
 from store.articles import VOTE, Draft
 from store.comments import VOTE_ON_COMMENT
 from store.errors import NotFound, Refusal, StoreUnavailable, Unauthenticated, UsernameTaken
-from store.flags import FlagReason
 from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.moderation_records import Role
-from store.one_time_tokens import Purpose, issue
 from store.records import Vote
 from store.roles import OPERATOR
 from store.store import Store
-from tests.archive.annulling import World as Follower
 from tests.archive.annulling import counts_of
-from tests.archive.worlds import POLICY, WINDOW, World
+from tests.archive.leaving_users import EVERYTHING, NAME, PASSWORD, Site, following
+from tests.archive.worlds import POLICY
 from tests.conftest import Clock, client
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.store.reading import verified
 from tests.support.memory import full
 
 pytestmark = [pytest.mark.one_server, on_both]
-
-NAME, PASSWORD = "Zelda", "correct horse"
-DELETE = """mutation($texts: DeletedTexts, $password: String) {
-  deleteUser(input: {currentPassword: $password, texts: $texts}) { deletedUserId userErrors { code field } } }"""
-EVERYTHING = """query($ids: [ID!]!, $search: String!) {
-  nodes(ids: $ids) { id __typename
-    ... on Article { title content poster { id username karma articles { totalCount } comments { totalCount } }
-      voters(first: 50) { nodes { id username } } thread(first: 50) { nodes { id content poster { id username } } } }
-    ... on Comment { text: content state writer: poster { id username } }
-    ... on User { username karma joinedAt followers(first: 9) { nodes { username } }
-      following(first: 9) { nodes { username } } articles(first: 9) { nodes { id } } } }
-  articles(order: TIME, first: 50) { nodes { id poster { id username } } }
-  feed { articles(first: 50) { nodes { id poster { id username } } } }
-  inbox { notifications(first: 50) { nodes { kind actor { username } subject { __typename } } } }
-  moderationLog(first: 50) { nodes { kind subjectId moderator { username } } }
-  search(query: $search, first: 50) { nodes {
-    __typename ... on User { username } ... on Article { poster { username } } } }
-  user(username: "Zelda") { id displayName about }
-}"""
-
-
-class Site(World):
-    """A store with a database, and the texts, votes and follows of Zelda, Bob and Carol."""
-
-    redis: Redis
-    clock: Clock
-
-    async def fill(self) -> None:
-        """The site just before the user leaves: two archived articles, three others with comments, votes, and cases."""
-        store = self.store
-        self.articles, self.comments = [], []
-        await self._fill_people()
-        self.old = [await self._post(NAME, "an old one"), await self._post("Bob", "another old one")]
-        await store.articles.vote(self.old[1], NAME, Vote.UP)
-        self.clock.advance(WINDOW + 120)
-        await self.archive()
-        own, other, third = [
-            await self._post(name, title) for name, title in ((NAME, "mine"), ("Bob", "theirs"), ("carol", "a third"))
-        ]
-        await store.articles.edit(own, NAME, {"title": "mine, edited"})
-        mine, theirs = await self._discuss(own, other, third)
-        for voter in (NAME, "carol"):
-            await store.articles.vote(other, voter, Vote.UP)
-            await store.comments.vote(theirs, voter, Vote.DOWN)
-        await store.articles.vote(own, "Bob", Vote.UP)
-        await store.articles.vote(third, NAME, Vote.DOWN)
-        await store.comments.vote(mine, "carol", Vote.UP)
-        await store.follows.follow(NAME, "Bob")
-        await store.follows.follow("Bob", NAME)
-        await saved.save(store.site, NAME, other)
-        await self._fill_cases(third)
-
-    async def _fill_people(self) -> None:
-        store = self.store
-        for name in ("Bob", "carol"):
-            await self.register(name)
-        self.tokens[NAME] = (await store.users.register(NAME, PASSWORD)).token
-        await store.users.edit_profile(NAME, {"display_name": "Zelda Z.", "about": "I am zelda"})
-        await issue(store.site, NAME, Purpose.RESET)
-        await roles.grant(store.site, OPERATOR, NAME, Role.MODERATOR, None, "helps")
-        await roles.grant(store.site, OPERATOR, "carol", Role.ADMIN, None, "helps")
-
-    async def _post(self, name: str, title: str) -> int:
-        self.clock.advance(1)
-        posted = await self.store.articles.post(name, Draft(title, "", f"{title} of one", ("show",)), title)
-        self.articles.append(posted.article.number)
-        return posted.article.number
-
-    async def _comment(self, name: str, article: int, content: str, parent: int | None = None) -> int:
-        self.clock.advance(1)
-        number = (await self.store.comments.post(article, parent, name, content)).comment.number
-        self.comments.append(number)
-        return number
-
-    async def _discuss(self, own: int, other: int, third: int) -> tuple[int, int]:
-        """Comment on the articles. Return a comment of the user with a reply, and one of another user."""
-        mine = await self._comment(NAME, other, "a comment")
-        await self._comment("Bob", other, "a reply", mine)
-        await self._comment("carol", own, "hello @Zelda, and zebra")
-        edited = await self._comment(NAME, own, "another comment")
-        await self.store.comments.edit(edited, NAME, "it is changed")
-        return mine, await self._comment("Bob", third, "a remark")
-
-    async def _fill_cases(self, third: int) -> None:
-        """What the user did as a moderator, and what was done to them: a flag, a lock, a ban and annulled votes."""
-        site = self.store.site
-        await flags.flag(site, NAME, "article", third, FlagReason.SPAM, "an advertisement")
-        await article_moderation.lock(site, NAME, await self._post("Bob", "a quarrel"), None, "heated")
-        await bans.ban(site, OPERATOR, NAME, "ask", None, "not there")
-        self.annulment = (await annulments.annul(site, OPERATOR, NAME, self.clock.now - 1, None, "a ring")).action
-        await self.settle_annulments()
-
-    async def settle_annulments(self) -> None:
-        async with following(self):
-            for p in range(self.store.site.partitions):
-                await annulling.WORK.settle_all(self.store, self.database, p)
-
-    async def archive(self) -> None:
-        mover = Mover(self.store.site, self.database, HotLimits(0, 0), notice=0, removal_delay=0)
-        async with following(self):
-            await mover.move()
-        await mover.close()
-
-    async def settle(self) -> None:
-        self.clock.advance(leaving.WAIT + 1)
-        async with following(self):
-            await leaving.settle_all(self.store, self.database)
-        await mirrored(self.store, self.database)
-
-    async def settle_if_ready(self) -> None:
-        with suppress(Delayed):
-            await self.settle()
-
-    async def delete(self, texts: str = "KEEP", password: str | None = PASSWORD) -> dict[str, Any]:
-        return (await self.ask(DELETE, NAME, {"texts": texts, "password": password}))["data"]["deleteUser"]
-
-    async def shown(self, *ids: str) -> list[Any]:
-        known = [f"article:{number}" for number in self.articles] + [f"comment:{number}" for number in self.comments]
-        found = []
-        for viewer in (None, "Bob", "carol"):
-            for search in ("zelda", "one", "comment", "poster:zelda one"):
-                given = {"ids": [*known, *ids], "search": search}
-                found.append(await self.ask(EVERYTHING, viewer, given))
-                assert found[-1]["errors"] is None
-        return found
-
-
-def following(site: World) -> Any:
-    """Keep the database up to date meanwhile."""
-    return Follower(site.store, None, site.database).mirrored()  # type: ignore[arg-type]
 
 
 @pytest.fixture

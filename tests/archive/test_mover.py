@@ -15,7 +15,7 @@ from store.moderation_records import Role
 from store.records import ContentState
 from store.site import Site
 from tests.archive.conftest import findings, posted
-from tests.archive.worlds import LISTINGS as QUERIES
+from tests.archive.queries import LISTINGS as QUERIES
 from tests.archive.worlds import WINDOW, Pair
 from tests.store.discussions import commented
 from tests.store.held import set_comment_state

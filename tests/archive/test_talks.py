@@ -20,8 +20,9 @@ from store.maintenance import dump
 from store.maintenance.restore import Restoration
 from store.records import article_number
 from store.store import Store
+from tests.archive.queries import ERRORS
 from tests.archive.talks import MUTATIONS, NODES, OF_USER, REVERT, Question, Talk, findings
-from tests.archive.worlds import ERRORS, PEOPLE, POLICY, WINDOW, Pair, World
+from tests.archive.worlds import PEOPLE, POLICY, WINDOW, Pair, World
 from tests.database.conftest import mirrored, on_both, rebuilt
 from tests.examples import examples
 from tests.programs import missing

@@ -24,6 +24,7 @@ from store.numbering import sequence_of
 from store.ranking.formulas import Order, Policy
 from store.records import article_number
 from store.store import Store
+from tests.archive.queries import LISTINGS, MUTATIONS, NODES, STANDINGS
 from tests.conftest import Clock, registered
 from tests.typed import typed
 
@@ -34,51 +35,6 @@ POLICY = Policy(good_votes=3, voting_window=WINDOW, duplicate_window=5 * 86_400)
 PEOPLE = ("alice", "Bob", "carol", "Dave", "erin", "frank")
 GROUPS = ("ask", "show", "tell", "news")
 LINKS = (*(f"https://example.com/{name}" for name in "abcd"), "https://example.com/a?utm_source=x#part", None)
-ARTICLE = """id title link content postedAt editedAt upvotes downvotes votes score isGood isVotingOpen votingClosesAt
-  viewerVote poster { username karma } groups { name } voters(first: 3) { totalCount nodes { username } }"""
-PAGE = f"""totalCount pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }}
-  edges {{ cursor node {{ {ARTICLE} }} }}"""
-PAGING = "$first: Int, $after: String, $last: Int, $before: String"
-PAGING_PASSED = "first: $first, after: $after, last: $last, before: $before"
-RANKING = "$order: ArticleOrder, $since: DateTime, $page: Int, $pinned: Boolean"
-RANKING_PASSED = "order: $order, since: $since, page: $page, pinned: $pinned"
-LISTINGS = {
-    "articles": f"query({PAGING}, {RANKING}) {{ listing: articles({PAGING_PASSED}, {RANKING_PASSED}) {{ {PAGE} }} }}",
-    "group": f"""query({PAGING}, {RANKING}, $name: String!) {{
-      group(name: $name) {{ listing: articles({PAGING_PASSED}, {RANKING_PASSED}) {{ {PAGE} }} }} }}""",
-    "timeline": f"""query({PAGING}, $name: String!) {{
-      user(username: $name) {{ karma listing: articles({PAGING_PASSED}) {{ {PAGE} }} }} }}""",
-    "front page": f"query({PAGING}, $date: Date) {{ listing: frontPage({PAGING_PASSED}, date: $date) {{ {PAGE} }} }}",
-    "link": f"query({PAGING}, $link: URL!) {{ listing: articlesByLink({PAGING_PASSED}, link: $link) {{ {PAGE} }} }}",
-    "feed": f"""query({PAGING}, $unseen: Boolean) {{ feed {{
-      unseenCount seenThrough listing: articles({PAGING_PASSED}, unseenOnly: $unseen) {{ {PAGE} }} }} }}""",
-}
-STANDINGS = """query($ids: [ID!]!, $order: ArticleOrder, $group: String) { nodes(ids: $ids) { ... on Article {
-  id standing(order: $order, group: $group) { rank value votesToNextRank terms { name value } } } } }"""
-NODES = f"""query($id: ID!, $ids: [ID!]!) {{ node(id: $id) {{ id ... on Article {{ {ARTICLE} }} }}
-  nodes(ids: $ids) {{ id ... on Article {{ {ARTICLE} }} }} groups(first: 100) {{ totalCount nodes {{ name }} }} }}"""
-ACTION = "changed action { id kind subjectId reason subject { id } group { name } }"
-ERRORS = "userErrors { code message field }"
-MUTATIONS = {
-    "post": f"""mutation($input: PostInput!) {{ post(input: $input) {{
-      {ERRORS} article {{ {ARTICLE} }} duplicateOf {{ id }} }} }}""",
-    "vote": f"mutation($input: VoteInput!) {{ vote(input: $input) {{ {ERRORS} article {{ {ARTICLE} }} }} }}",
-    "edit": f"""mutation($input: EditArticleInput!) {{
-      editArticle(input: $input) {{ {ERRORS} article {{ {ARTICLE} }} }} }}""",
-    "regroup": f"""mutation($input: RegroupArticleInput!) {{
-      regroupArticle(input: $input) {{ {ERRORS} article {{ {ARTICLE} }} }} }}""",
-    "delete": f"""mutation($input: DeleteArticleInput!) {{
-      deleteArticle(input: $input) {{ {ERRORS} deletedArticleId }} }}""",
-    "comment": f"""mutation($input: CommentInput!) {{ comment(input: $input) {{
-      {ERRORS} comment {{ content article {{ title commentCount }} }} }} }}""",
-    "remove": f"mutation($input: RemoveContentInput!) {{ removeContent(input: $input) {{ {ERRORS} {ACTION} }} }}",
-    "approve": f"mutation($input: ApproveContentInput!) {{ approveContent(input: $input) {{ {ERRORS} {ACTION} }} }}",
-    "lock": f"mutation($input: LockArticleInput!) {{ lockArticle(input: $input) {{ {ERRORS} {ACTION} }} }}",
-    "follow": f"mutation($input: FollowUserInput!) {{ followUser(input: $input) {{ {ERRORS} changed }} }}",
-    "unfollow": f"mutation($input: FollowUserInput!) {{ unfollowUser(input: $input) {{ {ERRORS} changed }} }}",
-    "seen": f"""mutation($input: MarkFeedSeenInput!) {{
-      markFeedSeen(input: $input) {{ {ERRORS} feed {{ seenThrough }} }} }}""",
-}
 
 
 @dataclass
@@ -145,7 +101,10 @@ class CrashingDatabase:
 
 @dataclass
 class Pair:
-    """`archiving` archives, `complete` never does. `reached` counts what was compared."""
+    """
+    Two stores with the same history: `archiving` archives, `complete` never does. `reached` counts the cases that were
+    compared.
+    """
 
     archiving: World
     complete: World
@@ -167,7 +126,7 @@ class Pair:
         return self.archiving, self.complete
 
     async def ask(self, query: str, viewer: str | None, /, **variables: Any) -> dict[str, Any]:
-        """The answer of both stores, which are equal."""
+        """Ask both stores, check that their answers are equal, and return one."""
         one, other = [await world.ask(query, viewer, variables) for world in self.worlds]
         assert typed(one) == typed(other), (one, other, query, viewer, variables)
         return one

@@ -29,7 +29,7 @@ def asking(world):
 
 
 def cut(redis, p, place, floor):
-    """As `cut_recent` does with an index that is too large."""
+    """Cut the index of recent comments, as `cut_recent` does with one that is too large."""
     redis.zremrangebyscore(RECENT(p, place), "-inf", floor)
     redis.hset(FLOORS(p), place, floor)
 

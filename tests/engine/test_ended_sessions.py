@@ -17,7 +17,7 @@ ENDED = [{"message": "the session has ended", "extensions": {"code": "UNAUTHENTI
 
 
 class Sessions:
-    """Those of the open connections, by token: `ends` are called in another thread."""
+    """The sessions of open connections, by token: `ends` are called in another thread."""
 
     def __init__(self):
         self.ends = {}

@@ -35,8 +35,25 @@ ARGUMENTS = [
 ]
 SESSION = "upvote-session"  # the key of localStorage under which the reader keeps who is logged in
 GRAPHQL = "**/graphql"  # requests of the script for data
+PRELOAD = r"reader/.*\.js csp"  # a fault: Chromium does not preload scripts where they are off
 PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 800}
+# The WebSockets of a page, so that a test can wait until the server has answered a ping on each that is open.
+SOCKETS = """(() => {
+  const opened = (window.openedSockets = []);
+  window.WebSocket = class extends WebSocket {
+    constructor(...given) {
+      super(...given);
+      opened.push(this);
+    }
+  };
+})()"""
+PINGS = """() => Promise.all(openedSockets.filter((each) => each.readyState === WebSocket.OPEN).map((socket) =>
+  new Promise((done) => {
+    socket.addEventListener('message', ({ data }) => JSON.parse(data).type === 'pong' && done());
+    socket.addEventListener('close', () => done());
+    socket.send('{"type":"ping"}');
+  })))"""
 ARABIC = "nav-groups = المجموعات\ngroups-title = المجموعات\nfollow = متابعة\nfollow-name = متابعة { $name }\n"
 Axe = Callable[[Page], Awaitable[list[str]]]
 
@@ -125,6 +142,7 @@ class Visits:
         self.contexts.append(context)
         context.set_default_timeout(PATIENCE * 1000)
         watch(context, self.faults, urlsplit(options["base_url"]).netloc)
+        await context.add_init_script(SOCKETS)
         page = await context.new_page()
         page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.frames.append(str(frame))))
         if member is not None:
@@ -134,7 +152,7 @@ class Visits:
     async def subscribed(self, page: Page, field: str) -> None:
         """Wait until the server has got a subscription to a field from the pages of this test, such as this one."""
         await until(lambda: any('"subscribe"' in frame and field in frame for frame in self.frames), field)
-        await page.evaluate("fetch('healthz').then(() => null)")  # comes after it
+        await page.evaluate(PINGS)  # come after it
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -65,7 +65,8 @@ PAGES = PUBLIC | PRIVATE
 class Scene:
     """
     `alice` has posted `article`. `bob` has answered in `comment`, mentioned her elsewhere and follows her; `carol` has
-    replied to him.
+    replied to him. A user who was deleted has posted `short`, whose title is a short word, and has answered in
+    `article`.
     """
 
     alice: Member
@@ -73,6 +74,7 @@ class Scene:
     carol: Member
     article: str
     comment: str
+    short: str
 
     def path(self, page: str) -> str:
         """The path of one of `PAGES`."""
@@ -100,5 +102,9 @@ def create_scene(site: Site) -> Scene:
     site.act(moderator, "removeContent", subjectId=advertisement, reason="Advertising.", note="The third one.")
     site.follow(bob, alice)
     site.follow(carol, alice)
+    leaver = site.member("leaver")
+    short = site.post(leaver, "Vi", groups=["scene"])
+    site.comment(leaver, article, "From somebody who left.")
+    site.leave(leaver, short)
     site.wait_until_found("every page", 1)
-    return Scene(alice, bob, carol, article, comment)
+    return Scene(alice, bob, carol, article, comment, short)

@@ -23,6 +23,9 @@ VOTE = "mutation($input: VoteInput!) { vote(input: $input) { changed userErrors 
 VOTE_ON_COMMENT = """mutation($input: VoteOnCommentInput!) {
   voteOnComment(input: $input) { changed userErrors { message } } }"""
 DELETE_COMMENT = "mutation($input: DeleteCommentInput!) { deleteComment(input: $input) { userErrors { message } } }"
+DELETE_USER = """mutation($password: String!) {
+  deleteUser(input: {currentPassword: $password}) { userErrors { message } } }"""
+POSTER = "query($id: ID!) { article(id: $id) { poster { username } } }"
 FOUND = "query($words: String!) { search(query: $words) { totalCount } }"
 FLAG = "mutation($input: FlagInput!) { flag(input: $input) { changed userErrors { message } } }"
 FOLLOW = "mutation($input: FollowUserInput!) { followUser(input: $input) { changed userErrors { message } } }"
@@ -90,6 +93,11 @@ class Site:
 
     def delete(self, by: Member, comment: str) -> None:
         self.ask(DELETE_COMMENT, by, input={"commentId": comment})
+
+    def leave(self, member: Member, kept: str) -> None:
+        """Delete the member, and wait until the article `kept` no longer has the name."""
+        self.ask(DELETE_USER, member, password=member.password)
+        until(lambda: self.ask(POSTER, id=kept)["article"]["poster"]["username"] == "[deleted]")
 
     def follow(self, by: Member, other: Member) -> None:
         self.ask(FOLLOW, by, input={"userId": other.id})

@@ -1,10 +1,13 @@
 """The pages of a user, and following."""
 
+import json
 import re
 
+import pytest
+from bs4 import BeautifulSoup
 from playwright.async_api import Locator, Page, expect
 
-from tests.reader.conftest import opened
+from tests.reader.conftest import PRELOAD, opened
 from tests.reader.lines import titles
 from tests.reader.site import Member
 
@@ -132,6 +135,26 @@ async def test_absent_user_is_not_found(page, faults):
 
     await expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
     faults.ignore("404")
+
+
+@pytest.mark.parametrize("runs_scripts", [True, False], ids=["scripts", "html"])
+async def test_name_of_deleted_users_leads_nowhere(visit, site, scene, faults, runs_scripts):
+    page = await visit(java_script_enabled=runs_scripts)
+    for path in (scene.path("group"), scene.path("article"), f"/article/{scene.short.partition(':')[2]}"):
+        await (opened(page, path) if runs_scripts else page.goto(path))
+
+        await expect(page.locator("main span.user", has_text="[deleted]").first).to_be_visible()
+        await expect(page.get_by_role("link", name="[deleted]", exact=True)).to_have_count(0)
+    await page.close()
+    faults.ignore(PRELOAD)
+
+
+async def test_search_engines_get_no_address_of_deleted_users(page, scene):
+    read = page.context.request
+    html = await (await read.get(f"/article/{scene.short.partition(':')[2]}")).text()
+    posting = json.loads(BeautifulSoup(html, "html.parser").find("script", type="application/ld+json").string)
+
+    assert posting["author"] == {"@type": "Person", "name": "[deleted]"}
 
 
 def follow_button(page: Page, member: Member) -> Locator:

@@ -2,12 +2,11 @@
 
 from playwright.async_api import expect
 
-from tests.reader.conftest import opened
+from tests.reader.conftest import PRELOAD, opened
 from tests.reader.gateway import gateway
 
 ADDRESSES = """() =>
   [...document.querySelectorAll("link[rel=canonical], link[rel=alternate][type]")].map((link) => link.href)"""
-PRELOAD = r"reader/.*\.js csp"  # Chromium does not preload scripts where they are off
 TEXT = "Some *words*\n\n<img src=https://elsewhere.example/a.png>"
 
 

@@ -132,6 +132,6 @@ async def answered(store: Store) -> None:
 
 
 def listeners(live: Live) -> int:
-    """Those who wait for events, and for articles, whose events a `SharedArticle` receives for all of them."""
+    """How many wait for events, or for articles, whose events a `SharedArticle` receives for all of them."""
     waiting = sum(len(each._subscribers) - 1 for each in live._articles.values())
     return sum(map(len, live.events._listeners.values())) + waiting

@@ -198,7 +198,7 @@ def test_generated_documents_have_equal_responses(running_valkey, text, odd, cur
 
 
 def plausible(text: str, cursor: str) -> str:
-    """The same document with arguments that exist in the store, unlike most generated ones."""
+    """A document with arguments that exist in the store, unlike most generated ones."""
     text = re.sub(r'\bid: (?:"(?:[^"\\]|\\.)*"|-?\d+)', f'id: "{FIRST}"', text)
     text = re.sub(r'\b(username): "(?:[^"\\]|\\.)*"', 'username: "alice"', text)
     text = re.sub(r'\b(group|name): "(?:[^"\\]|\\.)*"', r'\1: "show"', text)

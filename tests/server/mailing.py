@@ -114,7 +114,7 @@ def mail_server(server: MailServer | None = None, **options: Any) -> Iterator[Ma
 
 @dataclass
 class Mailer:
-    """`results` are the words for the metrics."""
+    """Sends the mails of a store when a test says so. `results` are the words that metrics get for each mail."""
 
     work: Mails
     results: list[str]

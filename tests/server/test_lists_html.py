@@ -3,6 +3,7 @@ Lists of the site, of groups and of users as HTML, without a browser. tests/read
 with those of the script.
 """
 
+import asyncio
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +25,7 @@ from store.records import Vote
 from store.roles import OPERATOR
 from tests.conftest import registered
 from tests.server.pages import HOSTILE, canonical, metas, read, serving
+from tests.servers import PATIENCE
 
 SOURCES = Path(__file__).parents[2] / "reader" / "src"
 LONG_AGO = "2016-01-01T00:00:00Z"
@@ -310,10 +312,12 @@ def titles_of_matches(page):
 
 
 async def found(http, count):
-    """The page of a search, once the database has what was written."""
-    page = await read(http, "/search?q=kestrel")
-    for _ in range(100):
-        if len(page.select(".items > li")) == count:
-            break
-        page = await read(http, "/search?q=kestrel")
-    return page
+    """The page of a search, once the database is open and has what was written."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            response = await http.get("/search?q=kestrel")
+            page = BeautifulSoup(response.text, "html.parser")
+            if response.status_code == 200 and len(page.select(".items > li")) == count:
+                return page
+            assert response.status_code in (200, 503)
+            await asyncio.sleep(0.02)

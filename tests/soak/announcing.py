@@ -66,7 +66,10 @@ async def subscribed(port: int, model: Model, tokens: Sequence[str | None]) -> A
 
 
 def state(model: Model, viewer: User | None) -> State:
-    """Of articles those that were announced, of which an earlier one is not sent again."""
+    """
+    The state for a viewer now. Of articles it has those that were announced: one that was announced before is not sent
+    again.
+    """
     announced = [each for each in model.articles.values() if each.is_announced]
     told = inboxes.notifications(model, viewer) if viewer else ()
     return State(
@@ -78,7 +81,7 @@ def state(model: Model, viewer: User | None) -> State:
 
 
 def write(random: Random, model: Model, known: KnownValues) -> Write:
-    """Mostly the approval of what nobody has heard of yet."""
+    """A random write: mostly the approval of a text that was not announced yet."""
     texts: list[Article | Comment] = [*model.articles.values(), *model.comments.values()]
     new = [each for each in texts if each.state == "PENDING" and not each.is_announced]
     if new and random.random() < 0.7:

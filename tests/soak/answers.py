@@ -139,7 +139,7 @@ class Execution:
             return None
 
     def _fields_of(self, type_name: str, nodes: list[Any]) -> dict[str, Any]:
-        """By response name: name, arguments, selections and type of a field. Cached for each level."""
+        """The fields of a selection by response name: name, arguments, selections and type. Cached for each level."""
         kept = (type_name, *map(id, nodes))
         if kept not in self._collected:
             grouped: dict[str, list[FieldNode]] = {}

@@ -14,7 +14,7 @@ LONGEST = 5_000  # characters
 
 
 def appeal(model: Model, token: str | None, given: Mapping[str, Any]) -> Action:
-    """By whom an action is about, also while they are banned."""
+    """Appeal against an action. Only the user whom it concerns may, even while banned."""
     number, text = _checked(token, given)
     author, action = model.actor(token), model.actions.get(number)
     concerned = _concerned(model, action)
@@ -34,7 +34,7 @@ def appeal(model: Model, token: str | None, given: Mapping[str, Any]) -> Action:
 
 
 def answer(model: Model, token: str | None, given: Mapping[str, Any]) -> Action:
-    """By who could revert the action. It notifies once more of the action."""
+    """Answer an appeal. Only who could revert the action may. The user is notified of the action once more."""
     number, text = _checked(token, given)
     actor, action = model.actor(token), model.actions.get(number)
     moderation.require_role(model, actor)
@@ -77,7 +77,7 @@ def _waits(model: Model, action: Action, appeal: Appeal) -> bool:
 
 
 def _concerned(model: Model, action: Action | None) -> User | None:
-    """Whom an action is about; None if that is gone."""
+    """The user whom an action concerns; None if its subject is gone."""
     if action is None or isinstance(action.subject, User):
         return action and action.subject  # type: ignore[return-value]  # it is a user
     kept = model.articles if isinstance(action.subject, Article) else model.comments
@@ -85,7 +85,7 @@ def _concerned(model: Model, action: Action | None) -> User | None:
 
 
 def _groups(action: Action) -> frozenset[str]:
-    """Those any of whose moderators could revert an action."""
+    """The groups any of whose moderators could revert an action."""
     subject = action.subject
     if isinstance(subject, User):
         return frozenset({action.group} if action.kind == "BAN" and action.group else ())

@@ -31,7 +31,10 @@ def remove(model: Model, ban: Action) -> None:
 
 
 def restore(model: Model, ban: Action, reverted: Action) -> None:
-    """What was decided about a text since stays. Nothing comes back to an article that was deleted."""
+    """
+    Bring the texts of a ban back. What was decided about one since stays. Nothing comes back to an article that was
+    deleted.
+    """
     removals = [each for each in model.actions.values() if each.ban is ban and each.reverted_by is None]
     is_done = set()
     for action in removals:

@@ -12,7 +12,7 @@ from tests.soak.requests import milliseconds
 
 
 def ban(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
-    """From the site, which ends all sessions of the user, or from a group."""
+    """Ban a user from the site, which ends all of their sessions, or from a group."""
     name = moderation.username(given["userId"])
     actor, until = model.actor(token), given.get("until")
     annuls_votes = bool(given.get("annulVotes"))
@@ -67,7 +67,7 @@ def revert(
 
 
 def require_moderator(actor: User, user: User | None, groups: Iterable[str]) -> None:
-    """A moderator of the place, who is not the user."""
+    """Refuse an actor who does not moderate the place, or who is the user."""
     if not actor.moderates(groups):
         raise Refused("NOT_A_MODERATOR", "group")
     if user is None:

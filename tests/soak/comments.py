@@ -15,7 +15,7 @@ LONGEST = 10_000  # characters
 def post(
     model: Model, token: str | None, given: Mapping[str, Any], number_of_new: Callable[[User], int]
 ) -> tuple[Comment | None, bool]:
-    """The comment, None if it was deleted since, and whether this was a replay."""
+    """Post a comment. Returns it, None if it was deleted since, and whether this was a replay."""
     if token is None:
         raise Refused("UNAUTHENTICATED")
     parent_id, content, key = given.get("parentId"), given["content"], given.get("idempotencyKey")

@@ -80,7 +80,7 @@ def expected(model: Model, viewer: User) -> Lines:
 
 
 def difference(expected: Lines, got: Lines) -> str | None:
-    """What the soak does not use has no lines."""
+    """The first difference between exports, None without one. Kinds that the soak does not use have no lines."""
     wrong = {
         name: (got[name] - expected[name], expected[name] - got[name])
         for name in expected.keys() | got.keys() if got[name] != expected[name]
@@ -107,7 +107,7 @@ def _held(text: Article | Comment) -> Iterable[str | None]:
 
 
 def _votes(subjects: Iterable[Article | Comment], viewer: User) -> Iterable[tuple[str, str]]:
-    """Also those that do not count, but none on what was deleted."""
+    """The lines of a user's votes, also of those that do not count, but none on what was deleted."""
     for each in subjects:
         if each.poster is not None and (value := vote_of(each, viewer)) != "NONE":
             yield repr(each), value

@@ -57,7 +57,7 @@ def _change(model: Model, text: Text, changes: Mapping[str, str | None]) -> None
 
 
 def held_edit(request: Request, subject: Text | Reading) -> ShownEdit | None:
-    """For the poster, and for moderators of the place."""
+    """The edit that waits for a text, as its poster and moderators of the place see it; None for others."""
     viewer, text = request.viewer(), subject.comment if isinstance(subject, Reading) else subject
     if viewer is None or text.held_edit is None:
         return None

@@ -55,7 +55,7 @@ def _hide(request: Request, given: Any, hint: Any) -> dict[str, Any]:
 
 
 def _unhide(request: Request, given: Any, hint: Any) -> dict[str, Any]:
-    """Of what was deleted it is not known whether a read has taken it out."""
+    """Show an article again. Of a deleted one the model does not know whether a read has removed it from the list."""
     user, article = _hidden_subject(request, given)
     request.model.require_not_banned(user)
     hidden = [each for each in user.hidden if each.number == number_of(given["articleId"], "article")]

@@ -1,4 +1,4 @@
-"""What the model refuses, and its checks of input."""
+"""Refusals of the model, and its checks of input."""
 
 import re
 from collections.abc import Iterable

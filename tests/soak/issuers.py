@@ -62,7 +62,7 @@ def written(folder: Path) -> Path:
 
 
 def token(random: Random, model: Model, subject: str | None = None) -> str:
-    """Mostly a new one for somebody, of a given subject or of any; sometimes one that is not accepted."""
+    """A random token of a subject, or of any: mostly a new one, sometimes one that is not accepted."""
     gone = sum(each.user.has_left for each in model.identities.values())
     chosen, now = subject or str(random.randint(1, SUBJECTS + gone)), model.now / 1000
     issued_at = random.choice((now, now, now, now, now - 5, now - 60, None))
@@ -75,7 +75,7 @@ def token(random: Random, model: Model, subject: str | None = None) -> str:
 
 
 def log_in(model: Model, text: str, session: str, numbers: Sequence[int]) -> User:
-    """As `accept`, for a session."""
+    """Open a session by a token, whose user is that of `accept`."""
     if fault(model, text):
         raise Refused("BAD_TOKEN", "token")
     user = accept(model, text, numbers)

@@ -15,7 +15,7 @@ UNTIL_DONE = 10_100  # milliseconds
 
 
 def delete_user(model: Model, token: str | None, given: Mapping[str, Any], pseudonym: str | None) -> User:
-    """`pseudonym` is that of the server; None if it refuses."""
+    """Delete the viewer. `pseudonym` is the one that the server has given; None if it refuses."""
     user = model.actor(token)
     current = given.get("currentPassword")
     is_recent = current is None and issuers.is_recent(model, token, user)

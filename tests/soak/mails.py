@@ -11,7 +11,7 @@ FREQUENCIES = ("NEVER", "AT_ONCE", "DAILY", "WEEKLY")
 
 
 def edit_account(request: Request, given: Mapping[str, Any], hint: Any) -> dict[str, Any]:
-    """Also for who is banned."""
+    """Change the viewer's address, or which mails they get. A banned user may, too."""
     model, token = request.model, request.token
     if token is None:
         raise Refused("UNAUTHENTICATED")

@@ -42,6 +42,8 @@ class Mirror(Enum):
 
 
 class Model:
+    """What a server should know. Commands take the token of the session that sends them; `now` is their time."""
+
     def __init__(self, policy: Policy, partitions: int) -> None:
         self.policy, self.partitions = policy, partitions
         self.now = 0
@@ -98,7 +100,9 @@ class Model:
         return article.is_visible or (user is not None and (article.poster is user or user.moderates(article.groups)))
 
     def karma(self, user: User) -> int:
-        """What was removed gives none, and nobody sees that of a user who has left."""
+        """
+        The sum of others' votes on a user's texts. Removed ones give none; nobody sees that of a user who has left.
+        """
         if user.has_left:
             return 0
         articles = [each for each in self.articles.values() if each.poster is user and each.state != "REMOVED"]
@@ -170,20 +174,20 @@ class Model:
         return user
 
     def ban_of(self, user: User, group: str | None) -> Action | None:
-        """Of the bans from the site, or from a group, that stand now, the one that ends last."""
+        """The ban from the site, or from a group, that stands now and ends last."""
         bans = [each for each in self.bans_of(user) if each.group == group]
         ends = [(each.until is None, each.until or 0, place) for place, each in enumerate(bans)]
         return bans[max(ends)[-1]] if bans else None
 
     def bans_of(self, user: User) -> list[Action]:
-        """Those that stand now, from the site or from groups."""
+        """The bans of a user that stand now, from the site or from groups."""
         bans = [each for each in user.actions if each.kind == "BAN" and not each.reverted_by]
         present = [each for each in bans if each.until is None or self.now < each.until]
         self.reached.count("bans that have ended", len(bans) - len(present))
         return present
 
     def require_not_banned(self, user: User, groups: Iterable[str] | None = None) -> None:
-        """From the site, or from any of some groups."""
+        """Refuse a user who is banned from the site, or from any of some groups."""
         for group in (None,) if groups is None else sorted(groups):
             if ban := self.ban_of(user, group):
                 self.reached.count(f"refusals because of a ban from {'the site' if group is None else 'a group'}")
@@ -208,7 +212,7 @@ class Model:
         return user
 
     def hidden_token(self) -> str:
-        """In the place of a token that no answer has shown, as its payload became null because of an error."""
+        """A text in place of a token that no answer has shown, because an error has made its payload null."""
         self._hidden_tokens += 1
         return f"hidden {self._hidden_tokens}"
 
@@ -218,7 +222,7 @@ class Model:
         self.reached.count("sessions ended")
 
     def change_password(self, token: str | None, current: str, new: str) -> User:
-        """All other sessions of the user end."""
+        """Change a password, which ends all other sessions of the user."""
         if token is None:
             raise Refused("UNAUTHENTICATED")
         check(8 <= len(new) <= 128, "newPassword")
@@ -243,7 +247,7 @@ class Model:
     def post(
         self, token: str | None, given: Mapping[str, Any], number_of_new: Callable[[User], int]
     ) -> tuple[Article | None, bool]:
-        """The article, None if it was deleted since, and whether this was a replay."""
+        """Post an article. Returns it, None if it was deleted since, and whether this was a replay."""
         if token is None:
             raise Refused("UNAUTHENTICATED")
         title, link, content = given["title"].strip(), given.get("link"), given.get("content")
@@ -398,7 +402,7 @@ class Model:
         self.version += 1
 
     def regroup(self, token: str | None, given: Mapping[str, Any]) -> Article:
-        """Adds run first, so a group in both ends removed."""
+        """Add an article to groups, then remove it from others: a group in both ends removed."""
         if token is None:
             raise Refused("UNAUTHENTICATED")
         add, wrong_adds = group_names(given.get("add"), "add")
@@ -442,7 +446,7 @@ class Model:
         return followee, changed
 
     def mark_seen(self, user: User, through: Key) -> None:
-        """The mark never moves back."""
+        """Move the mark of a feed, never back."""
         if user.mark is None or through > user.mark:
             user.mark = through
             self.version += 1

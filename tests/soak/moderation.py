@@ -21,7 +21,7 @@ class Texts(NamedTuple):
 
 
 def remove(model: Model, token: str | None, given: Mapping[str, Any], number: NewNumber) -> Done:
-    """An article with a group is taken out of that group only."""
+    """Remove an article or a comment; with a group, an article is taken out of that group only."""
     kind = _kind(given["subjectId"], "subjectId")
     actor, texts = model.actor(token), checked_texts(given)
     subject = _subject(model, actor, kind, given["subjectId"])
@@ -213,7 +213,7 @@ def revert_role(model: Model, actor: User, action: Action, texts: Texts, number:
 
 
 def record_revert(model: Model, actor: User, action: Action, texts: Texts, number: NewNumber, **more: Any) -> Action:
-    """Its group is that of the action which it reverts."""
+    """Record a revert, in the group of the action that it reverts."""
     texts = texts._replace(group=action.group)
     reverted = record(model, number, "REVERT", action.subject, actor, texts, reverts=action, **more)
     action.reverted_by = reverted
@@ -273,7 +273,7 @@ def require_token(token: str | None) -> None:
 
 
 def require_role(model: Model, actor: User) -> None:
-    """Somewhere, of somebody who is not banned from the site."""
+    """Refuse who has no role anywhere, or is banned from the site."""
     model.require_not_banned(actor)
     if not actor.roles:
         raise Refused("NOT_A_MODERATOR")

@@ -64,13 +64,13 @@ def queue(request: Request, parent: Any, **given: Any) -> Page | None:
 
 
 def flags_on(request: Request, subject: Article | Comment | Reading) -> list[tuple[User, Flag]] | None:
-    """For moderators of the site."""
+    """The flags on a text, for moderators of the site; None for others."""
     viewer, thing = request.poster(), subject.comment if isinstance(subject, Reading) else subject
     return standing(thing.flags) if viewer is not None and viewer.moderates_site else None
 
 
 def flag_reasons(request: Request, subject: Article | Comment | Reading) -> list[str] | None:
-    """For all who have a role, of flags in their groups."""
+    """The reasons of the flags on a text in the groups of a viewer who has a role; None for others."""
     viewer, thing = request.poster(), subject.comment if isinstance(subject, Reading) else subject
     if viewer is None or not viewer.roles:
         return None
@@ -116,7 +116,7 @@ def _held_by(request: Request, edge: flags.QueueEdge) -> str | None:
 
 
 def banned_until(request: Request, user: User) -> int | None:
-    """For the user, and for all who have a role."""
+    """When the ban of a user ends, for the user and for all who have a role; None for others."""
     viewer, ban = request.viewer(), request.model.ban_of(user, None)
     is_told = viewer is not None and (viewer is user or bool(viewer.roles))
     request.model.reached.count("ends of bans that are told", is_told and ban is not None)

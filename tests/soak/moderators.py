@@ -36,7 +36,7 @@ class ModeratorInputs(ValueGenerator):
         return self._texts() | {"subjectId": self._with_edit(0.8) or self._subject()}
 
     def _with_edit(self, chance: float) -> Any:
-        """With this probability, the id of a text of which an edit waits, if there is one."""
+        """The id of a text whose edit waits, with this probability, if there is one."""
         subjects: list[Article | Comment] = [*self.model.articles.values(), *self.model.comments.values()]
         held = [each for each in subjects if each.held_edit]
         return self._id(self.random.choice(held)) if held and self._chance(chance) else None

@@ -13,7 +13,7 @@ RESERVED = "admin"  # one of the names that nobody may have
 
 
 def edit(model: Model, token: str | None, given: Mapping[str, Any]) -> User:
-    """Fields that are left out keep their values; null removes a text."""
+    """Edit the viewer's profile. Fields that are left out keep their values; null removes a text."""
     if token is None:
         raise Refused("UNAUTHENTICATED")
     owner = model.sessions.get(token)

@@ -10,7 +10,10 @@ from tests.soak.searches import Between
 
 
 def page(request: Request, parent: Any, group: str | None = None, **given: Any) -> Page:
-    """Its nodes are exact at once. Its total, and the flag on the side of the reader, follow a moment later."""
+    """
+    A page of comments. Its nodes are exact at once. Its total, and the flag on the side of the reader, follow a moment
+    later.
+    """
     model, paging = request.model, request.paging(given)
     paging.check()
     name = group_or_none(group)

@@ -17,7 +17,7 @@ class Key(NamedTuple):
 
 class Notice(NamedTuple):
     """
-    That a text notifies a user. `at` is None if there was no such user. `written_at` is when the text was written,
+    Says that a text notifies a user. `at` is None if there was no such user. `written_at` is when the text was written,
     which may be before `at`: it is the time of a notification that comes back with its text.
     """
 
@@ -219,7 +219,7 @@ class Article:
 
     @property
     def decisions(self) -> list[Action]:
-        """About the whole article, the oldest first."""
+        """The actions about the whole article, the oldest first."""
         return [each for each in self.actions if each.kind in DECIDING and each.group is None]
 
     @property
@@ -278,7 +278,7 @@ class Comment:
 
     @property
     def decisions(self) -> list[Action]:
-        """The oldest first."""
+        """The actions about it, the oldest first."""
         return [each for each in self.actions if each.kind in DECIDING]
 
     @property
@@ -293,7 +293,7 @@ class Comment:
 
     @property
     def ancestors(self) -> "list[Comment]":
-        """The outermost first."""
+        """The comments above it, the outermost first."""
         return [*self.parent.ancestors, self.parent] if self.parent else []
 
 

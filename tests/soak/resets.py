@@ -24,7 +24,7 @@ class Link:
 
 
 def issue_at_shell(model: Model, user: User, token: str, ref: Ref) -> None:
-    """By the command `password`. Beyond `MOST` the oldest link ends."""
+    """Issue a link, as the command `password` does. Beyond `MOST` the oldest link ends."""
     model.links[token] = Link(user, model.now + LIFETIME, ref)
     good = [each for each in model.links.values() if each.user is user and each.is_good and model.now <= each.ends]
     for link in good[:-MOST]:
@@ -32,7 +32,10 @@ def issue_at_shell(model: Model, user: User, token: str, ref: Ref) -> None:
 
 
 def reset_password(model: Model, given: Mapping[str, Any], token: str) -> User:
-    """Also for who is banned. All sessions of the user end, and all links; `token` is that of the new session."""
+    """
+    Set a password by a link, which a banned user may do, too. All sessions of the user end, and all links; `token` is
+    that of the new session.
+    """
     check(8 <= len(given["newPassword"]) <= 128, "newPassword")
     link = model.links.get(given["token"])
     if link is None or not link.is_good or model.now > link.ends:

@@ -110,7 +110,7 @@ class Rules:
             yield Breach(self.link_action, "links", linked, numbers)
 
     def daily(self, age_days: float) -> Daily | None:
-        """Of several ages the lowest that an account has not reached."""
+        """The rule of the lowest age that an account has not reached; None if it has reached all."""
         unreached = [each for each in self.texts_a_day if age_days < each.younger_than_days]
         return min(unreached, key=lambda each: each.younger_than_days, default=None)
 

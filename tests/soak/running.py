@@ -172,5 +172,5 @@ def is_search(operation: Operation) -> bool:
 
 
 def any_cursor(path: tuple[str | int, ...], text: str, position: Position) -> str | None:
-    """In place of `Notes.note_cursor`, where any cursor is right."""
+    """Accepts any cursor, in place of `Notes.note_cursor`."""
     return None

@@ -35,7 +35,10 @@ def save(request: Request, given: Mapping[str, Any], hint: Any) -> dict[str, Any
 
 
 def unsave(request: Request, given: Mapping[str, Any], hint: Any) -> dict[str, Any]:
-    """Of what was deleted it is not known whether a read has taken it out."""
+    """
+    Remove a text from what the viewer has saved. Of a deleted one the model does not know whether a read has removed
+    it.
+    """
     model, token = request.model, request.token
     _check(given, token)
     user, subject = model.writer(token), _subject(model, given["subjectId"])
@@ -53,7 +56,10 @@ def home(request: Request, parent: Any) -> Home | None:
 
 
 def page(request: Request, of: Home, **given: Any) -> Page:
-    """What is shown of it. The total, and the flag on the side from which the reader comes, may count more."""
+    """
+    A page of what the viewer has saved, without what is not visible. The total, and the flag on the side from which the
+    reader comes, may count that, too.
+    """
     model, paging, user = request.model, request.paging(given), of.user
     paging.check()
     listing = ("saved", user.lower)

@@ -267,7 +267,7 @@ def _is_there(model: Model, subject: Match) -> bool:
 
 
 def _key(model: Model, subject: Match, order: str) -> tuple[Any, ...]:
-    """By value; of equal ones users come first, then those with higher numbers."""
+    """The sort key of a match: by value; of equal ones users come first, then those with higher numbers."""
     if isinstance(subject, User):
         return (subject.joined_at if order == "NEWEST" else model.karma(subject), 1, 0, subject)
     return (subject.posted_at if order == "NEWEST" else subject.votes, 0, subject.number, subject)

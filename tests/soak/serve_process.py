@@ -95,7 +95,7 @@ class ServeProcess:
         return self._logged.decode(errors="replace")
 
     async def stop_reading_log(self) -> None:
-        """From now on the log fills the pipe."""
+        """Stop reading the log, so that it fills the pipe."""
         self._log_is_read = False
         if self._log_reader:
             await asyncio.to_thread(self._log_reader.join)

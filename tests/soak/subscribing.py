@@ -168,7 +168,7 @@ class State(NamedTuple):
 
 
 def state(model: Model, viewer: User | None, article: Article) -> State:
-    """The comments of a hidden article are sent to those who may read it."""
+    """The state for a viewer now. The comments of a hidden article are sent to those who may read it."""
     of_article = [each for each in model.comments.values() if each.article is article]
     shown = {each.number: _comment(each) for each in of_article if model.may_read(viewer, article)}
     announced = frozenset(each.number for each in of_article if each.is_announced)
@@ -223,7 +223,7 @@ def _article(model: Model, viewer: User | None, article: Article) -> Message:
 
 
 def _comment(comment: Comment) -> Message:
-    """As everybody reads it, also where no thread has it."""
+    """A comment as everybody reads it, also where no thread has it."""
     return {
         "id": f"comment:{comment.number}",
         "state": comment.state,

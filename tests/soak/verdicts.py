@@ -37,7 +37,7 @@ class Verdicts:
         return held_by
 
     def of_edit(self, editor: User, given: Mapping[str, str | None]) -> str | None:
-        """The same of an edit, which is no text of the day, and may repeat one."""
+        """The rule that holds an edit, which is no text of the day, and may repeat one."""
         texts = {name: text for name, text in given.items() if text}
         return self._decide(editor, texts, []) if texts and self._concern(editor) else None
 

@@ -62,7 +62,7 @@ def viewing(random: Random, model: Model, known: KnownValues) -> Viewing | None:
 
 
 def subscribing(random: Random, model: Model, known: KnownValues) -> Subscribing | None:
-    """Mostly None: a write beside subscriptions takes long."""
+    """A write beside subscriptions; mostly None, because it takes long."""
     if random.random() < SUBSCRIBED:
         return _about_article(random, model, known)
     return _beneath_pending(random, model, known) if random.random() < BENEATH else None
@@ -146,7 +146,7 @@ def _undone(model: Model, comments: Iterable[Comment]) -> list[int]:
 
 
 def viewers(random: Random, model: Model, subject: Article | Comment) -> Iterator[User | None]:
-    """One of each kind, if there is one."""
+    """A viewer of each kind, if there is one."""
     groups = subject.article.groups if isinstance(subject, Comment) else subject.groups
     users = random.sample(list(model.users.values()), len(model.users))
     others = [each for each in users if each is not subject.poster]

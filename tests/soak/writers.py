@@ -227,7 +227,7 @@ class Writers:
 
     async def compare(self) -> None:
         """
-        Read everything.
+        Read everything that was acknowledged, and compare it with what the server has.
 
         Raises:
             WrongAnswer: something acknowledged is missing or is there twice.

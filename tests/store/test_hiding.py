@@ -107,7 +107,7 @@ async def listed(store):
 
 @pytest.fixture(params=["article", "comment"])
 async def thing(request, store, alice, bob):
-    """Of alice, in the group `go`."""
+    """An article or a comment of alice, in the group `go`."""
     if request.param == "article":
         return await post(store, alice, groups=["go"])
     return await commented(store, await post(store, bob, groups=["go"]), alice)

@@ -26,7 +26,7 @@ NAMES = ["ask", "show", "graphics", "lua", "music"]  # in several of 8 partition
 
 @pytest.fixture
 async def listed(redis_url, store, clock):
-    """The same store in a process with UPVOTE_GROUPS=listed."""
+    """The same store as `store`, in a process with UPVOTE_GROUPS=listed."""
     other = await Store.open(redis_url, store.site.policy, store.site.partitions, clock=clock, only_listed_groups=True)
     yield other
     await other.close()

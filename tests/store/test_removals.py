@@ -52,7 +52,7 @@ async def discuss(store: Store, article: int, size: int, seed: int = 4) -> list[
 
 
 async def shown(store: Store) -> dict[str, tuple[list[int], int, list[int]]]:
-    """For each user the numbers in the inbox, how many are unseen, and the numbers in the list of comments."""
+    """What each user sees: the numbers in the inbox, how many are unseen, and the numbers in the list of comments."""
     found = {}
     for name in PEOPLE:
         (page,) = await read(store, inboxes.page(store.site, name, Window(1_000)))

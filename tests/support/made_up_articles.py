@@ -38,7 +38,7 @@ def made_up(
 
 
 async def write(store, articles: Sequence[Article]) -> None:
-    """Only to the indexes that such a listing is read from."""
+    """Write articles only to the indexes that a listing since an instant is read from."""
     pairs: dict[str, list[str | float]] = {}
     for article in articles:
         p = store.site.home_of_article(article.number)

@@ -1,7 +1,7 @@
 import { createContext, memo, useContext, useRef, useState, type MouseEvent } from "react";
 import { useClient } from "urql";
 import { Link, useLocation } from "wouter";
-import { commentPath, numberOf } from "../addresses";
+import { commentPath, DELETED_USER, numberOf } from "../addresses";
 import { hasDraft } from "../drafts";
 import { reasonOf } from "../errors";
 import { graphql, readFragment, type FragmentType } from "../gql";
@@ -136,7 +136,7 @@ type Content = CommentRowFragment;
 
 function Heading({ comment, parent, isCollapsed, folded, isNew }: HeadingProps) {
   const { articleId, poster, fold } = useSurroundings();
-  const own = comment.poster?.username;
+  const author = authorOf(comment);
   return (
     <div className="byline">
       <button
@@ -148,8 +148,8 @@ function Heading({ comment, parent, isCollapsed, folded, isNew }: HeadingProps) 
         title={isCollapsed ? t("unfold-key") : t("fold-key")}
         onClick={() => fold(comment.id)}
       />
-      <h3>{own ? <UserLink username={own} /> : <span className="absent">{absentOf(comment)}</span>}</h3>
-      {own === poster && <span className="badge">{t("poster")}</span>}
+      <h3>{author ? <UserLink username={author} /> : <span className="absent">{absentOf(comment)}</span>}</h3>
+      {comment.poster?.username === poster && <span className="badge">{t("poster")}</span>}
       {isNew && <span className="badge">{t("badge-new")}</span>}
       <Link href={commentPath(articleId, comment.id)} aria-keyshortcuts="o" title={t("only-this-comment")}>
         <Time at={comment.postedAt} />
@@ -182,7 +182,7 @@ function ParentLink({ parent }: { parent: Content }) {
 
   return (
     <Link href={commentPath(articleId, parent.id)} className="parent" aria-keyshortcuts="p" onClick={go}>
-      <span className="hidden">{t("in-reply-to")} </span>↑ <bdi>{parent.poster?.username ?? absentOf(parent)}</bdi>
+      <span className="hidden">{t("in-reply-to")} </span>↑ <bdi>{authorOf(parent) ?? absentOf(parent)}</bdi>
     </Link>
   );
 }
@@ -371,9 +371,14 @@ function Delete({ comment, onCancel }: { comment: Content; onCancel: () => void 
   );
 }
 
+/** The name of who wrote a comment. Comments that deleted users have left have no poster. */
+const authorOf = ({ poster, state }: Content): string | undefined =>
+  poster?.username ?? (state === "VISIBLE" ? DELETED_USER : undefined);
+
 /** What a screen reader calls a comment. */
 function nameOf(comment: Content): string {
-  if (comment.poster) return t("comment-by", { name: comment.poster.username });
+  const author = authorOf(comment);
+  if (author) return t("comment-by", { name: author });
   return t(comment.state === "REMOVED" ? "comment-removed-name" : "comment-deleted-name");
 }
 

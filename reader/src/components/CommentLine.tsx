@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { commentPath } from "../addresses";
+import { commentPath, DELETED_USER } from "../addresses";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { useKeptNode } from "../kept";
 import { VoteButtons } from "../votes";
@@ -52,7 +52,7 @@ export function CommentLine({ comment: masked, said, excerpt, answered, actions,
   const listed = readFragment(COMMENT_LINE, masked);
   const kept = useKeptNode("Comment", listed.id);
   const comment = readFragment(COMMENT_LINE, kept) ?? listed;
-  const author = comment.author?.username;
+  const author = comment.author?.username ?? (comment.content ? DELETED_USER : undefined);
   const name = author ?? t("nobody");
   const page = commentPath(comment.article.id, comment.id);
   return (
@@ -70,7 +70,9 @@ export function CommentLine({ comment: masked, said, excerpt, answered, actions,
             }
           />
         </span>
-        <LineMenu subject={{ id: comment.id, name: t("comment-by", { name }), poster: author ?? null }} />
+        <LineMenu
+          subject={{ id: comment.id, name: t("comment-by", { name }), poster: comment.author?.username ?? null }}
+        />
       </div>
       {answered}
       <Folded author={isOfAuthor ? null : comment.author} name={t("comment-by", { name })}>

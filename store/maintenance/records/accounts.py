@@ -181,7 +181,7 @@ class PostedRecord(Record):
 
     @property
     def number(self) -> int:
-        """That of the article or comment."""
+        """The number of the article or comment that was posted."""
         return int(self.value.split()[0])
 
     def commands(self, site: Site) -> Iterator[Command]:
@@ -269,7 +269,7 @@ async def read_leaving(site: Site, found: Sequence[Key], skipped: Skipped) -> li
 
 
 async def read_departed(site: Site, found: Sequence[Key], skipped: Skipped) -> list[DepartedRecord]:
-    """Those in some keys of the kind `departed`, `DEPARTED_AT_ONCE` in a record."""
+    """The pseudonyms in some keys of the kind `departed`, `DEPARTED_AT_ONCE` in a record."""
     read = []
     for key in found:
         name_key, pseudonyms = await site.redis.pipeline([("GET", leaving.namekey(key.p)), ("HGETALL", key.text)])

@@ -72,7 +72,7 @@ class IdentitiesRecord(Record):
 
 
 async def read_identity(site: Site, found: Sequence[Key], skipped: Skipped) -> list[IdentityRecord]:
-    """Those in some keys of the kind `identity`. One round trip."""
+    """The records of some keys of the kind `identity`. One round trip."""
     if not found:
         return []
     name_key, *states = await site.redis.pipeline([("GET", leaving.namekey(0)), *(("GET", key.text) for key in found)])
@@ -85,7 +85,7 @@ async def read_identity(site: Site, found: Sequence[Key], skipped: Skipped) -> l
 
 
 async def read_identities(site: Site, found: Sequence[Key], skipped: Skipped) -> list[IdentitiesRecord]:
-    """One round trip."""
+    """The records of some keys of the kind `identities`. One round trip."""
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     read = []
     for key, fields in zip(found, replies, strict=True):

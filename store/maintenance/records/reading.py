@@ -40,7 +40,7 @@ class Format(NamedTuple):
 
 @cache
 def formats() -> dict[str, Format]:
-    """By the kinds of records."""
+    """The format of each kind of record."""
     own: list[type[Record]] = [
         RankingRecord,
         ServerKeysRecord,

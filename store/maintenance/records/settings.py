@@ -116,7 +116,7 @@ class SequencesRecord(Record):
 
 
 async def read_ranking(site: Site) -> list[RankingRecord]:
-    """Nothing if neither orders nor weights were changed."""
+    """The record of the orders and weights; none if neither was changed."""
     orders, weights, *_ = await stored_rankings(site.redis)
     if orders is None and not weights:
         return []
@@ -137,7 +137,10 @@ def imported(hash: str, stories: dict[str, str], skipped: Skipped) -> list[Impor
 
 
 async def read_sequences(site: Site, skipped: Skipped) -> SequencesRecord:
-    """Where one is malformed, 0: the next number is then made of the time of its post."""
+    """
+    The record of the sequences of all partitions. Where one is malformed it has 0: the next number is then made of the
+    time of its post.
+    """
     stored = await site.redis.pipeline([("GET", keys.sequence(p)) for p in range(site.partitions)])
     given = [int(text) if COUNT.fullmatch(text) else None for text in (text or "0" for text in stored)]
     for p, sequence in enumerate(given):

@@ -56,7 +56,7 @@ class TokenRecord(Record):
 
 
 async def read_tokens(site: Site, found: Sequence[Key], skipped: Skipped) -> list[TokenRecord]:
-    """One round trip."""
+    """The records of some keys of tokens. One round trip."""
     values = await site.redis.pipeline([("GET", key.text) for key in found])
     read = []
     for key, value in zip(found, values, strict=True):
@@ -89,7 +89,7 @@ class InvitationRecord(Record):
 
 
 async def read_invitations(site: Site, found: Sequence[Key], skipped: Skipped) -> list[InvitationRecord]:
-    """One round trip."""
+    """The records of some keys of invitations. One round trip."""
     values = await site.redis.pipeline([("GET", key.text) for key in found])
     pairs = zip(found, values, strict=True)
     return valid([(key.text, InvitationRecord(key.suffix, value)) for key, value in pairs if value], skipped)

@@ -31,7 +31,7 @@ class Lookups:
 
 @pytest.fixture
 def clock():
-    """In seconds, unlike that of a store."""
+    """A clock in seconds, unlike that of a store."""
     return Clock(1_470_311_520)
 
 

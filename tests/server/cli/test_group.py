@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.one_server, pytest.mark.routed]
 
 @pytest.fixture
 def settings(redis_url, partitions, monkeypatch) -> Settings:
-    """Those of an empty store, which commands read from the environment."""
+    """The settings of an empty store, which commands read from the environment."""
     monkeypatch.setenv("UPVOTE_REDIS_URL", redis_url)
     monkeypatch.setenv("UPVOTE_PARTITIONS", str(partitions))
     return Settings(redis_url=redis_url, partitions=partitions)

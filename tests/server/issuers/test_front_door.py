@@ -40,7 +40,7 @@ async def browser(live):
 
 
 async def begun(browser, path="/log-in/site"):
-    """Where the browser is sent, once the server knows where that is."""
+    """The address to which a browser is sent, once the server knows where the provider is."""
     for _ in range(100):
         response = await browser.get(path)
         if response.status_code != 503:
@@ -50,7 +50,7 @@ async def begun(browser, path="/log-in/site"):
 
 
 async def returned(browser, location):
-    """Where the provider sends the browser back to."""
+    """The address to which the provider sends the browser back."""
     async with httpx.AsyncClient() as other:
         return (await other.get(location)).headers["location"]
 

@@ -23,6 +23,7 @@ from tests.server.checking import body, nothing
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 REFUSAL = body(b"", 400)
+HOUR, DAY = 3_600, 86_400  # seconds
 
 
 class Receiver(ThreadingHTTPServer):
@@ -162,10 +163,15 @@ async def sending(store: Store, database: Database) -> AsyncIterator[Site]:
 
 
 def place(message: dict[str, Any]) -> list[tuple[int, int]]:
-    """By which messages of one log are sorted."""
+    """The key by which messages are sorted as their entries are in the log."""
     return [log.sort_key(id) for id in parse_cursor(message["data"]["cursor"]).ids]
 
 
 def firsts(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each message once, where it came first."""
     return list({each["id"]: each for each in reversed(messages)}.values())[::-1]
+
+
+def about(receiver: Receiver, number: int) -> list[dict[str, Any]]:
+    """The messages about an article that a receiver has taken."""
+    return [each for each in receiver.taken if each["data"]["subjectId"] == f"article:{number}"]
