@@ -111,7 +111,10 @@ async def _texts(store: Store, database: Database | None, ban: ModerationAction)
 
 
 async def _absent(site: Site, comments: Sequence[int]) -> list[int]:
-    """Those of some comments that Redis does not have. One round trip, once conversations are archived."""
+    """
+    The numbers of those of some comments that Redis does not have. One round trip; none before conversations are
+    archived.
+    """
     if not site.rankings.has_archived_conversations or not comments:
         return []
     found = await site.redis.pipeline([("EXISTS", keys.comment(site.home_of_article(each), each)) for each in comments])
@@ -156,7 +159,8 @@ async def _restore(store: Store, database: Database | None, ban: ModerationActio
     """
     Revert the removals that name a ban. False if `most` were read before the end.
 
-    An article that was taken out of a group may be archived by now: it is brought back, and its removal read again.
+    A comment, or an article that was taken out of a group, may be archived by now: it is brought back, and its removal
+    read again.
     """
     site, read = store.site, 0
     by = await site.redis.run(

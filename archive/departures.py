@@ -27,6 +27,8 @@ logger = logging.getLogger("upvote")
 
 
 class Departure(NamedTuple):
+    """What the database keeps of an article, and of each of its comments by number."""
+
     of_article: KeptOfArticle
     of_comments: Sequence[tuple[int, KeptOfComment]]
 

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-9  # relative error of a computation
 NEVER = 2**42  # milliseconds: above any posting time
-MOST_VOTES = 2**40
+MOST_VOTES = 2**40  # of an article, more than any has
 FIRST_READ = 2  # places of each class to read at first
 MOST_READ = 500  # places of a class to read next
-MOST_UNSURE = 2**31 - 1
+MOST_UNSURE = 2**31 - 1  # places whose order is not sure: all
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class GravityReader:
         return bool(self.positions(not upwards, reads.nudged(key, upwards), 1))
 
     def _of_age_0(self, upwards: bool, beyond: Key | None, count: int) -> set[Key]:
-        """The first keys of articles posted at or after the instant: their order is that of VOTES."""
+        """The first keys of articles posted at or after the instant, which are ordered as by VOTES."""
         value, start = self.formula.first_value, None
         if beyond:
             votes = bisect_right(range(-MOST_VOTES, MOST_VOTES), beyond[0], key=value) - 1 - MOST_VOTES

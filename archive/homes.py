@@ -169,7 +169,7 @@ def _names(listing: HomeListing, weighted: Collection[str]) -> list[str]:
 
 
 def _serials(site: Site) -> list[Read[Any]]:
-    """What changes when articles leave Redis, come back, or are marked as moving."""
+    """Values that change when articles leave Redis, come back, or are marked as moving."""
     call = moving.new_call()
     return [Read(("HMGET", keys.archived(p), "serial", "marks"), _new, (call,)) for p in range(site.partitions)]
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from archive import mover, returns, steps, write_back
+from archive import faults, mover, returns, steps, write_back
+from archive.faults import Fault
 from archive.steps import COUNT_FIELD, USER_FIELD
 from database import article_places, conversations
 from database.database import Database
@@ -144,6 +145,7 @@ class _Checks:
         after = 0
         while numbers := await self.database.run(article_places.numbers, after, ARCHIVED_AT_ONCE):
             await self._moving(numbers)
+            await self._conversations(numbers)
             await self._places(numbers)
             after = numbers[-1]
 
@@ -196,6 +198,22 @@ class _Checks:
         settled = [number for number, state in states.items() if state.may_be_archived]
         return await self.database.run(article_places.check, self.site, settled)
 
+    async def _conversations(self, numbers: Sequence[int]) -> None:
+        """Conversations whose rows do not fit each other. What is derived from others is repaired."""
+        best_z = self.site.policy.best_z
+        if not (suspects := {each.article for each in await self.database.run(faults.faults, numbers, best_z)}):
+            return
+        found, _ = await steps.at_rest(self.site, partial(self._faults_of, sorted(suspects)))
+        for article in {each.article for each in found if each.is_derived} if self.repair else ():
+            await self.database.write(faults.repair, article, best_z)
+        for each in found:
+            self.report(Finding(each.where, str(each.found), str(each.expected), self.repair and each.is_derived))
+
+    async def _faults_of(self, numbers: Sequence[int]) -> list[Fault]:
+        states = await moving.states_of(self.site, numbers)
+        settled = [number for number, state in states.items() if state.may_be_archived]
+        return await self.database.run(faults.faults, settled, self.site.policy.best_z)
+
     async def _lost(self, numbers: Sequence[int]) -> None:
         """Articles that the database alone has, although they are not archived."""
         for start in range(0, len(numbers), ARCHIVED_AT_ONCE):
@@ -208,8 +226,8 @@ class _Checks:
 
     async def _alone(self, numbers: Sequence[int]) -> list[Article]:
         """
-        Those of some articles that are in the database alone, without those whose deletion it has still to apply. If
-        the database has to be rebuilt first, as it cannot follow the log, there is none.
+        The numbers of those of some articles that only the database has, without those whose deletion it has still to
+        apply. None at all if the database has to be rebuilt first, as it cannot follow the log.
         """
         states = await moving.states_of(self.site, numbers)
         absent = [number for number, state in states.items() if state.may_be_archived]
@@ -315,8 +333,8 @@ def _archivable(
     connection: "Connection", numbers: Sequence[int], latest: int
 ) -> tuple[list[Article], str, dict[int, str]]:
     """
-    Those of some articles that are not archived, and could be: posted until an instant, and without comments. And the
-    identity of the log and the positions that the tables are at.
+    The numbers of those of some articles that are not archived, and could be: posted until an instant, and without
+    comments. With the identity of the log and the positions up to which the tables have it.
     """
     found = [article for article in article_places.records(connection, numbers, archived=False) if article]
     with_comments = article_places.with_comments(connection, [article.number for article in found])
@@ -326,8 +344,8 @@ def _archivable(
 
 async def _find_moving(site: Site, numbers: Sequence[int], *, repair: bool) -> dict[int, Finding]:
     """
-    Of articles that the database has as archived those that are in Redis, too, without the mark that says so. One round
-    trip.
+    The numbers of articles that the database has as archived and Redis has, too, without the mark that says so. One
+    round trip.
     """
     by_partition = _by_partition(site, numbers)
     calls = [(p, "", part) for p, part in by_partition.items()]

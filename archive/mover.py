@@ -132,6 +132,15 @@ class Mover:
         moved += await self._move_oldest(p, keys.index(p, Order.TIME.value), beyond)
         async for name, beyond in steps.long_timelines(site, p, self.limits.articles_per_user):
             moved += await self._move_oldest(p, keys.timeline(p, name), beyond)
+        return moved + await self._move_woken(p)
+
+    async def _move_woken(self, p: int) -> int:
+        """Move conversations that came back for a write, also within the limits, so that others find room."""
+        moved, numbers = 0, await conversations.that_came_back(self.site, p)
+        if not numbers or not await self._has_begun():
+            return 0
+        for start in range(0, len(numbers), BATCH):
+            moved += await self._move_batch(p, numbers[start : start + BATCH])
         return moved
 
     async def _move_oldest(self, p: int, index: str, count: int) -> int:
@@ -181,7 +190,10 @@ class Mover:
         return moved
 
     async def _drop_left(self, p: int) -> None:
-        """Remove comments from Redis whose articles have left it, unless another process does so, or writes such."""
+        """
+        Remove the comments of archived articles that Redis still has, unless another process does so, or writes
+        comments back.
+        """
         await _drop_left_of(self.site, p)
 
     async def _have_conversations_begun(self) -> bool:

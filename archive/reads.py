@@ -386,7 +386,7 @@ def _exists(call: int, reply: int) -> bool:
 def _conversation(
     connection: Any, article: int, known: tuple[int | None, Conversation] | None, best_z: float
 ) -> tuple[int | None, Conversation]:
-    """A conversation, and when it left Redis: that which is `known` if it has not changed since."""
+    """A conversation, and when it left Redis. If the `known` one has not changed since, that is returned."""
     version = conversations.version(connection, article)
     if known and version is not None and known[0] == version and known[1].best_z == best_z:
         return known

@@ -26,38 +26,51 @@ if TYPE_CHECKING:
     from database.statements import Connection
 
 PATIENCE, PAUSE = 4.0, 0.05  # seconds: how long to wait for others, less than a request may take; between two looks
+NO_ROOM = (
+    "the conversation of article:{} is archived, and others that came back have taken the room that there is for such: "
+    "try again in some days"
+)
 
 Fields = Mapping[str, str]
 
 
 async def with_comments(
-    site: Site, database: Database | None, article: int, write_article: Callable[[int, str], Awaitable[bool]]
+    site: Site,
+    database: Database | None,
+    article: int,
+    write_article: Callable[[int, str], Awaitable[bool]],
+    room: int | None,
 ) -> bool | None:
     """
     Write the comments of an archived article back, and call `write_article` under the lease, with the number of
     comments and the token of the lease. Returns the result of that call; None if the article is in Redis by now, or was
-    deleted. A query, and a round trip for 50 comments.
+    deleted. With `room`, the partition may then have as many comments of conversations that came back. A query, and a
+    round trip for 50 comments.
 
     Raises:
-        ArchiveUnavailable: other conversations come back, or leave, for too long; or there is no database.
+        ArchiveUnavailable: other conversations come back, or leave, for too long; or there is no room, or no database.
     """
     deadline = monotonic() + PATIENCE
     while True:
         held = stored.lease(site, site.home_of_article(article))
         try:
             async with held.held():
-                restored = await _restored(site, database, held, article)
+                restored = await _restored(site, database, held, article, room)
                 return restored if restored is None else await write_article(*restored)
         except (LeaseTaken, stored.Overtaken):
             if monotonic() > deadline:
                 raise ArchiveUnavailable("other conversations are being moved: try again") from None
             await asyncio.sleep(PAUSE)
+        except stored.NoRoom:
+            raise ArchiveUnavailable(NO_ROOM.format(article)) from None
 
 
-async def _restored(site: Site, database: Database | None, held: Lease, article: int) -> tuple[int, str] | None:
+async def _restored(
+    site: Site, database: Database | None, held: Lease, article: int, room: int | None
+) -> tuple[int, str] | None:
     await stored.drop(site, held, article)  # what is still there from when it left, or from a process that has ended
     hashes = await ask(site, database, partial(hashes_of, article=article, best_z=site.policy.best_z))
-    if not await stored.restore(site, held, article, hashes):
+    if not await stored.restore(site, held, article, hashes, room):
         return None
     return len(hashes), held.token
 

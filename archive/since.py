@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 FIRST_BY_TIME = FIRST_STORY_SEQUENCE * keys.SLOTS  # the lowest number that contains the time
 SORTED = 300  # articles of a listing that are read and sorted independently of their votes
-SORTED_OF_CLASS = 100
-CLASSES_AT_ONCE = 32
-VALUES_AT_ONCE = 8
+SORTED_OF_CLASS = 100  # of these, read of one class
+CLASSES_AT_ONCE = 32  # classes of votes that are read in one statement
+VALUES_AT_ONCE = 8  # numbers of votes that are read in one statement
 
 
 class Indexes(NamedTuple):
@@ -167,7 +167,9 @@ def _reaches(index: Index, upwards: bool, key: Key) -> bool:
 
 
 def _sorted(places: Sequence[Place], upwards: bool, key: Key) -> Iterator[Key]:
-    """Those of some places by time that are beyond a key of VOTES, in the direction of the page."""
+    """
+    The places, of some that are in the order of time, that are beyond a key of VOTES, in the direction of the page.
+    """
     found = [(float(place.extra or 0), place.number) for place in places]
     beyond = [each for each in found if (each > key if upwards else each < key)]
     return iter(sorted(beyond, reverse=not upwards))

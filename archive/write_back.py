@@ -12,10 +12,12 @@ from archive.reads import ArchiveUnavailable, ask, find, find_comment
 from archive.returns import with_comments
 from database import article_places, conversations
 from database.database import Database
+from store import conversations as conversations_in_redis
 from store import keys, links, moving
 from store.client import Argument
 from store.conversations import Overtaken
-from store.errors import CommentingClosed, Forbidden, Locked, NotFound
+from store.errors import CommentingClosed, Forbidden, Locked, NotFound, RateLimited
+from store.rate_limits import Counted, SlidingWindow
 from store.records import ArchivedArticle, Article, ContentState, Position
 from store.scripts.registry import Script
 from store.site import Actor, Site
@@ -24,6 +26,16 @@ from store.store import Store
 UNARCHIVE = Script("unarchive")
 
 T = TypeVar("T")
+
+
+class Waker(NamedTuple):
+    """
+    A user for whom conversations come back: those of all users up to `Site.woken_comments`, and with `limits`, which
+    get the name, so many in some time. For moderators and what the server does itself they come back unbounded.
+    """
+
+    actor: Actor
+    limits: Callable[[str], Sequence[SlidingWindow]] | None
 
 
 class PosterState(NamedTuple):
@@ -40,7 +52,12 @@ class PosterState(NamedTuple):
 
 
 async def run_change(
-    store: Store, database: Database | None, number: int, actor: Actor, command: Callable[[], Awaitable[T]]
+    store: Store,
+    database: Database | None,
+    number: int,
+    actor: Actor,
+    command: Callable[[], Awaitable[T]],
+    waker: Waker | None = None,
 ) -> T:
     """
     Run a command of a poster that changes an article. If the article is archived and the actor's own, it is written
@@ -51,12 +68,19 @@ async def run_change(
 
     Raises:
         Forbidden: the article is archived, and somebody else's: it stays archived.
+        RateLimited: the waker has brought too many conversations back.
+        ArchiveUnavailable: there is no room for the conversation.
     """
-    return await _run(command, partial(_bring_back_own, store, database, number, actor))
+    return await _run(command, partial(_bring_back_own, store, database, number, actor, waker))
 
 
 async def run_answer(
-    store: Store, database: Database | None, number: int, parent: int | None, command: Callable[[], Awaitable[T]]
+    store: Store,
+    database: Database | None,
+    number: int,
+    parent: int | None,
+    command: Callable[[], Awaitable[T]],
+    waker: Waker | None = None,
 ) -> T:
     """
     Run a command that posts a comment: an answer to an article, or to a comment of it. The article is written back to
@@ -65,12 +89,18 @@ async def run_answer(
     Raises:
         NotFound: the article is archived, and has no such comment, or that was deleted.
         Locked, CommentingClosed: it is archived with a conversation, and takes no comments.
+        RateLimited, ArchiveUnavailable: as `run_change`.
     """
-    return await _run(command, partial(_bring_back_answered, store, database, number, parent))
+    return await _run(command, partial(_bring_back_answered, store, database, number, parent, waker))
 
 
 async def run_comment_change(
-    store: Store, database: Database | None, number: int, actor: Actor, command: Callable[[], Awaitable[T]]
+    store: Store,
+    database: Database | None,
+    number: int,
+    actor: Actor,
+    command: Callable[[], Awaitable[T]],
+    waker: Waker | None = None,
 ) -> T:
     """
     Run a command of a poster that changes a comment. If its article is archived and the comment the actor's own, the
@@ -79,8 +109,9 @@ async def run_comment_change(
 
     Raises:
         Forbidden: the article is archived, and the comment somebody else's.
+        RateLimited, ArchiveUnavailable: as `run_change`.
     """
-    return await _run(command, partial(_bring_back_with_own, store, database, number, actor))
+    return await _run(command, partial(_bring_back_with_own, store, database, number, actor, waker))
 
 
 async def run_moderation(
@@ -108,6 +139,19 @@ async def bring_back(store: Store, database: Database | None, number: int) -> bo
     if archived is None and (comment := await find_comment(store, database, number)):
         archived = await find(store, database, comment.article)
     return archived is not None and await _bring_back(store, database, archived)
+
+
+async def bring_back_alone(store: Store, database: Database | None, number: int) -> bool:
+    """
+    Write an archived article back to Redis, unless it has a conversation, or the number is that of a comment of one:
+    False if it does. As `bring_back` without one.
+    """
+    archived = await find(store, database, number)
+    if isinstance(archived, ArchivedArticle) or await find_comment(store, database, number):
+        return False
+    if archived is not None:
+        await _bring_back(store, database, archived)
+    return True
 
 
 async def bring_back_comments(store: Store, database: Database | None, numbers: Collection[int]) -> bool:
@@ -166,7 +210,7 @@ async def _run(command: Callable[[], Awaitable[T]], bring_back: Callable[[NotFou
 
 
 async def _bring_back_own(
-    store: Store, database: Database | None, number: int, actor: Actor, refusal: NotFound
+    store: Store, database: Database | None, number: int, actor: Actor, waker: Waker | None, refusal: NotFound
 ) -> bool:
     """Write an archived article of the actor back to Redis; False if there is none."""
     archived = await find(store, database, number)
@@ -175,29 +219,36 @@ async def _bring_back_own(
     username = await store.site.username(actor)
     if archived.poster != username:
         raise Forbidden(f"article:{number} is somebody else's", "articleId") from None
-    await _bring_back(store, database, archived)
+    await _bring_back(store, database, archived, waker)
     return True
 
 
 async def _bring_back_answered(
-    store: Store, database: Database | None, number: int, parent: int | None, refusal: NotFound
+    store: Store, database: Database | None, number: int, parent: int | None, waker: Waker | None, refusal: NotFound
 ) -> bool:
     """Write an archived article back to Redis, unless a comment of it is answered; False if there is none."""
     archived = await find(store, database, number) if refusal.field == ("articleId",) else None
     if archived is None:
         return False
+    if waker:
+        await store.site.refuse_banned(waker.actor, archived.groups)
     if parent is not None and not await _is_in_redis(store.site, number):
         answered = await find_comment(store, database, parent)
         if answered is None or answered.article != number or answered.state is ContentState.DELETED:
             raise NotFound(f"article:{number} has no comment:{parent}", "parentId") from None
+        if answered.state is not ContentState.VISIBLE:
+            raise Forbidden(f"comment:{parent} is not visible", "parentId") from None
     if isinstance(archived, ArchivedArticle):
         _check_commenting(store.site, archived)
-    await _bring_back(store, database, archived)
+    await _bring_back(store, database, archived, waker)
     return True
 
 
 def _check_commenting(site: Site, archived: Article) -> None:
-    """So that a conversation does not come back for a comment that is refused."""
+    """
+    Check that an archived article takes comments, so that its conversation does not come back for a comment that is
+    refused.
+    """
     if archived.is_locked:
         raise Locked("article", archived.number) from None
     if not site.takes_comments(archived.posted_at):
@@ -205,7 +256,7 @@ def _check_commenting(site: Site, archived: Article) -> None:
 
 
 async def _bring_back_with_own(
-    store: Store, database: Database | None, number: int, actor: Actor, refusal: NotFound
+    store: Store, database: Database | None, number: int, actor: Actor, waker: Waker | None, refusal: NotFound
 ) -> bool:
     """Write the archived article of a comment of the actor back to Redis; False if there is none."""
     comment = await find_comment(store, database, number)
@@ -214,17 +265,38 @@ async def _bring_back_with_own(
         return False
     if comment.poster != await store.site.username(actor):
         raise Forbidden(f"comment:{number} is somebody else's", "commentId") from None
-    await _bring_back(store, database, archived)
+    await _bring_back(store, database, archived, waker)
     return True
 
 
-async def _bring_back(store: Store, database: Database | None, archived: Article) -> bool:
+async def _bring_back(store: Store, database: Database | None, archived: Article, waker: Waker | None = None) -> bool:
     """Write an archived article back to Redis, with its comments; False if it does not exist any more."""
     if not isinstance(archived, ArchivedArticle):
         return await _bring_back_article(store, database, archived, 0, "")
+    site, number = store.site, archived.number
     write_article = partial(_bring_back_article, store, database, archived)
-    is_back = await with_comments(store.site, database, archived.number, write_article)
-    return await _is_in_redis(store.site, archived.number) if is_back is None else is_back
+    counted = await _counted(store, waker) if waker else ()
+    is_back = None
+    try:
+        room = await conversations_in_redis.room(site, site.home_of_article(number)) if waker else None
+        is_back = await with_comments(site, database, number, write_article, room)
+    finally:
+        if not is_back:  # somebody else has brought it back
+            await store.attempts.take_back(counted)
+    return await _is_in_redis(site, number) if is_back is None else is_back
+
+
+async def _counted(store: Store, waker: Waker) -> Sequence[Counted]:
+    """Count a conversation that comes back for a user. Two round trips."""
+    if waker.limits is None:
+        return ()
+    limits = waker.limits(await store.site.username(waker.actor))
+    try:
+        return await store.attempts.count(limits)
+    except RateLimited as limited:
+        most = limits[0].limit
+        what = f"you have brought {most} old conversations back, as many as a user may in a day"
+        raise RateLimited(limited.retry_at, what, {"conversations": most}) from None
 
 
 async def _bring_back_article(

@@ -1,5 +1,6 @@
 """
-Measures the first page and a refresh of feeds with few and many followees, and a naive implementation in the same run.
+Measures feeds, which are the articles of the users that somebody follows: the first page and a refresh, with few and
+many followees, and a naive implementation in the same run.
 
     python -m bench.feed
 
@@ -47,6 +48,7 @@ async def main() -> None:
 
 
 async def pulls(store: Store, redis: "Redis") -> None:
+    """Measure reads of feeds, and print a table."""
     columns = ["followees", "articles", "page ms", "commands", "naive ms", "naive / page", "refresh ms", "commands"]
     table = Table(*columns, "calls µs: median, longest", title="Feeds: medians of one run")
     for posted in POSTED:
@@ -58,13 +60,14 @@ async def pulls(store: Store, redis: "Redis") -> None:
 
 
 async def pull(store: Store, redis: "Redis", count: int, posted: int) -> list[str]:
+    """The row of the table for a feed with `count` followees, each of whom has posted so many articles."""
     reader = f"reader-{count}-{posted}"
     names = [f"poster-{each}" for each in range(count)]
     key = followed.following(store.site.home_of_user(reader), reader)
     await send(store, [("ZADD", key, each, name) for each, name in enumerate(names)])
     user = keys.user(store.site.home_of_user(reader), reader)
     newest = Position(float(START + posted * max(FOLLOWEES)), keys.member(2**53 - 1))
-    mark = f"{newest.value!r} {newest.member}"
+    mark = f"{newest.value!r} {newest.member}"  # the reader has seen the feed up to here
     fields = ("name", reader, "joined", START, "karma", 0, "seen", mark)
     await send(store, [("HSET", user, *fields)])
 
@@ -138,6 +141,7 @@ async def write_timelines(store: Store, count: int, posted: int) -> None:
 
 
 async def posts(store: Store) -> None:
+    """Measure posts of users with few and many followers, and print a table."""
     table = Table("followers", "post ms", title="Posting: medians of one run")
     posters = [f"popular-{count}" for count in FOLLOWERS]
     for poster, count in zip(posters, FOLLOWERS, strict=True):

@@ -38,7 +38,7 @@ VOTE = """mutation Vote($input: VoteInput!) { vote(input: $input) {
 VOTE_ON_COMMENT = """mutation VoteOnComment($input: VoteOnCommentInput!) { voteOnComment(input: $input) {
   changed comment { id votes viewerVote } userErrors { message } } }"""
 
-Request = tuple[str, str]
+Request = tuple[str, str]  # the body of a POST, and the token of its viewer
 
 
 @dataclass(frozen=True, slots=True)

@@ -337,7 +337,7 @@ def derive(connection: Connection, changed: Changed) -> None:
 
 
 def _row_of(number: int, values: Mapping[str, str]) -> Row:
-    """What the row of an article has whatever becomes of its text."""
+    """The columns of an article that do not depend on what becomes of its text."""
     return {
         "number": number,
         "posted_ms": integer(values["time"]),

@@ -181,7 +181,7 @@ class Database:
             await asyncio.to_thread(engines.close)
 
     def _connect(self) -> None:
-        """Runs in the thread that writes."""
+        """Open the engines. Runs in the thread that writes."""
         from database.engines import Engines  # slow
 
         if self._engines is None:

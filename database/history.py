@@ -16,8 +16,8 @@ ROWS_AT_ONCE = 5_000
 VISIBLE = ContentState.VISIBLE.name
 TABLES = {"article": (VOTES, ARTICLES), "comment": (COMMENT_VOTES, COMMENTS)}
 
-Numbered = list[tuple[int, PastText]]
-Keyed = list[tuple[tuple[int, str], PastVote]]
+Numbered = list[tuple[int, PastText]]  # texts with their numbers
+Keyed = list[tuple[tuple[int, str], PastVote]]  # votes with the number of the text and the voter
 
 
 async def joined(database: Database) -> dict[str, int]:

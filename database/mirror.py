@@ -52,6 +52,8 @@ class AlreadyApplied(Exception):
 
 
 class Mirror:
+    """Applies the entries of a store's log to a database, as one of all processes does at a time."""
+
     def __init__(self, site: Site, database: Database) -> None:
         self._site = site
         self._database = database

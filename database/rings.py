@@ -29,12 +29,16 @@ class Upvote(NamedTuple):
 
 
 class RankedArticle(NamedTuple):
+    """A visible article with its upvotes minus downvotes. `posted_at` is in unix milliseconds."""
+
     number: int
     posted_at: int  # unix milliseconds
     votes: int
 
 
 class CountedVote(NamedTuple):
+    """A vote of 1 or -1 on an article, that counts."""
+
     number: int
     value: int
 

@@ -21,7 +21,7 @@ LONG = 5  # letters of a word in which two edits are looked for
 MAX_WORDS = 200_000  # that a word is compared with
 NEWEST = 5_000  # articles and users whose words are read on PostgreSQL, where no list of all words is kept
 WORD = re.compile(r"\S+")
-VOCABULARY = {  # the words of the first or the second letter of a word, and how many articles and users have each
+VOCABULARY = {  # words that begin with a letter, by their length, and how many articles and users have each
     "sqlite": f"""SELECT term, doc FROM search_vocabulary WHERE term >= ? AND term < ?
         AND length(term) BETWEEN ? AND ? LIMIT {MAX_WORDS}""",
     "postgresql": f"""SELECT word, ndoc FROM ts_stat('SELECT vector FROM search_index ORDER BY id DESC LIMIT {NEWEST}')
@@ -47,7 +47,7 @@ def suggestion(connection: "Connection", query: str, search: Search, deleted: fr
 
 
 def _corrected(connection: "Connection", text: str) -> str:
-    """A word of a query, or the nearest of those that there are if nothing has it."""
+    """A word of a query, or the nearest word of the vocabulary if no text has it."""
     found = words(text)
     if len(found) != 1 or len(word := found[0]) < SHORTEST or not word.isalpha():
         return text

@@ -240,7 +240,7 @@ def _remove_texts(connection: "Connection", subjects: Sequence[str]) -> None:
 
 
 def _remove_user(connection: "Connection", name: str, pseudonym: str) -> None:
-    """Reads all that waits and has the name in it."""
+    """Replace the name of a deleted user in all messages that wait and contain it."""
     pattern = f"%{name.lower().replace('_', '!_')}%"
     rows = NAMING.run(connection, {"pattern": pattern}).all()
     _change(connection, rows, lambda body: without_user(body, name, pseudonym))

@@ -15,7 +15,7 @@ from caches import memo
 from engine.clients import Client, Headers, headers_of
 from engine.negotiation import Media, accepted
 
-NOBODY = "-"  # is the token of no session: of a page that names its viewer, and has no cookie
+NOBODY = "-"  # a token of no session, for pages that name a viewer and send no cookie: their session has ended
 MAX_AGE = 400 * 24 * 60 * 60  # seconds: the longest that browsers keep a cookie. The server decides when a session ends
 DEFAULT_PORTS = {"http": 80, "https": 443}
 

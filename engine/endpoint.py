@@ -33,7 +33,7 @@ from engine.results import EncodedResult, decode_result, encode, refusal_body
 from engine.streaming import Stream, refused_results, send_stream
 from engine.websocket import WebSocketTransport
 
-Header: TypeAlias = tuple[bytes, bytes]
+Header: TypeAlias = tuple[bytes, bytes]  # name and value
 
 SAFE_METHODS = ("GET", "HEAD")
 MAX_LENGTH_DIGITS = 18  # of a Content-Length

@@ -88,6 +88,8 @@ def session_ended() -> Refused:
 
 
 class AnswerTooLarge(Refused):
+    """The result of an operation exceeds the size limit."""
+
     def __init__(self, limit: int) -> None:
         self.limit = limit
         super().__init__(Code.ANSWER_TOO_LARGE, f"the answer is larger than {limit} bytes: ask for less at once")

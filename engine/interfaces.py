@@ -40,7 +40,7 @@ class OperationContext(Protocol):
         """
         Whether all clients with an equal `ViewerKey` may get this result; read after the execution.
 
-        False once the execution has read what those clients may have differently, such as an address or a header.
+        False once the execution has read something in which those clients may differ, such as an address or a header.
         """
         ...
 
@@ -154,8 +154,8 @@ class Options:
     `watch_session` calls a function once others have ended the session of a client, as long as its context is open:
     the WebSocket or the stream of the client is closed then.
 
-    `hearing` is entered while a WebSocket or a stream of a subscription is open, before a source of events is: an
-    application without them need not receive the events.
+    `hearing` returns a context that is entered before the source of events of a WebSocket or a stream is opened, and
+    left after that is closed: an application without an open context need not receive events.
 
     `identify` returns a client with what the application has found out about its token, in `Client.identified`. It is
     called before each operation of a client with a token, and raises Refused for a token that is not accepted. Without

@@ -25,6 +25,8 @@ class Accepted(NamedTuple):
 
 
 class MediaRange(NamedTuple):
+    """One entry of an Accept header, with its quality from 0 to 1."""
+
     name: str
     parameters: dict[str, str]
     quality: float

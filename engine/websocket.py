@@ -43,6 +43,8 @@ class ProtocolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WebSocketTransport:
+    """Accepts WebSockets for an endpoint, and serves each as a `WebSocketSession`."""
+
     handler: RequestHandler
     options: Options
 

@@ -287,11 +287,12 @@ def parsed(parse_ids: Callable[[], T], check_others: Callable[[], object]) -> T:
 
 async def _change(context: Context, number: int, actor: Actor, command: Callable[[], Awaitable[T]]) -> T:
     """Run a command on an article, also on one that is archived."""
-    return await context.write(write_back.run_change(context.store, context.database, number, actor, command))
+    changed = write_back.run_change(context.store, context.database, number, actor, command, context.waker())
+    return await context.write(changed)
 
 
 async def _archived_or(missing: NotFound, context: Context, number: int) -> VotingClosed | NotFound:
-    """Why an article that is not in Redis takes no vote."""
+    """The reason why an article that is not in Redis takes no vote: it is archived, or there is none."""
     archived = await reads.find(context.store, context.database, number)
     return missing if archived is None else VotingClosed(number, context.store.site.policy.closes_at(archived))
 

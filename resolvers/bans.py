@@ -56,7 +56,7 @@ async def annul_votes(
 
 
 async def _with_votes(context: Context, done: Moderated) -> Moderated:
-    """What was done, after the first votes were annulled, if it annuls some."""
+    """The result of a command, after the first votes were annulled if its action annuls some."""
     if not (done.changed and done.action and done.action.annulment):
         return done
     number = done.action.number

@@ -65,6 +65,8 @@ class LogPosition:
 
 
 class ChangedField(NamedTuple):
+    """A new value in a change, as text."""
+
     name: str
     value: str
 
@@ -111,6 +113,8 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class ChangePage:
+    """A page of the log. `end_cursor` is the position after it, also if it is empty."""
+
     changes: Sequence[Change]
     end_cursor: str
     has_more: bool

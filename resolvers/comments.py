@@ -2,6 +2,7 @@
 
 from asyncio import gather
 from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import methodcaller
 from typing import NamedTuple, TypeVar
@@ -262,9 +263,13 @@ async def post(
     actor, check = context.actor(), partial(checked, content, idempotency_key)
     article, parent = parsed(partial(_article_and_parent, article_id, parent_id), check)
     command = partial(context.store.comments.post, article, parent, actor, content, idempotency_key)
-    command = partial(write_back.run_answer, context.store, context.database, article, parent, command)
+    command = partial(write_back.run_answer, context.store, context.database, article, parent, command, context.waker())
     commented = await context.write(context.within_limits(context.rates.of_comments, command))
     context.reads.prime_login(commented.poster)
+    if commented.comment is None:
+        archived = await find_comment(context.store, context.database, commented.number)
+        is_there = archived and archived.state is not ContentState.DELETED
+        commented = replace(commented, comment=archived if is_there else None)
     if commented.comment and not commented.replayed:
         context.reads.prime_vote(commented.comment.number, commented.poster, Vote.UP)
     return commented
@@ -293,7 +298,8 @@ async def vote(context: Context, comment_id: str, value: Vote | None = Vote.UP) 
 
 async def _change(context: Context, number: int, actor: Actor, command: Callable[[], Awaitable[T]]) -> T:
     """Run a command on a comment, also on one that is archived."""
-    return await context.write(write_back.run_comment_change(context.store, context.database, number, actor, command))
+    changed = write_back.run_comment_change(context.store, context.database, number, actor, command, context.waker())
+    return await context.write(changed)
 
 
 async def _vote(context: Context, number: int, actor: Actor, vote: Vote) -> VotedOnComment:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from strawberry.dataloader import DataLoader
 
+from archive.write_back import Waker
 from database.database import Database
 from resolvers.dataloader import Reads
 from resolvers.live import Live
@@ -29,7 +30,7 @@ from store.sessions import parse_token
 from store.site import Actor, Login, Session
 from store.store import Store
 
-Header = tuple[bytes, bytes]
+Header = tuple[bytes, bytes]  # name and value
 T = TypeVar("T")
 R = TypeVar("R", Posted, Commented)
 Batch = Callable[..., Awaitable[Sequence[Any]]]  # a batch resolver: resolves a field of many parents
@@ -190,6 +191,10 @@ class Context:
         finally:
             if posted is None or posted.replayed:
                 await self.store.attempts.take_back(back)
+
+    def waker(self) -> Waker:
+        """The viewer, for whom old conversations come back to Redis; without an address however many."""
+        return Waker(self.actor(), None if self.address is None else self.rates.of_woken)
 
     async def within_removal_limit(self, act: Callable[[Authority], Awaitable[Moderated]]) -> Moderated:
         """

@@ -90,7 +90,7 @@ def _page_of(pull: Pull, window: Window) -> Page:
 
 
 async def _unseen_count(feed: Feed, context: Context) -> int:
-    """Exact up to `UNSEEN_COUNTED`, which is the highest count."""
+    """How many articles of a feed are unseen: exact up to `UNSEEN_COUNTED`, which is the highest count."""
     mark = await _mark_of(feed, context.reads)
     page = await _pull(context.reads, feed.username, Window(UNSEEN_COUNTED), mark)
     return min(len(page.positions), UNSEEN_COUNTED)

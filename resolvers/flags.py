@@ -55,6 +55,8 @@ class QueueEdge:
 
 
 class QueueConnection(NamedTuple):
+    """A page of a queue of moderators."""
+
     edges: Sequence[QueueEdge]
     page_info: PageInfo
     total_count: int
@@ -137,7 +139,10 @@ def _edge_for(
     standing: Sequence[Flag],
     held_by: str | None,
 ) -> QueueEdge:
-    """Moderators of groups see why flags were set there; those of the site also by whom."""
+    """
+    An edge of a queue as the viewer sees it: moderators of groups see why flags were set there; those of the site also
+    by whom.
+    """
     if roles.moderates_site(authority.grants):
         return QueueEdge(edge, _shown(standing), [flag.reason for flag in standing], held_by)
     own = set(groups or ())

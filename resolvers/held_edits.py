@@ -40,7 +40,7 @@ async def on_subjects(things: Sequence[Article | Comment], context: Context) -> 
 
 
 async def _groups_of(things: Sequence[Article | Comment], context: Context) -> list[Sequence[str]]:
-    """The groups of each article, or of a comment's."""
+    """The groups of each article, or of the article of each comment."""
     numbers = [thing.number if isinstance(thing, Article) else thing.article for thing in things]
     return [article.groups if article else () for article in await context.reads.articles(numbers)]
 

@@ -56,7 +56,7 @@ def _hidden(context: Context, result: Hidden, article: Article | None) -> tuple[
 
 
 async def _read(context: Context, numbers: Iterable[int]) -> list[Article | None]:
-    """What is visible of what the viewer hides. What was deleted is taken out of the list."""
+    """The visible ones of the articles that the viewer hides. Deleted ones are removed from the list."""
     wanted = list(numbers)
     found = await context.reads.articles_of_any_state(wanted)
     deleted = [number for number, article in zip(wanted, found, strict=True) if article is None]

@@ -184,11 +184,15 @@ class Edge(NamedTuple, Generic[T]):
 
 
 class HasCursor(Protocol):
+    """An edge of any connection."""
+
     @property
     def cursor(self) -> str: ...
 
 
 class PageInfo(NamedTuple):
+    """Where a page is in its listing. `first` and `last` are its edges at both ends."""
+
     has_next_page: bool
     has_previous_page: bool
     first: HasCursor | None
@@ -408,7 +412,10 @@ def _page_key(name: str, page: Page, total: Total) -> tuple[object, ...]:
 def _cached_connection(
     named: tuple[str, Page, Total], cached: CachedPage | None, numbers: Sequence[int], found: list[Any], nodes: Nodes
 ) -> Connection[Any]:
-    """Only a page from the cache `is_cacheable`, so that a page that is read once leaves no JSON in memory."""
+    """
+    The connection of a page, cached by its places. Only a page from the cache `is_cacheable`, so that a page that is
+    read once leaves no JSON in memory.
+    """
     if cached and cached.numbers is numbers and cached.records == found:
         return cached.connection
     name, page, total = named
@@ -470,7 +477,7 @@ async def _last_post(context: Context, username: str) -> float | None:
 
 
 async def _pin(context: Context, listing: Listing, at: int) -> PinStatus:
-    """Two round trips."""
+    """Pin the first positions of a listing. Two round trips."""
     (first,) = await context.reads.pages([(snapshots.as_of(listing, at), Window(snapshots.MAX_POSITIONS))])
     return await snapshots.pin(context.store.site, snapshots.pinned_listing(context.store.site, listing, at), first)
 

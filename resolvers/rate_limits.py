@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from store.rate_limits import SlidingWindow
 
-HOUR = 60 * 60
+HOUR = 60 * 60  # seconds
 DAY = 24 * HOUR
 TEN_MINUTES = 10 * 60
 USERS_OF_AN_ADDRESS = 10
@@ -31,8 +31,8 @@ class RateLimit:
 class WriteRates:
     """
     The rate limits of writes: `posts` and `comments` of a user in ten minutes and in a day, `registrations` from an
-    address in an hour, `removals` (also bans) of a moderator in an hour, flags of a user in a day, and `mails` that a
-    user or an address asks for in an hour and in a day.
+    address in an hour, `removals` (also bans) of a moderator in an hour, flags of a user in a day, conversations that
+    come back to Redis for a user in a day, and `mails` that a user or an address asks for in an hour and in a day.
     """
 
     posts: int = 10
@@ -42,6 +42,7 @@ class WriteRates:
     comments_a_day: int = 500
     removals: int = 200
     flags_a_day: int = 20
+    woken_a_day: int = 10
     mails: int = 3
     mails_a_day: int = 10
 
@@ -57,6 +58,10 @@ class WriteRates:
 
     def of_flags(self, username: str) -> Sequence[SlidingWindow]:
         return [SlidingWindow(("flag", "user", username.lower()), DAY, self.flags_a_day)]
+
+    def of_woken(self, username: str) -> Sequence[SlidingWindow]:
+        """Old conversations that come back to Redis for a user."""
+        return [SlidingWindow(("wake", "user", username.lower()), DAY, self.woken_a_day)]
 
     def of_exports(self, username: str) -> Sequence[SlidingWindow]:
         return [SlidingWindow(("export", "user", username.lower()), HOUR, 1)]

@@ -84,7 +84,9 @@ def _answer(context: Context, result: Saved, found: FoundSubject) -> SavedSubjec
 
 
 async def _read(context: Context, numbers: Iterable[int]) -> list[Subject | None]:
-    """What is visible of what the viewer has saved. What was deleted is taken out of the list."""
+    """
+    The visible ones of the articles and comments that the viewer has saved. Deleted ones are removed from the list.
+    """
     wanted = list(numbers)
     found = await _find(context, wanted)
     deleted = [number for number, each in zip(wanted, found, strict=True) if each.subject is None]
@@ -96,7 +98,7 @@ async def _read(context: Context, numbers: Iterable[int]) -> list[Subject | None
 
 
 async def _find(context: Context, numbers: Sequence[int]) -> list[FoundSubject]:
-    """What has these numbers, of articles and comments. One round trip, and one for the articles of comments."""
+    """The articles and comments with these numbers. One round trip, and one for the articles of comments."""
     articles, comments = await gather(
         context.reads.articles_of_any_state(numbers), context.reads.stored_comments(numbers)
     )

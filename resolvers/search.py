@@ -109,7 +109,9 @@ async def search(
 
 
 async def _found(context: Context, database: Database, wanted: Search) -> Found:
-    """One call of the database, also if graphql-core executes again what has failed in a plan."""
+    """
+    The matches of a search. One call of the database, also if graphql-core executes again what has failed in a plan.
+    """
     if message := TIMEOUTS.get(context, {}).get(wanted):
         raise DatabaseTimeout(message)
     deleted = await _deletions(context.reads)  # before the search: the mirror forgets what it has removed

@@ -23,7 +23,7 @@ def kind_and_number(subject_id: str) -> tuple[str, int]:
 
 
 async def _read(context: Context, numbers: Iterable[int]) -> list[Article | Comment | None]:
-    """What has these numbers, as the viewer may read it by id: each number is of an article or of a comment."""
+    """The articles and comments with these numbers, as the viewer may read them by id."""
     wanted = list(numbers)
     articles, found = await gather(context.articles(wanted), comments.of_viewer(context, wanted))
     return [article or comment for article, comment in zip(articles, found, strict=True)]

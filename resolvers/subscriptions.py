@@ -288,7 +288,7 @@ def _as_one(event: Event) -> int:
 
 
 async def _waiting(context: Context, group: str | None, reads: Reads) -> int:
-    """Two round trips: the roles are read anew for each subscriber."""
+    """How many things wait for moderators. Two round trips: the roles are read anew for each subscriber."""
     try:
         authority = await roles.read_authority(context.store.site, context.actor())
     except Unauthenticated:

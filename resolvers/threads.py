@@ -272,7 +272,10 @@ class CachedThread(NamedTuple):
 
 
 def _connection(article: Article, thread: Thread, page: ThreadPage, comments: list[Comment | None]) -> ThreadConnection:
-    """Only a connection from the cache `is_cacheable`, as that of a page of a listing."""
+    """
+    The connection of a page, cached by its places. Only one from the cache `is_cacheable`, as that of a page of a
+    listing.
+    """
     key, used = Hashed(thread, page), [article, *comments]
     cached: CachedThread | None = PAGES.get(key)
     if cached and cached.records == used:

@@ -47,7 +47,7 @@ class UserError:
     params: list[ChangedField] = strawberry.field(
         default_factory=list,
         description="The numbers of the rule, and what they were compared with, so that a page can say it in its own "
-        "words; `until` and `group` of a ban.",
+        "words; `until` and `group` of a ban; `conversations` of the limit of old ones that a user brings back.",
     )
 
 
@@ -84,7 +84,9 @@ def user_error(refusal: errors.Refusal) -> UserError:
         case errors.VotingClosed():
             return VotingClosed(code=code, message=message, field=field, closed_at=DateTime(refusal.closed_at))
         case errors.RateLimited():
-            return RateLimited(code=code, message=message, field=field, retry_at=DateTime(refusal.retry_at))
+            limited = RateLimited(code=code, message=message, field=field, retry_at=DateTime(refusal.retry_at))
+            limited.params = _params(refusal.params)
+            return limited
         case errors.Banned():
             place = f"group:{refusal.group}" if refusal.group else "site"
             banned = Banned(code=code, message=message, field=field, id=strawberry.ID(f"ban:{place}"))

@@ -27,11 +27,12 @@ PRODUCT = re.compile(r"([A-Za-z][A-Za-z0-9_-]{0,39})(?:/|\s|$)")
 
 
 def agent_of(scope: Scope) -> str:
-    """What sends a request; "" if it does not say. Of a program that is no browser it is the name."""
+    """The browser and system that send a request, or the name of another program; "" if the header does not say."""
     return described(headers_of(scope).get(b"user-agent", b"").decode("latin-1")[:MAX_READ])
 
 
 def described(user_agent: str) -> str:
+    """What `agent_of` returns, by the text of the header."""
     product = PRODUCT.match(user_agent)
     family = next((name for name, found in FAMILIES if found.search(user_agent)), None)
     if family is None and product and product[1] != "Mozilla":

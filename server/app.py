@@ -140,6 +140,7 @@ class Contexts:
         self._tokens, self._titles = tokens, titles
 
     def use(self, store: Store, live: Live, database: Database | None) -> None:
+        """Set what the server has opened at its start; requests come after this."""
         self._store, self._live, self._database = store, live, database
 
     def hearing(self) -> AbstractAsyncContextManager[object]:
@@ -420,8 +421,8 @@ def collect_garbage_less_often() -> None:
 
 def let_the_loop_go_first() -> None:
     """
-    Threads that compute, such as the one that writes the database, give way to the event loop after a millisecond. It
-    asks for that several times in each request: by Python's five milliseconds a page waits for tens of them.
+    Threads that compute, such as the one that writes the database, give way to the event loop after one millisecond.
+    The loop waits for them several times in each request, so Python's default of five would cost a page tens of them.
     """
     sys.setswitchinterval(0.001)
 

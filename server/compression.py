@@ -42,7 +42,7 @@ class Responder(GZipResponder):
     If a client has too many unread responses, `send` refuses the response, and the endpoint sends a short error.
 
     A short response, as that of a vote, is passed on as it is: Starlette would first look at its headers. The start of
-    any response waits for the first part of its body, as in `server.http.responses`.
+    any response waits for the first part of its body, so that one write sends both.
     """
 
     def __init__(self, app: ASGIApp, send: Send) -> None:
@@ -89,11 +89,11 @@ def _vary_once(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     return name, rest if name == b"vary" and b"Accept-Encoding" in rest else value
 
 
-def is_short(header: bytes) -> bool:
+def is_memoised(header: bytes) -> bool:
     return len(header) <= MAX_MEMO_HEADER
 
 
-@memo(300, microseconds=2, when=is_short)
+@memo(300, microseconds=2, when=is_memoised)
 def accepts_gzip(header: bytes) -> bool:
     found = GZIP.search(header)
     return found is not None and (found[1] is None or found[1].strip(b"0.") != b"")  # q=0, or 0.000, refuses gzip

@@ -143,6 +143,7 @@ async def open_store(settings: Settings, *, strict: bool = True, check: Check | 
         offers=settings.offers,
         offers_mail=settings.smtp_url is not None,
         comment_days=settings.comment_days,
+        woken_comments=settings.woken_comments,
         confirming_replicas=settings.confirming_replicas,
         cached_keys=settings.cache,
         strict=strict,

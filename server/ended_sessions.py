@@ -63,7 +63,7 @@ class EndedSessions:
                 del self._watched[slot]
 
     def _timer(self, watched: Watched) -> asyncio.TimerHandle | None:
-        """What calls the function at the end of an issuer's token."""
+        """A timer that calls a function at the end of an issuer's token."""
         if not isinstance(watched.session, Identified):
             return None
         left = watched.session.expires_at - self._clock()

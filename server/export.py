@@ -199,7 +199,7 @@ class Export:
         yield (await self._query(SESSIONS, {}))["account"]["sessions"]
 
     async def _mails(self) -> AsyncIterator[Sequence[Line]]:
-        """The addresses, then the mails that wait. What is in them is read when they are sent."""
+        """The viewer's addresses, then the mails that wait, whose contents are read when they are sent."""
         yield [(await self._query(MAILS, {}))["account"]]
         waiting = await mails.of_user(self._site, self._username)
         yield [{"kind": each.what, "dueAt": write_instant(each.due)} for each in waiting]

@@ -28,6 +28,8 @@ class NoAnswer(Exception):
 
 
 class Answer(NamedTuple):
+    """An HTTP response, whose body was read."""
+
     status: int
     headers: httpx.Headers
     body: bytes

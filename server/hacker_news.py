@@ -192,7 +192,7 @@ def answer(request: Request, value: Any) -> Response:
 
 
 async def _story(article: Item, kids: list[int]) -> Item:
-    """The original has HTML in titles: `<`, `>` and `&` are escaped."""
+    """An article as a story. Titles are HTML as in the original: `<`, `>` and `&` are escaped."""
     story = await _posted("story", article, kids)
     story["descendants"] = article["commentCount"]
     story |= {"title": escape(article["title"], quote=False), "score": article["votes"]}
@@ -205,7 +205,7 @@ async def _comment(comment: Item, kids: list[int]) -> Item:
 
 
 async def _posted(kind: str, found: Item, kids: list[int]) -> Item:
-    """What stories and comments have in common. What does not apply is left out, as in the original."""
+    """The fields that stories and comments have in common. Those that do not apply are left out, as in the original."""
     posted: Item = {"id": _number(found), "type": kind, "time": _seconds(found["postedAt"])}
     if found["poster"] and found["poster"]["username"] != DELETED:
         posted["by"] = found["poster"]["username"]
@@ -219,7 +219,7 @@ async def _posted(kind: str, found: Item, kids: list[int]) -> Item:
 
 
 async def _kids(request: Request, found: Item, article: str, under: str | None = None) -> list[int]:
-    """The direct answers, best first."""
+    """The numbers of the direct answers, best first."""
     count, nodes = found["kids"]["totalCount"], found["kids"]["nodes"]
     if count > 1:
         variables = {"article": article, "under": under, "first": _size(count, MAX_KIDS)}
@@ -239,7 +239,7 @@ async def _changed(request: Request) -> list[str]:
 
 
 async def _existing(request: Request, ids: list[str]) -> list[Item]:
-    """Those of some articles and comments that exist. They are read in one query, or in none without ids."""
+    """The articles and comments of some ids that exist. They are read in one query, or in none without ids."""
     nodes = (await documents.query(request, ITEMS, {"ids": ids}))["nodes"] if ids else []
     return [node for node in nodes if node]
 

@@ -22,6 +22,8 @@ CONTENT = re.compile(r"""content\s{0,9}=\s{0,9}(?:"([^"]{0,2000})"|'([^']{0,2000
 
 
 class PageTitles:
+    """Reads the titles of pages, of which requests only the public internet is asked."""
+
     async def title(self, link: str) -> str | None:
         """
         The title of the HTML page behind a link, on one line; None if there is none, or it cannot be read in time. Only

@@ -19,7 +19,7 @@ from store.client.tracking_cache import DEFAULT_CACHED_KEYS
 from store.keys import SLOTS
 from store.offers import Offers, Registration, VoterReaders
 from store.ranking.formulas import DAY, WEIGHTS, Order, Policy
-from store.site import MAX_MENTIONS
+from store.site import MAX_MENTIONS, WOKEN_COMMENTS
 
 PREFIX = "UPVOTE_"
 MAX_POINTS = 10**9  # that a client saves up, and gains per second: GraphQL's integers have 32 bits
@@ -347,6 +347,12 @@ class Settings(BaseModel):
         le=MAX_DAYS,
         description="Days after which an article that has to leave Redis does so with its [comments]"
         "(database.md#the-archive), if nothing was written there meanwhile; by default articles with comments stay.",
+    )
+    woken_comments: int = Field(
+        WOKEN_COMMENTS,
+        ge=0,
+        description="Number of comments that conversations may have in Redis which have left it and "
+        "[came back](database.md#the-archive) for a comment, an edit or a deletion of a user.",
     )
     log_seconds: int = Field(
         3_600, ge=0, description="Seconds for which entries of the [log](log.md) are kept at least."

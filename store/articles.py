@@ -96,12 +96,16 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class Voted:
+    """The article after a vote. `changed` is False if the voter had voted the same before."""
+
     article: Article
     changed: bool
     voter: str
 
 
 class Articles:
+    """Commands on the articles of a store."""
+
     def __init__(self, site: Site, places: Places) -> None:
         self._site = site
         self._places = places

@@ -22,6 +22,8 @@ MAX_BLOCKED = 1_000  # by a user
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
+    """Who was to block whom, or not any more, and whether that has changed anything."""
+
     username: str
     blocked: str
     changed: bool

@@ -33,11 +33,12 @@ STUBS_AT_ONCE = 500  # that one deletion removes above a comment
 @dataclass(frozen=True, slots=True)
 class Commented:
     """
-    `comment` is None if a replayed comment has been deleted. `held_by` is the rule of the site that holds it; None if
-    none does, or if a moderator has approved it since.
+    `comment` is None if a replayed comment has been deleted, or is archived. `held_by` is the rule of the site that
+    holds it; None if none does, or if a moderator has approved it since.
     """
 
     comment: Comment | None
+    number: int
     replayed: bool
     poster: str
     held_by: str | None = None
@@ -56,12 +57,16 @@ class EditedComment:
 
 @dataclass(frozen=True, slots=True)
 class VotedOnComment:
+    """The comment after a vote. `changed` is False if the voter had voted the same before."""
+
     comment: Comment
     changed: bool
     voter: str
 
 
 class Comments:
+    """Commands on the comments of a store."""
+
     def __init__(self, site: Site) -> None:
         self._site = site
 
@@ -108,7 +113,7 @@ class Comments:
         comment = _comment(int(number), flat) if flat else None
         if comment and new_entry:
             await self._apply_post(username, comment, *new_entry)
-        return Commented(comment, status == "replayed", username, held_edits.rule_of(records.pairs(flat)))
+        return Commented(comment, int(number), status == "replayed", username, held_edits.rule_of(records.pairs(flat)))
 
     async def vote(self, number: int, voter: Actor, vote: Vote) -> VotedOnComment:
         """

@@ -35,11 +35,23 @@ left = Kind(
     lifetime="until that is done",
     written_by="archive, unarchive",
 )
+woken = Kind(
+    "woken",
+    "zset",
+    (),
+    "numbers of articles whose conversations came back, by how many comments these had",
+    lifetime="until they leave again",
+    written_by="unarchive, archive, delete",
+)
 STAYING = ("unannounced", "held_by")  # fields of comments that wait for something
 
 
 class Overtaken(Exception):
     """Another process removes or writes the comments of the partition."""
+
+
+class NoRoom(Exception):
+    """Redis has too many comments of conversations that came back."""
 
 
 def lease(site: Site, p: int) -> Lease:
@@ -83,21 +95,43 @@ async def drop(site: Site, held: Lease, article: int) -> None:
         status = await _run(site, DROP_CONVERSATION, article, held, DROPPED_AT_ONCE)
 
 
-async def restore(site: Site, held: Lease, article: int, comments: Mapping[int, Mapping[str, str]]) -> bool:
+async def restore(
+    site: Site, held: Lease, article: int, comments: Mapping[int, Mapping[str, str]], room: int | None
+) -> bool:
     """
     Write the hashes of comments back, by number, with their indexes. False if the article is in Redis by now, or was
-    deleted. One round trip for `WRITTEN_AT_ONCE`.
+    deleted. With `room`, the partition may then have as many comments of conversations that came back. One round trip
+    for `WRITTEN_AT_ONCE`.
 
     Raises:
         Overtaken: another process holds the lease.
+        NoRoom: there would be more comments; none was written.
     """
     needs_latest, numbers = int(len(comments) > READ_UP_TO), sorted(comments)
+    head = (needs_latest, len(comments), "" if room is None else room)
     for start in range(0, len(numbers), WRITTEN_AT_ONCE):
         some = numbers[start : start + WRITTEN_AT_ONCE]
         flat = [[number, 2 * len(comments[number]), *chain(*comments[number].items())] for number in some]
-        if await _run(site, RESTORE_CONVERSATION, article, held, needs_latest, *chain(*flat)) == "back":
+        status = await _run(site, RESTORE_CONVERSATION, article, held, *head, *chain(*flat))
+        if status == "full":
+            raise NoRoom
+        if status == "back":
             return False
     return True
+
+
+async def room(site: Site, p: int) -> int:
+    """
+    How many comments of conversations that came back a partition may have beside those of all others. One round trip.
+    """
+    others: list[Command] = [("ZRANGE", woken(q), 0, -1, "WITHSCORES") for q in range(site.partitions) if q != p]
+    found = await site.redis.pipeline(others) if others else []
+    return site.woken_comments - sum(round(float(count)) for part in found for _, count in part)
+
+
+async def that_came_back(site: Site, p: int) -> list[int]:
+    """The articles of a partition whose conversations came back, the shortest ones first. One round trip."""
+    return [int(number) for number in await site.redis.run(("ZRANGE", woken(p), 0, -1))]
 
 
 async def noted(site: Site, p: int) -> list[int]:

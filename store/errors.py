@@ -128,11 +128,12 @@ class SelfFollow(Refusal):
 
 
 class RateLimited(Refusal):
-    """`retry_at` is in unix milliseconds."""
+    """`retry_at` is in unix milliseconds. `what` says what was done too often, `params` are its numbers."""
 
-    def __init__(self, retry_at: int) -> None:
-        super().__init__(f"too often: try again after {_text_of(retry_at)}")
+    def __init__(self, retry_at: int, what: str = "too often", params: Mapping[str, int | str] | None = None) -> None:
+        super().__init__(f"{what}: try again after {_text_of(retry_at)}")
         self.retry_at = retry_at
+        self.params = params or {}
 
 
 class RuleBroken(Refusal):

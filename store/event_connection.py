@@ -209,7 +209,7 @@ class Receiver:
         self._latest.clear()
 
     async def _with_gaps(self, partitions: Sequence[int]) -> Sequence[int]:
-        """Those partitions of which the log no longer has all entries after the position."""
+        """The partitions of which the log no longer has all entries after the position."""
         found = await asyncio.gather(*(log.has_all_after(self._site, p, self._positions[p]) for p in partitions))
         return [p for p, is_whole in zip(partitions, found, strict=True) if not is_whole]
 
@@ -248,7 +248,7 @@ class Receiver:
             self.receive(channel, message)
 
     def _is_known(self, channel: str, message: str) -> bool:
-        """Whether the log had this already. What follows a newer message on its channel is newer as well."""
+        """Whether the log had this message already. What follows a newer message on its channel is newer as well."""
         id, position = entry_id(message), self._positions[self.partitions[channel]]
         if id and log.sort_key(id) <= log.sort_key(position):
             return True

@@ -34,6 +34,8 @@ class Follow:
 
 
 class Follows:
+    """Commands that begin and end follows, and mark a feed as seen."""
+
     def __init__(self, site: Site) -> None:
         self._site = site
 

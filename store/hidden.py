@@ -66,6 +66,8 @@ UNBLOCKED = Kind(
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
+    """Whose list of hidden articles was to change, and whether it has."""
+
     username: str
     changed: bool
 

@@ -216,9 +216,10 @@ async def _read_lists(
 
 async def _bounded(site: Site, load: Load, listing: HomeListing, ahead: Ahead, beyond: Position | None) -> Ahead:
     """
-    With a bound, if a page needs a search of many lists. One round trip.
+    The read-ahead with a bound, if a page needs a search of many lists. One round trip.
 
-    The newest articles have it. If these lose votes meanwhile, it is too high, and the read goes on below it.
+    The bound is a value that the newest articles have. If these lose votes meanwhile, it is too high, and the read goes
+    on below it.
     """
     if ahead.upwards or not _is_searched(listing.whole) or len(listing.choices.groups) <= SEARCHED_LISTS:
         return ahead

@@ -106,6 +106,8 @@ class Claims:
 
 
 class IdentifiedUsers:
+    """Finds and makes the users of issuers' tokens."""
+
     def __init__(self, site: Site, reserved_names: ReservedNames) -> None:
         self._site, self._reserved_names = site, reserved_names
         self._name_key: str | None = None

@@ -38,6 +38,8 @@ class InboxPage(NamedTuple):
 
 
 class Inboxes:
+    """The command that marks an inbox as seen."""
+
     def __init__(self, site: Site) -> None:
         self._site = site
 

@@ -38,6 +38,8 @@ class FetchedKeys(NamedTuple):
 
 
 class KeySets:
+    """Reads and writes the fetched keys of issuers."""
+
     def __init__(self, site: Site) -> None:
         self._site = site
 

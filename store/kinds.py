@@ -213,7 +213,7 @@ def _home(kind: Kind, p: int, suffix: str, partitions: int) -> int:
 
 
 def _builder(kind: Kind) -> Callable[..., str]:
-    """What makes the text of a key. Pages of articles make many, and `str.format` runs no Python code."""
+    """A function that makes the text of a key. Pages of articles make many, and `str.format` runs no Python code."""
     if kind.parts is None:
         return kind.name.format
     if kind.names:

@@ -286,7 +286,7 @@ IN_WORDS = {  # fields with names in words, and which part of a word is one, bet
 
 
 def _names(entry: Entry) -> set[str]:
-    """The names in an entry, in lower case; also other words that could be names."""
+    """The names in an entry, in lower case; also other words that have the form of a name."""
     found = [entry.actor, *(entry.values.get(field, "") for field in NAMES)]
     found += [id.removeprefix("user:") for id in (entry.subject, entry.values.get("subject_id", ""))]
     for field, place in IN_WORDS.items():

@@ -95,6 +95,8 @@ Email = str | None | Kept  # in an edit; None removes the address
 
 
 class Mailboxes:
+    """Commands on the addresses of users."""
+
     def __init__(self, site: Site, users: Users) -> None:
         self._site, self._users = site, users
 

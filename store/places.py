@@ -47,6 +47,8 @@ class GroupRules:
 
 
 class Places:
+    """Commands on what is written about groups, and on which groups are listed."""
+
     def __init__(self, site: Site, rules: GroupRules) -> None:
         self._site = site
         self._rules = rules

@@ -1,6 +1,7 @@
 """
 The newest visible comments of the site and of each group, by time: an index in each partition, which the scripts of
-comments keep. It has at most so many: older comments are in the database only (see `resolvers/recent_comments.py`).
+comments keep. It has 10,000 comments of the site and 1,000 of a group at most; pages of older ones come from the
+database (see `resolvers/recent_comments.py`).
 
 If an article changes its groups or its state, its comments enter and leave these places in steps. What is left to be
 done is noted in `relisting`. Readers leave out what is not visible, or in other groups, whatever the indexes have.
@@ -77,7 +78,8 @@ def floors(site: Site, group: str | None) -> list[Read[int]]:
 async def settle(site: Site, article: int) -> None:
     """
     Bring the comments of an article into the places that its state and its groups say. One round trip, and one for each
-    place and 1,000 comments. If the partition does not answer, or takes no writes, the rest is left to the task.
+    place and 1,000 comments. If the partition does not answer, or takes no writes, the rest is left to the
+    task of `removals.removing`.
     """
     with suppress(StoreUnavailable):
         p = site.home_of_article(article)

@@ -261,6 +261,8 @@ class Home:
 
 @dataclass(frozen=True, slots=True)
 class Group:
+    """A group by its name in lower case; it need not have articles."""
+
     name: str
     id: str = field(init=False)
     is_cacheable: ClassVar[bool] = True
@@ -328,7 +330,7 @@ def article(number: int, fields: Mapping[str, str]) -> Article | None:
 
 
 def _active_at(fields: Mapping[str, str]) -> int | None:
-    """The field is kept when the last comment is deleted, and says nothing then."""
+    """The time of the newest comment. The field is kept when the last comment is deleted, and says nothing then."""
     return int(fields["active"]) if "active" in fields and fields.get("comments", "0") != "0" else None
 
 

@@ -122,7 +122,7 @@ def _is_noted(p: int) -> Command:
 
 
 async def _list_comments(site: Site, p: int, article: str) -> bool:
-    """Bring the comments of an article into lists and inboxes, or out of them. False if there is no such article."""
+    """Add the comments of an article to lists and inboxes, or remove them. False if there is no such article."""
     place, changed = "-", ""
     while True:
         command = site.command(LIST_COMMENTS, p, site.partitions, article, place, LISTED_AT_ONCE, changed)

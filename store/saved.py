@@ -36,6 +36,8 @@ SAVED = Kind(
 
 @dataclass(frozen=True, slots=True)
 class Saved:
+    """Whose list of saved articles and comments was to change, and whether it has."""
+
     username: str
     changed: bool
 

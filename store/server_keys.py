@@ -38,6 +38,8 @@ serverkeys = Kind(
 
 @dataclass(frozen=True, slots=True)
 class ServerKeys:
+    """Commands on server keys."""
+
     site: Site
 
     async def create(self, name: str) -> str | None:

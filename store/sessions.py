@@ -85,6 +85,8 @@ def _token(raw: bytes) -> str:
 
 
 class Sessions:
+    """Commands on sessions. `open` gives the token; the other commands take what `parse_token` makes of it."""
+
     def __init__(self, site: Site) -> None:
         self._site = site
 

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -21,10 +21,12 @@ from store.ranking.config import Rankings
 from store.ranking.formulas import Policy
 from store.rules import NO_RULES, Rules
 from store.scripts.registry import Script
+from store.standing_bans import refuse_banned
 
 Check = Callable[[Account, Candidate], Awaitable[Opinion | None]]
 
 MAX_MENTIONS = 10  # of a text that notify
+WOKEN_COMMENTS = 200_000  # some 200 MB
 MAX_PROBED = 16  # partitions that `write_error` tries
 
 
@@ -96,6 +98,7 @@ class Site:
     check: Check | None = None  # asks a service outside about each new text; None if it says nothing
     deletions: Path | None = None  # the file that has the deletions of users
     offers_mail: bool = False  # whether there is a server that takes mails
+    woken_comments: int = WOKEN_COMMENTS  # of conversations that came back, which may be in Redis
     commenting_ms: int | None = None  # milliseconds after which an article takes no comments any more; None: never
     pin_expiries: deque[int] = field(default_factory=deque)  # of pins that this process made, in unix milliseconds
     thread_pin_expiries: deque[int] = field(default_factory=deque)  # the same, of pins of threads
@@ -163,6 +166,17 @@ class Site:
         except StoreUnavailable as error:
             raise (banned_by(error) or error) from error.__cause__
         return reply
+
+    async def refuse_banned(self, actor: Actor, groups: Collection[str]) -> None:
+        """
+        Refuse who is banned from one of some groups, as scripts do. One round trip.
+
+        Raises:
+            Banned: the actor is banned from one, or from the site.
+            Unauthenticated: the session has ended, or the user is being deleted.
+        """
+        words = (await self.login(actor)).bans if isinstance(actor, Session) else await self._bans(actor)
+        refuse_banned(words, self.clock(), groups)
 
     async def _bans(self, username: str) -> str:
         key = keys.user(self.home_of_user(username), username)

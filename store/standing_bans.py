@@ -1,11 +1,11 @@
 """Which bans stand at an instant, by the words of a user or a session: `site=UNTIL` or `group:NAME=UNTIL`."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from store.errors import Banned
 
-FOR_GOOD = 0
+FOR_GOOD = 0  # the UNTIL of a ban that does not end
 SITE = "site"
 
 
@@ -30,10 +30,13 @@ def of_site(words: str, now: int) -> Ban | None:
     return next((each for each in standing(words, now) if each.group is None), None)
 
 
-def refuse_banned(words: str, now: int) -> None:
+def refuse_banned(words: str, now: int, groups: Collection[str] = ()) -> None:
     """
     Raises:
-        Banned: these words have a ban from the site that is not over.
+        Banned: these words have a ban from the site, or from one of some groups, that is not over.
     """
     if found := of_site(words, now):
         raise Banned(found.until, None)
+    for each in standing(words, now):
+        if each.group in groups:
+            raise Banned(each.until, each.group)

@@ -38,7 +38,7 @@ from store.reserved_names import ReservedNames
 from store.rules import NO_RULES, Rules
 from store.server_keys import ServerKeys
 from store.sessions import Sessions
-from store.site import MAX_MENTIONS, Check, Site, unix_milliseconds
+from store.site import MAX_MENTIONS, WOKEN_COMMENTS, Check, Site, unix_milliseconds
 from store.users import Users
 
 SESSION_LIFETIME = 30 * 24 * 60 * 60
@@ -80,6 +80,7 @@ class Store:
         offers: Offers | None = None,
         offers_mail: bool = False,
         comment_days: int | None = None,
+        woken_comments: int = WOKEN_COMMENTS,
         confirming_replicas: int = 0,
         cached_keys: int = DEFAULT_CACHED_KEYS,
         strict: bool = True,
@@ -96,8 +97,9 @@ class Store:
         `rules` are those by which texts are hidden without a moderator, and `check` asks a service outside about texts.
         `deletions` is the file that has the deletions of users, for stores that are restored later. `offers` say
         who may register, and whether there are passwords. Users may have an address only if the site `offers_mail`.
-        Articles take no comments after `comment_days`, if given. Without `strict`, a store created with another policy
-        is opened, too: `verify` rebuilds its indexes. Without `bounded_hashing`, passwords are hashed however late.
+        Articles take no comments after `comment_days`, if given, and users bring conversations of up to
+        `woken_comments` back. Without `strict`, a store created with another policy is opened, too: `verify` rebuilds
+        its indexes. Without `bounded_hashing`, passwords are hashed however late.
 
         Raises:
             StoreMismatch: it was created with other settings, or a restore into it has not finished.
@@ -108,6 +110,7 @@ class Store:
         site = Site(
             redis, partitions, policy, clock, session_lifetime, rankings, max_mentions, rules, check, deletions,
             offers_mail,
+            woken_comments=woken_comments,
             commenting_ms=None if comment_days is None else comment_days * DAY * 1000,
         )  # fmt: skip
         groups = GroupRules(only_listed_groups, ReservedNames(reserved_names))

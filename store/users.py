@@ -55,6 +55,8 @@ class Again(NamedTuple):
 
 
 class Users:
+    """Commands on users and their passwords."""
+
     def __init__(
         self,
         site: Site,

@@ -27,7 +27,7 @@ from store.site import Actor, Site, actor_slot, digest_and_name
 RULE_ACCOUNT = Script("rule_account")
 STOOD_TEXTS = Script("stood_texts")
 
-HOUR = 3600
+HOUR = 3600  # seconds
 MOST_LOOKED_AT = 100  # articles, and as many comments, of which first texts are counted
 STANDS_FOR = DAY  # seconds until a text without a flag counts as one that nobody objects to
 

@@ -1,3 +1,5 @@
+"""The comparison of values with their types."""
+
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple

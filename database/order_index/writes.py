@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 COUNTED = 1_000  # places of a range when it is made
-MOST_COUNTED = 2 * COUNTED
+MOST_COUNTED = 2 * COUNTED  # places in a range that is not divided
 
 IndexName = tuple[str, int]  # the name of a listing, and the class of votes
 
@@ -158,7 +158,7 @@ def _count_removed(connection: "Connection", removed: Mapping[int, Sequence[Key]
 
 
 def _counted(connection: "Connection", indexes: Collection[int]) -> set[int]:
-    """Those of some indexes that have counts."""
+    """The ids of those of some indexes that have rows in `place_counts`."""
     return _selected(connection, COUNTED_INDEXES, indexes, {})
 
 

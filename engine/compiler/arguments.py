@@ -162,6 +162,8 @@ def _default(
 
 
 class Variable(NamedTuple):
+    """A variable that an operation declares, and how its values are coerced."""
+
     name: str
     signature: GraphQLVariableSignature
     coerce: Coerce

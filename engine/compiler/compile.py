@@ -102,6 +102,8 @@ def compile_operation(
 
 @dataclass
 class Compiler:
+    """Compiles one operation: collects its fields and their arguments, level by level."""
+
     schema: strawberry.Schema
     operation: Operation
     variables: VariableValues

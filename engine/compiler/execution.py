@@ -260,6 +260,8 @@ def deciding_variables(operation: Operation) -> list[str]:
 
 
 class DecidingVariables(Visitor):
+    """Collects the variables in `@include` and `@skip` directives."""
+
     def __init__(self) -> None:
         super().__init__()
         self.names: set[str] = set()

@@ -40,7 +40,7 @@ from engine.bridge import StrawberryField, declared_field, has_resolver
 from engine.errors import Code, Refused
 
 Values: TypeAlias = Mapping[str, Any]
-TypedSelection: TypeAlias = tuple[GraphQLNamedType, SelectionSetNode]
+TypedSelection: TypeAlias = tuple[GraphQLNamedType, SelectionSetNode]  # fields, and the type that they are of
 Measure: TypeAlias = Callable[[Any], int | None]  # of an argument, given as a literal or a variable's value
 
 INTROSPECTION = ("__schema", "__type")

@@ -1,4 +1,5 @@
 import "./styles.css";
+import "./media.css";
 import { StrictMode, useMemo } from "react";
 import { createRoot } from "react-dom/client";
 import { Provider } from "urql";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { banIn, mayAppeal, phraseOf, removalIn, sentenceOf, wordsOf, type Action } from "./moderation";
-import { fullTime } from "./times";
+import { fullTime, utcTime } from "./times";
 
 const NOW = Date.parse("2026-11-23T12:00:00Z");
 const LATER = "2026-11-30T12:00:00Z";
@@ -66,7 +66,7 @@ const done = (kind: Action["kind"], subjectId: string, rest: Partial<Action> = {
   wordsOf({ kind, subjectId, ...rest });
 
 test("the log says what was done to whom", () => {
-  const end = fullTime(Date.parse(LATER));
+  const end = utcTime(Date.parse(LATER));
 
   expect(done("REMOVE", "article:1")).toEqual(["removed", ""]);
   expect(done("REMOVE", "comment:1", { group: LUA })).toEqual(["removed", ""]);

@@ -1,5 +1,5 @@
 import type { ModerationKind, Role } from "./gql/graphql";
-import { fullTime } from "./times";
+import { fullTime, utcTime } from "./times";
 import { t } from "./words";
 
 /** What a sentence about an action of a moderator is made of. */
@@ -16,7 +16,7 @@ export interface Action {
 
 /** What a moderator did, in a sentence for the user whom it concerns. `now` is in unix milliseconds. */
 export function sentenceOf(action: Action, now: number): string {
-  const given = { thing: thingOf(action), ...givenOf(action) };
+  const given = { thing: thingOf(action), ...givenOf(action, fullTime) };
   return t(sentenceIdOf(action, now), given);
 }
 
@@ -77,10 +77,14 @@ const isRoleKnown = ({ role, group }: Action): boolean => Boolean(role ?? group)
 const roleOf = (action: Action): string =>
   action.role === "ADMIN" ? t("role-admin") : t("role-moderator-of", { place: placeOf(action) });
 
-const endOf = ({ expiresAt }: Action): string =>
-  expiresAt ? t("end-until", { until: fullTime(Date.parse(expiresAt)) }) : t("end-for-good");
+const endOf = ({ expiresAt }: Action, timeOf: (instant: number) => string): string =>
+  expiresAt ? t("end-until", { until: timeOf(Date.parse(expiresAt)) }) : t("end-for-good");
 
-const givenOf = (action: Action) => ({ place: placeOf(action), role: roleOf(action), end: endOf(action) });
+const givenOf = (action: Action, timeOf: (instant: number) => string) => ({
+  place: placeOf(action),
+  role: roleOf(action),
+  end: endOf(action, timeOf),
+});
 
 function thingOf({ subjectId }: Action): string {
   const type = subjectId.slice(0, subjectId.indexOf(":"));
@@ -89,10 +93,10 @@ function thingOf({ subjectId }: Action): string {
 
 /**
  * What a moderator did, for everybody: the words before and after the name of what it is about, as in "banned",
- * "from this site for good".
+ * "from this site for good". Times are UTC.
  */
 export function wordsOf(action: Action): [before: string, after: string] {
-  const [before = "", after = ""] = t(doneIdOf(action), givenOf(action)).split("<subject/>");
+  const [before = "", after = ""] = t(doneIdOf(action), givenOf(action, utcTime)).split("<subject/>");
   return [before.trim(), after.trim()];
 }
 

@@ -13,6 +13,7 @@ const UNITS: readonly [string, number][] = [
 ];
 
 const fullFormat = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "long", timeStyle: "short" });
+const utcFormat = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
 const clockFormat = new Intl.DateTimeFormat(LANGUAGE, { hour: "numeric", minute: "2-digit", second: "2-digit" });
 const now = new Observable(Date.now());
 
@@ -39,6 +40,9 @@ export function ago(instant: number, now: number): string {
 
 /** Date and time of an instant in unix milliseconds. */
 export const fullTime = (instant: number): string => fullFormat.format(instant);
+
+/** The same of UTC, which it names, as in what everybody reads: the HTML of the server has no other zone. */
+export const utcTime = (instant: number): string => `${utcFormat.format(instant)} UTC`;
 
 /** Only the time of day, to the second. */
 export const clockTime = (instant: Date): string => clockFormat.format(instant);

@@ -33,11 +33,17 @@ MOST_FOLLOWED = 10_000
 FileLine = tuple[int, int]  # the index of a file on the command line, and a line in it
 # Comments with these statuses are sent a second time; if that does not help, the reason is printed. An archived article
 # is GONE at first: it is written back to Redis before the second time.
-REFUSED = {Status.MISSING: "was not imported", Status.GONE: "was deleted"}
+REFUSED = {
+    Status.MISSING: "was not imported",
+    Status.GONE: "was deleted",
+    Status.ARCHIVED: "is archived with its conversation",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
+    """The options of the command. `follow` is how many others each poster follows."""
+
     shift_to_now: bool = False
     with_voters: bool = False
     follow: int = 0
@@ -265,23 +271,24 @@ class Import:
     async def _import_batch(self, batch: Sequence[tuple[int, StoryComment]], names: Mapping[str, str]) -> list[Result]:
         """
         Import some comments. Refused ones are sent a second time, for two reasons. Their article may be archived: it is
-        written back to Redis before. Or Redis did not know the script: commands refused for that reason are sent again
-        after the others of the batch, so a reply may have come before its parent.
+        written back to Redis before, unless it has a conversation. Or Redis did not know the script: commands refused
+        for that reason are sent again after the others of the batch, so a reply may have come before its parent.
         """
         results = await importing_comments.import_comments(self.store, batch, names)
         left = [i for i, each in enumerate(results) if each.status in REFUSED]
         if not left:
             return results
-        await self._bring_back({results[i].answered for i in left if results[i].status is Status.GONE})
+        asleep = await self._bring_back({results[i].answered for i in left if results[i].status is Status.GONE})
         again = await importing_comments.import_comments(self.store, [batch[i] for i in left], names)
         for i, result in zip(left, again, strict=True):
-            results[i] = result
+            is_asleep = result.status is Status.GONE and result.answered in asleep
+            results[i] = Result(Status.ARCHIVED, result.answered) if is_asleep else result
         return results
 
-    async def _bring_back(self, numbers: Iterable[int]) -> None:
+    async def _bring_back(self, numbers: Iterable[int]) -> set[int]:
+        """Write archived articles back to Redis. Returns those that stay archived, with their conversations."""
         async with session.archive_of(self.settings, self.store) as database:
-            for number in numbers:
-                await write_back.bring_back(self.store, database, number)
+            return {each for each in numbers if not await write_back.bring_back_alone(self.store, database, each)}
 
     def _report(self, found: FileContents, orphans: Sequence[tuple[StoryComment, str]]) -> None:
         self.counts.orphans = len(orphans)

@@ -71,7 +71,10 @@ CONVERTER = _Converter(convert=["a", "blockquote", "i", "p", "pre", "code"], wra
 
 
 def _converted(paragraphs: list[str]) -> str:
-    """Each paragraph is closed: HTML closes it where the next one begins, but the parser would nest them."""
+    """
+    The paragraphs of a text as Markdown. Each is closed: HTML closes it where the next one begins, but the parser would
+    nest them.
+    """
     html = "".join(block for each in paragraphs for block in _blocks(each))
     text: str = CONVERTER.convert(html)
     return text.strip()

@@ -48,7 +48,10 @@ def run(arguments: Namespace) -> int:
 
 
 async def _revert(store: Store, arguments: Namespace) -> int:
-    """Exit code 1 if something was not reverted. What others revert meanwhile counts as reverted."""
+    """
+    Revert all actions of a moderator since an instant. Exit code 1 if one was not reverted; those that others revert
+    meanwhile count as reverted.
+    """
     done, left = 0, 0
     async for action in _actions_by(store.site, arguments.by, arguments.since):
         if action.reverted_by:

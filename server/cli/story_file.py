@@ -38,6 +38,8 @@ class NotStories(CommandError):
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
+    """A line that is no valid story or comment."""
+
     number: int
     reason: str
 

@@ -13,7 +13,7 @@ from store.maintenance import verify as verification
 from store.maintenance.verify import Finding
 from store.store import Store
 
-SHOWN = 100
+SHOWN = 100  # findings that are printed
 UNFINISHED = "a reindex is unfinished: run `reindex` again; the orders that it builds are not checked"
 
 

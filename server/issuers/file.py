@@ -17,10 +17,10 @@ from store.identities import ISSUER
 MAX_LEEWAY = 300  # seconds
 SECRET_LENGTHS = range(32, 1025)  # bytes of a shared secret: RFC 7518 asks for as many as SHA-256 has
 MAX_SHOWN = 60  # characters of an invalid value
-HOUR = 3600
+HOUR = 3600  # seconds
 
 Algorithm: TypeAlias = Literal["RS256", "ES256", "EdDSA", "HS256"]
-ClaimPath: TypeAlias = tuple[str, ...]
+ClaimPath: TypeAlias = tuple[str, ...]  # the names of the objects that lead to a claim, and its own
 
 
 class WrongIssuers(ValueError):
@@ -76,7 +76,10 @@ class GivenRoles(_Table):
 
 
 class Issuer(_Table):
-    """An issuer. `name` is that by which its identities are kept."""
+    """
+    An issuer, as its table in the file says: docs/issuers.md describes each key. The store keeps the identities of its
+    users by `name`.
+    """
 
     name: str
     issuer: str = Field(min_length=1, max_length=500)
@@ -167,8 +170,8 @@ class Issuer(_Table):
 
 class Issuers(_Table):
     """
-    All of a file. Keys are used for `keys_hours` at most, and while their provider does not answer for
-    `keys_hours_away`.
+    What a file of issuers says. Keys of an issuer are used for `keys_hours` at most, and for `keys_hours_away` while
+    the issuer does not answer.
     """
 
     issuers: tuple[Issuer, ...] = Field(min_length=1, max_length=50)

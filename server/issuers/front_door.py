@@ -126,7 +126,7 @@ async def _token(request: Request, issuer: Issuer, tokens: AcceptedTokens, begun
     The ID token for the code with which a browser comes back.
 
     Raises:
-        TokenRefused: it is not for this log-in, or not as the file asks for.
+        TokenRefused: it is not for this log-in, or not as the file of issuers asks for.
         NoAnswer: the issuer does not answer with a token.
         KeysUnavailable: its keys cannot be had now.
     """

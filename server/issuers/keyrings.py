@@ -27,15 +27,15 @@ from store.key_sets import PAUSE, FetchedKeys, KeySets
 from store.site import unix_milliseconds
 
 LOOK_INTERVAL = 1.0  # seconds between two looks at what others have fetched
-HASTE = 0.05  # the same while requests wait
+LOOK_INTERVAL_WHILE_AWAITED = 0.05  # the same while requests wait for keys
 PATIENCE = 5.0  # seconds that a request waits for a key, and a fetch for an answer
-TO_ANSWER = 1.0  # seconds after `PAUSE` in which a fetch is answered
+ANSWER_TIME = 1.0  # seconds after `PAUSE` in which a fetch is answered
 MAX_WAITING = 100  # requests, for the keys of all issuers
-UNSAID = 300  # seconds that an answer is fresh that does not say it
-SHORTEST = 60  # seconds that any answer is fresh
-EARLY = 0.8  # of this time, after which keys are fetched again
+DEFAULT_FRESHNESS = 300  # seconds that an answer is fresh which does not say how long it is
+LEAST_FRESHNESS = 60  # seconds that any answer is fresh
+REFRESH_SHARE = 0.8  # of the freshness of an answer, after which keys are fetched again
 LONGEST_PAUSE = 60_000  # milliseconds between two tries while a provider does not answer
-HOUR = 3_600_000
+HOUR = 3_600_000  # milliseconds
 MAX_ANSWER = 256_000  # bytes
 ALL_PORTS = range(1, 65_536)
 MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?([0-9]{1,9})", re.IGNORECASE)
@@ -81,7 +81,7 @@ class Keyring:
     async def find(self, id: str | None, algorithm: str) -> IssuerKey | None:
         """
         The key for a token; None if the issuer has none. For a key that is not known, it waits for a fetch that begins
-        after the request came, for `PATIENCE` seconds at most; just after a fetch for `TO_ANSWER` seconds more, as
+        after the request came, for `PATIENCE` seconds at most; just after a fetch for `ANSWER_TIME` seconds more, as
         the next one begins at the end of this time.
 
         Raises:
@@ -110,7 +110,7 @@ class Keyring:
         except TimeoutError:
             if self._fetched is None or self._failures:
                 raise
-        next_answer = self._fetched.fetched_at + PAUSE + TO_ANSWER * 1_000
+        next_answer = self._fetched.fetched_at + PAUSE + ANSWER_TIME * 1_000
         async with asyncio.timeout(max(0, next_answer - self.clock()) / 1_000):
             return await self._awaited(id, algorithm, arrived)
 
@@ -135,9 +135,9 @@ class Keyring:
             await self._pause()
 
     async def _pause(self) -> None:
-        """Until it is time to look again: earlier if a request wants a key."""
+        """Wait until it is time to look again: earlier if a request wants a key."""
         if self._own_waiting:
-            await asyncio.sleep(HASTE)
+            await asyncio.sleep(LOOK_INTERVAL_WHILE_AWAITED)
             return
         self._wanted.clear()
         try:
@@ -201,7 +201,7 @@ class Keyring:
         keys.parse(answer.body)
         fresh = min(freshness(answer), self.hours * HOUR // 1000)
         text = answer.body.decode("utf-8", "replace")
-        return FetchedKeys(self.source, text, now, now + round(EARLY * fresh * 1000), json.dumps(endpoints))
+        return FetchedKeys(self.source, text, now, now + round(REFRESH_SHARE * fresh * 1000), json.dumps(endpoints))
 
     def _use(self, fetched: FetchedKeys) -> None:
         self._fetched, self.endpoints = fetched, json.loads(fetched.endpoints or "{}")
@@ -283,12 +283,12 @@ def freshness(answer: Answer) -> int:
     """Seconds that an answer is fresh, by its Cache-Control and Age."""
     control = answer.headers.get("cache-control", "")
     if UNCACHED.search(control):
-        return SHORTEST
+        return LEAST_FRESHNESS
     said = MAX_AGE.search(control)
     if said is None:
-        return UNSAID
+        return DEFAULT_FRESHNESS
     age = answer.headers.get("age", "")
-    return max(SHORTEST, int(said[1]) - (int(age) if age.isascii() and age.isdigit() and len(age) < 10 else 0))
+    return max(LEAST_FRESHNESS, int(said[1]) - (int(age) if age.isascii() and age.isdigit() and len(age) < 10 else 0))
 
 
 async def _get(client: GuardedClient, url: str) -> Answer:

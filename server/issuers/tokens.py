@@ -105,7 +105,10 @@ def _refuse_constant(name: str) -> object:
 
 
 def _check_type(issuer: Issuer, header: Mapping[str, Any], claims: Mapping[str, Any]) -> None:
-    """Access and ID tokens are told apart by the claim `token_use` or `typ`, or else by `typ` of the header."""
+    """
+    Check that a token is of the wanted type. Access and ID tokens are told apart by the claim `token_use` or `typ`, or
+    else by `typ` of the header.
+    """
     if issuer.token_use is not None:
         _require(claims.get("token_use") == issuer.token_use, "token_use")
     if issuer.typ is not None:

@@ -20,7 +20,7 @@ from server.rings.detection import VoteTable, find
 from store.maintenance.import_stories import Story
 
 SIZES = (5, 10, 20, 50)  # of rings and circles
-OF_EACH_SIZE = 6
+OF_EACH_SIZE = 6  # rings
 VOTERS = 5_000  # honest ones, of whom the friends are some
 GROUPS = 20
 IN_OWN_GROUPS = 0.7  # of the votes of honest users

@@ -29,6 +29,8 @@ PERMANENT = range(500, 600)  # of the codes of answers
 
 
 class SmtpUrl(NamedTuple):
+    """The parts of the URL of a mail server."""
+
     host: str
     port: int
     username: str | None

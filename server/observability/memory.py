@@ -37,6 +37,8 @@ class MemoryGauges(NamedTuple):
 
 
 class StoreMemory:
+    """Watches the memory of a store: samples it, warns, and shows it as gauges."""
+
     def __init__(self, site: Site, url: str) -> None:
         self._site = site
         self._limit_of = limit_of if url.startswith(UNIX) else lambda process: None

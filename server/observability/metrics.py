@@ -127,6 +127,8 @@ class MailGauges(NamedTuple):
 
 
 class Metrics(Collector):
+    """The metrics of a process. It is an observer of the engine, and called by other modules for all else."""
+
     def __init__(self, pool: Pool = POOL) -> None:
         self._pool = pool
         folder = os.environ.get(FOLDER)

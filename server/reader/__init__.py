@@ -205,9 +205,7 @@ def _zipped(body: bytes, suffix: str) -> File:
 def without_scripts(request: Request, head: Head) -> str:
     if head.content:  # it has a note of its own
         return ""
-    words, site = words_of(request), request.app.state.site_name
-    note = words("votes-need-script" if head.noscript else "needs-script")
-    html = render_template(words, "without_scripts.html", site=site, text=head.noscript, note=note)
+    html = render_template(words_of(request), "without_scripts.html", site=request.app.state.site_name)
     return with_language(request, html)
 
 

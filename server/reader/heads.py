@@ -1,6 +1,5 @@
 """
-What a page has before its script runs: its `<head>`, and its content as HTML. What moderators have removed has only a
-text in `<noscript>`.
+What a page has before its script runs: its `<head>`, and its content as HTML.
 
 A small query of the public GraphQL schema reads it, without the session of the request. Addresses are relative, so that
 they hold under any prefix of a proxy and contain no `Host`; with `UPVOTE_PUBLIC_URL` the canonical one is absolute.
@@ -19,11 +18,12 @@ from server.markdown_html import text_of
 from server.reader.articles import article_page
 from server.reader.comment_list import comments
 from server.reader.comment_page import comment_page, read_comment
+from server.reader.frames import render_page
 from server.reader.front_page import LISTS, Ranking, front_page, ranking_of, shown_orders
 from server.reader.groups import group, groups
 from server.reader.metadata import NOT_FOUND, UNKNOWN, PageMetadata
 from server.reader.moderation_log import moderation_log
-from server.reader.removed_texts import removed_text
+from server.reader.removed_texts import removed_page
 from server.reader.rendering import render_template
 from server.reader.searches import search
 from server.reader.top_lists import good, top
@@ -44,13 +44,12 @@ LOG_TITLE = "log-of-moderation"  # not for search engines: what was removed, and
 @dataclass(frozen=True, slots=True)
 class Head:
     """
-    `html` are elements of `<head>`, `content` is what is shown until the script has its data, `noscript` is the content
-    of `<noscript>`; all are escaped. Status and headers are those of the page, which has a script if `is_scripted`.
+    `html` are elements of `<head>`, `content` is what is shown until the script has its data, "" on pages that need
+    one; both are escaped. Status and headers are those of the page, which has a script if `is_scripted`.
     """
 
     html: str
     content: str = ""
-    noscript: str = ""
     status: int = 200
     is_scripted: bool = True
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -174,16 +173,15 @@ async def comment(request: Request, number: str, comment_digits: str) -> PageMet
         return await gone(request, f"comment:{comment_digits}", f"article:{number}")
     if found["article"]["id"] != f"article:{number}":
         return NOT_FOUND
-    if found["state"] == "REMOVED":  # its answers are still there
-        return await gone(request, f"comment:{comment_digits}")
     drawn = await comment_page(request, found)
-    return PageMetadata(drawn.title, drawn.plain, drawn.path, published_at=drawn.posted_at, content=drawn.html)
+    path = None if found["state"] == "REMOVED" else drawn.path  # then only what answers it is there
+    return PageMetadata(drawn.title, drawn.plain, path, published_at=drawn.posted_at, content=drawn.html)
 
 
 async def gone(request: Request, *subject_ids: str) -> PageMetadata:
     """Of what moderators have removed, search engines are told that it is gone, and everybody why."""
-    noscript = await removed_text(request, *subject_ids)
-    return PageMetadata(words_of(request)("removed"), noscript=noscript, status=410) if noscript else NOT_FOUND
+    content = await removed_page(request, *subject_ids)
+    return PageMetadata(words_of(request)("removed"), content=content, status=410) if content else NOT_FOUND
 
 
 def head(request: Request, page: PageMetadata) -> Head:
@@ -206,4 +204,5 @@ def head(request: Request, page: PageMetadata) -> Head:
         files=request.app.state.files,
         public_url=request.app.state.public_url.setting,
     )
-    return Head(html, page.content, page.noscript, page.status, page.is_scripted)
+    content = render_page(request, "not_found.html") if page is NOT_FOUND else page.content
+    return Head(html, content, page.status, page.is_scripted)

@@ -12,7 +12,7 @@ class PageMetadata:
 
     `path` is the canonical one, without a slash at its start; a page without it is not for search engines. `feeds` is
     the folder of its feeds, such as `group/show/`, and `order` the order of articles that they name, "" for that
-    of feeds. `content` and `noscript` are those of the head. `posting` is an article as data for search engines.
+    of feeds. `content` is that of the head. `posting` is an article as data for search engines.
     """
 
     title: str = ""
@@ -22,7 +22,6 @@ class PageMetadata:
     order: str = ""
     published_at: str = ""
     content: str = ""
-    noscript: str = ""
     status: int = 200
     is_scripted: bool = True
     posting: Mapping[str, Any] | None = None

@@ -45,6 +45,7 @@ BACK_IN_GROUP = TextNames("did-back-in-group", "said-back-in-group")
 TOOK_BACK = TextNames("did-take-back", "said-took-back")
 OF_ROLES = (DONE["GRANT_ROLE"], REVERTED["GRANT_ROLE"], REVERTED["REVOKE_ROLE"])
 THINGS = {"article": "thing-article", "comment": "thing-comment", "user": "thing-account"}
+AS_BROWSERS = {ord("'"): None, 0x202F: " "}  # the marks of Babel's patterns, and its narrow spaces
 SUBJECT = "<subject/>"  # where the texts for everybody have the name of what an action is about
 FIELDS = "kind expiresAt role subjectId group { name } reverts { kind }"  # of an action, which the texts need
 
@@ -84,7 +85,8 @@ def _names_of(action: Mapping[str, Any]) -> TextNames:
 
 
 def _full_time(words: Words, instant: str) -> str:
-    """As `fullTime` of `reader/src/times.ts`, but of UTC: only a browser knows the zone of its user."""
+    """As `utcTime` of `reader/src/times.ts`: only a browser knows the zone of its user."""
     at, locale = datetime.fromisoformat(instant), Locale.parse(words.language, sep="-")
     day, time = format_date(at, "long", locale), format_time(at, "short", locale=locale)
-    return f"{locale.datetime_formats['long'].format(time, day).replace(chr(39), '')} UTC"
+    text = locale.datetime_formats["long"].format(time, day).translate(AS_BROWSERS)
+    return f"{text} UTC"

@@ -1,5 +1,5 @@
 """
-What stands for the page of an article or a comment that a moderator has removed: the words of
+The page that stands for an article or a comment that a moderator has removed: the elements, classes and texts of
 `reader/src/components/Gone.tsx`, with the reason that the public log has.
 """
 
@@ -9,18 +9,17 @@ from typing import Any
 from starlette.requests import Request
 
 from server import documents
-from server.reader.rendering import render_template
-from server.reader.translations import words_of
+from server.reader.frames import render_page
 
 REMOVAL = """query RemovalHead($id: ID!) {
   moderationLog(subjectId: $id, first: 10) { nodes { kind reason subjectId group { name } revertedBy { id } } }
 }"""
 
 
-async def removed_text(request: Request, *subject_ids: str) -> str:
+async def removed_page(request: Request, *subject_ids: str) -> str:
     """
-    The HTML that says why the first of some articles and comments that moderators have removed is gone; "" if they have
-    removed none. A query for each until one is found.
+    The HTML of the page that says why the first of some articles and comments that moderators have removed is gone;
+    "" if they have removed none. A query for each until one is found.
 
     Raises:
         HTTPException: those of `documents.query`.
@@ -29,7 +28,7 @@ async def removed_text(request: Request, *subject_ids: str) -> str:
         log = (await documents.query(request, REMOVAL, {"id": subject_id}))["moderationLog"]
         if removal := removal_in(log["nodes"]):
             type = subject_id.partition(":")[0]
-            return render_template(words_of(request), "removed.html", removal=removal, type=type)
+            return render_page(request, "removed.html", removal=removal, type=type)
     return ""
 
 

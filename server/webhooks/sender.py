@@ -25,12 +25,12 @@ AT_ONCE, AT_ONCE_TO_ONE = 8, 4  # messages that are being sent: in all, and to o
 TIME_LIMIT = 10.0  # seconds for a request and its answer
 MAX_ANSWER = 64_000  # bytes
 MINUTE = 60_000  # milliseconds
-HOUR = 60 * MINUTE
+HOUR = 60 * MINUTE  # milliseconds
 PAUSES = (5_000, 5 * MINUTE, 30 * MINUTE, *(hours * HOUR for hours in (2, 5, 10, 14, 20, 24)))  # between ten tries
 JITTER = 0.1  # of a pause, by which it may be longer
 AWAY = 3  # subjects, messages of which were not taken in a row
 AWAY_PAUSE = MINUTE  # between two tries of a webhook that is away
-GONE = 410
+GONE = 410  # HTTP status: the receiver wants no more messages
 MAX_FAULT = 300  # characters
 
 logger = logging.getLogger("upvote")
@@ -55,6 +55,8 @@ class Lane:
 
 
 class Sender:
+    """Sends the messages that are due, in tasks of its own."""
+
     def __init__(
         self,
         database: Database,
@@ -185,7 +187,7 @@ class Sender:
         return answer.status, "" if 200 <= answer.status < 300 else f"status {answer.status}"
 
     def _client(self, hook: Webhook) -> GuardedClient:
-        """Private receivers may listen on any port."""
+        """The HTTP client for a webhook. Private receivers may listen on any port."""
         ports = frozenset({port_of(hook.url)}) if hook.allows_private else WEB_PORTS
         if ports not in self._clients:
             self._clients[ports] = GuardedClient(allows_private=ports is not WEB_PORTS, ports=ports)

@@ -24,6 +24,8 @@ logger = logging.getLogger("upvote")
 
 
 class Spooler:
+    """Reads the log as the consumer `webhooks`, and puts messages into the database."""
+
     def __init__(self, site: Site, database: Database, lease: Lease) -> None:
         self._site, self._database, self._lease = site, database, lease
         self._reader: LogReader | None = None

@@ -30,14 +30,14 @@ theme-dark = Dunkles Design verwenden
 theme-light = Helles Design verwenden
 logged-out = Abgemeldet.
 logged-in-as = Angemeldet als { $name }.
-still-logged-in = Die Abmeldung ist nicht gelungen. { $reason }
+still-logged-in = Die Abmeldung ist fehlgeschlagen. { $reason }
 keys-not-shown = Die Tasten können nicht angezeigt werden: Der Server ist nicht erreichbar.
-needs-script = Diese Seite braucht JavaScript.
-votes-need-script = Abstimmen und Kommentieren brauchen JavaScript.
+needs-script = Für diese Seite wird JavaScript benötigt.
+votes-need-script = Zum Abstimmen und Kommentieren wird JavaScript benötigt.
 dismiss = Schließen
 undo = Rückgängig
 loading = Wird geladen …
-try-again = Noch einmal versuchen
+try-again = Erneut versuchen
 not-loaded = Diese Seite konnte nicht geladen werden.
 cancel = Abbrechen
 close = Schließen
@@ -58,16 +58,8 @@ new-order = Neue Reihenfolge
 
 ## Times
 just-now = gerade eben
-minutes-ago =
-    { $count ->
-        [one] vor { $count } Minute
-       *[other] vor { $count } Minuten
-    }
-hours-ago =
-    { $count ->
-        [one] vor { $count } Stunde
-       *[other] vor { $count } Stunden
-    }
+minutes-ago = vor { $count } Min.
+hours-ago = vor { $count } Std.
 days-ago =
     { $count ->
         [one] vor { $count } Tag
@@ -84,9 +76,9 @@ years-ago =
        *[other] vor { $count } Jahren
     }
 edited-at = bearbeitet <time/>
-joined-at = Dabei seit: <time/>
-karma-joined = { $karma } Karma, dabei seit: <time/>
-joined-lower = dabei seit: <time/>
+joined-at = Beigetreten <time/>
+karma-joined = { $karma } Karma, beigetreten <time/>
+joined-lower = beigetreten <time/>
 
 ## Counts
 number = { $count }
@@ -199,10 +191,10 @@ order-gravity-title = Artikel nach Schwerkraft
 order-gravity-what = Stimmen gemessen am Alter; mit der Zeit sinkt alles.
 order-active = Aktiv
 order-active-title = Aktive Artikel
-order-active-what = Was gerade kommentiert wurde.
+order-active-what = Was zuletzt kommentiert wurde.
 order-best = Beste
 order-best-title = Beste Artikel
-order-best-what = Wofür fast alle stimmen, egal wie alt.
+order-best-what = Wofür fast alle stimmen, unabhängig vom Alter.
 order-votes = Stimmen
 order-votes-title = Artikel mit den meisten Stimmen
 order-votes-what = Die meisten Stimmen aller Zeiten.
@@ -212,15 +204,15 @@ order-controversial-what = Viele Stimmen, ebenso viele dagegen wie dafür.
 list-day = Tag
 list-day-title = Tag: die meisten Stimmen
 list-day-lower = die meisten Stimmen des Tages
-list-day-empty = An diesem Tag wurde nichts geschrieben.
+list-day-empty = An diesem Tag wurde nichts eingereicht.
 list-week = Woche
 list-week-title = Woche: die meisten Stimmen
 list-week-lower = die meisten Stimmen der Woche
-list-week-empty = In dieser Woche wurde nichts geschrieben.
+list-week-empty = In dieser Woche wurde nichts eingereicht.
 list-month = Monat
 list-month-title = Monat: die meisten Stimmen
 list-month-lower = die meisten Stimmen des Monats
-list-month-empty = In diesem Monat wurde nichts geschrieben.
+list-month-empty = In diesem Monat wurde nichts eingereicht.
 list-good = Gute
 list-good-title = Gute Artikel
 list-good-of-day = Gute Artikel vom { $day }
@@ -293,7 +285,7 @@ named-action = { $action }: { $name }
 reply = Antworten
 reply-to = Antwort an { $name }
 reply-to-comment = Antwort auf diesen Kommentar
-your-reply = Zur Antwort
+your-reply = Zur eigenen Antwort
 log-in-to-reply = Zum Antworten bitte anmelden.
 comment-verb = Kommentieren
 comment-is-deleted = Der Kommentar ist gelöscht.
@@ -327,13 +319,13 @@ comments-above =
         [one] { $count } Kommentar darüber
        *[other] { $count } Kommentare darüber
     }
-same-link-before = Derselbe Link wurde schon einmal geschrieben: <link/>
+same-link-before = Derselbe Link wurde schon einmal eingereicht: <link/>
 article-gone = Dieser Artikel wurde mit seinen Kommentaren gelöscht oder entfernt. Zur <link>Startseite</link>.
 removed = Entfernt
 comment-removed-by-moderator = Die Moderation hat diesen Kommentar entfernt
 what-moderators-did = Was die Moderation getan hat
-host-and-poster = { $host }, geschrieben von { $name }
-posted-by = geschrieben von { $name }
+host-and-poster = { $host }, eingereicht von { $name }
+posted-by = eingereicht von { $name }
 
 ## Comments of the site
 comments-title = Kommentare
@@ -405,7 +397,7 @@ held-link = Zurückgehaltene Texte
 
 ## Search
 search-title = Suche: { $words }
-search-hint = Wörter in das Suchfeld eingeben. Gefunden wird, was alle enthält; „Wörter in Anführungszeichen“ stehen dort genau so.
+search-hint = Wörter in das Suchfeld eingeben. Gefunden wird, was alle Wörter enthält; „Wörter in Anführungszeichen“ müssen genau so vorkommen.
 what-to-find = Was gesucht wird
 search-order = Reihenfolge
 find-everything = Alles
@@ -440,11 +432,11 @@ field-groups-hint = Höchstens 10 Namen, durch Leerzeichen getrennt, etwa progra
 markdown-hint = Markdown: *Betonung*, `Code`, > Zitat, [ein Link](https://…), @name.
 most-characters = Höchstens { $most } Zeichen.
 characters-of = { $count } von { $most } Zeichen
-posted-before = Geschrieben <time/>, { $comments }: <link/>
-page-calls-itself = Die Seite nennt sich <title/>.
+posted-before = Eingereicht <time/>, { $comments }: <link/>
+page-calls-itself = Titel der Seite: <title/>
 take-title = Diesen Titel übernehmen
 post-title = Artikel schreiben
-members-post = Artikel schreiben nur Mitglieder.
+members-post = Nur Mitglieder können Artikel schreiben.
 post = Abschicken
 article-posted-before = Dieser Artikel wurde bereits abgeschickt und inzwischen gelöscht.
 article-held = Der Artikel wartet auf die Moderation. Bis dahin sehen ihn nur Verfasser und Moderation.
@@ -461,7 +453,7 @@ held-domains = Sie nennt eine Domain, die erst geprüft wird
 held-first-texts = Die ersten Texte eines Kontos werden geprüft
 held-links = Links neuer Konten werden geprüft
 held-repeated-text = Ein Text wiederholt sich
-held-check = Die Textprüfung bittet um einen Blick
+held-check = Die Textprüfung bittet um eine Durchsicht
 held-rule = Die Regel { $rule } hält sie zurück
 
 ## Keys
@@ -515,13 +507,13 @@ saved-only-you = Was gemerkt ist, sieht sonst niemand.
 nothing-saved = Nichts ist gemerkt. Im Menü jeder Zeile steht „Merken“.
 hidden-title = Ausgeblendet
 hidden-first = Was über das Menü einer Zeile ausgeblendet wurde, steht hier und ist nur für einen selbst sichtbar.
-hidden-what = Diese Artikel stehen weder in der Übersicht noch im Feed. Sonst weiß das niemand.
+hidden-what = Diese Artikel stehen weder in der Übersicht noch im Feed. Niemand sonst erfährt davon.
 nothing-hidden = Nichts ist ausgeblendet. Im Menü jeder Zeile steht „Ausblenden“.
 do-not-hide = Nicht ausblenden
 hide-again = Wieder ausblenden
 blocked-title = Blockiert
-blocked-first = Wer auf der eigenen Seite blockiert wurde, steht hier und ist nur für einen selbst sichtbar.
-blocked-what = Ihre Artikel stehen weder in der Übersicht noch im Feed, ihre Antworten nicht im Posteingang, und ihre Kommentare sind eingeklappt. Sonst weiß das niemand.
+blocked-first = Mitglieder, die auf ihrer Seite blockiert wurden, stehen hier. Das ist nur für einen selbst sichtbar.
+blocked-what = Artikel der Blockierten stehen weder in der Übersicht noch im Feed, ihre Antworten nicht im Posteingang, und ihre Kommentare sind eingeklappt. Niemand sonst erfährt davon.
 blocks-nobody = Niemand ist blockiert. Auf der Seite jedes Mitglieds steht „Blockieren“.
 home = Übersicht
 home-first = Hier stehen die Artikel der gefolgten Gruppen, ohne das Ausgeblendete.
@@ -547,7 +539,7 @@ inbox-title = Posteingang
 inbox-first = Im Posteingang stehen Antworten auf eigene Texte und Texte, die einen erwähnen.
 inbox-empty = Hier ist noch nichts. Antworten und Texte mit dem eigenen @Namen kommen hierher.
 what-it-answers = Worauf es antwortet
-mentioned-you = hat diesen Namen erwähnt
+mentioned-you = hat dieses Konto erwähnt
 replied-to-comment = hat auf den Kommentar geantwortet
 replied-to-article = hat auf den Artikel geantwortet
 not-seen = { $count } ungelesen
@@ -565,7 +557,7 @@ it-waits = Der Text wartet auf die Moderation
 log-in-or-register = oder <link>registrieren</link>
 log-in-at = Anmelden bei { $host }
 log-in-with = Anmelden mit { $issuer }
-no-passwords = Diese Website hat keine eigenen Passwörter: Die Anmeldung geht mit einem Konto von anderswo.
+no-passwords = Diese Website hat keine eigenen Passwörter: Die Anmeldung geschieht mit einem Konto bei einem anderen Dienst.
 nobody-logs-in = Auf diesen Seiten kann sich niemand anmelden.
 name = Name
 password = Passwort
@@ -582,21 +574,21 @@ name-or-address = Name oder Adresse
 name-or-address-hint = An die bestätigte Adresse geht eine Mail mit einem Link, um ein neues Passwort zu wählen.
 mail-if-known = Falls es ein solches Mitglied mit bestätigter Adresse gibt, ist eine Mail unterwegs.
 choose-password = Passwort wählen
-link-incomplete = Diesem Link fehlt etwas: bitte so öffnen, wie er ankam, oder <link>einen neuen anfordern</link>.
+link-incomplete = Dieser Link ist unvollständig: bitte genau so öffnen, wie er ankam, oder <link>einen neuen anfordern</link>.
 set-password = Passwort setzen
 new-password = Neues Passwort
 new-password-hint = Mindestens 8 Zeichen. Alle anderen Sitzungen enden.
 password-set = Das Passwort ist gesetzt. Angemeldet als { $name }.
 confirm-title = Adresse bestätigen
-mails-go-here = Mails gehen von jetzt an an diese Adresse.
-mail-link-incomplete = Diesem Link fehlt etwas: bitte den aus der Mail so öffnen, wie er dort steht.
+mails-go-here = Mails gehen ab jetzt an diese Adresse.
+mail-link-incomplete = Dieser Link ist unvollständig: bitte den aus der Mail genau so öffnen, wie er dort steht.
 confirm-address = Adresse bestätigen
 confirm-text = Diese Adresse wurde für das Konto angegeben. Bitte nur bestätigen, wenn das stimmt.
 address-confirmed = Die Adresse ist bestätigt.
 
 ## Settings
 settings = Einstellungen
-settings-first = Hier lässt sich das Profil bearbeiten und sehen, wo man angemeldet ist.
+settings-first = Hier lassen sich das Profil bearbeiten und die eigenen Anmeldungen ansehen.
 change-password = Passwort ändern
 current-password = Bisheriges Passwort
 password-changed = Das Passwort ist geändert. Die anderen Sitzungen sind beendet.
@@ -607,7 +599,7 @@ display-name = Angezeigter Name
 display-name-hint = Ohne ihn steht dort { $name }.
 about-you = Über mich
 picture-address = Adresse eines Bildes
-picture-hint = Angezeigt von { $hosts }; sonst wird eines aus dem Namen gezeichnet.
+picture-hint = Angezeigt werden Bilder von { $hosts }; ohne Bild wird eines aus dem Namen gezeichnet.
 mail = Mail
 mail-never = Nie
 mail-at-once = Sofort
@@ -618,7 +610,7 @@ address-use = Mit einer Adresse lässt sich ein vergessenes Passwort neu wählen
 address-pending = { $address } ist noch nicht bestätigt: bitte den Link in der Mail dorthin öffnen.
 send-again = Noch einmal senden
 sent-again = Die Mail ist noch einmal unterwegs.
-address-refused = Der Mailserver hat diese Adresse abgelehnt, darum bekommt sie keine Mails.
+address-refused = Der Mailserver hat diese Adresse abgelehnt, darum gehen keine Mails dorthin.
 change-address = Adresse ändern
 address = Adresse
 address-hint = Sonst sieht sie niemand. Leer lassen, um sie zu entfernen.
@@ -628,8 +620,8 @@ address-removed = Die Adresse ist entfernt.
 replies-by-mail = Antworten per Mail
 mail-inbox = Per Mail schicken, was im Posteingang ankommt
 saved-setting = Gespeichert.
-proof-confirmed = Der Link in der Mail hat die Person bestätigt.
-proof-no-password = Dieses Konto hat hier kein Passwort: Dafür muss die Anmeldung weniger als fünf Minuten her sein.
+proof-confirmed = Der Link in der Mail hat die Anmeldung bestätigt.
+proof-no-password = Dieses Konto hat hier kein Passwort: Dafür darf die Anmeldung höchstens fünf Minuten zurückliegen.
 proof-mail-sent = Eine Mail ist unterwegs: bitte den Link darin in diesem Browser öffnen.
 proof-send = Stattdessen einen Link per Mail zusenden
 refused-wrong-password = das ist nicht das bisherige Passwort
@@ -643,12 +635,12 @@ logged-out-there = Dort abgemeldet.
 log-out-else = Überall sonst abmelden
 logged-out-else = Überall sonst abgemeldet.
 your-data = Eigene Daten
-your-data-text = Alles, was diese Website über das Konto speichert, als ZIP aus JSON-Zeilen. Einmal in der Stunde.
+your-data-text = Alles, was diese Website über das Konto speichert, als ZIP-Datei mit JSON-Zeilen. Das geht einmal in der Stunde.
 download-data = Daten herunterladen
 data-collected = Die Daten werden zusammengestellt …
 data-downloaded = Die Daten sind heruntergeladen.
 delete-account = Konto löschen
-delete-account-text = Name, Profil, Adresse und alles Gefolgte verschwinden endgültig, und niemand sonst bekommt je den Namen. Die Stimmen zählen weiter, ohne den Namen.
+delete-account-text = Name, Profil, Adresse und alles, dem gefolgt wird, verschwinden endgültig, und der Name wird nie wieder vergeben. Die Stimmen zählen weiter, aber ohne den Namen.
 my-texts = Eigene Artikel und Kommentare
 texts-stay = Sie bleiben, ohne den Namen
 texts-go = Sie werden ebenfalls gelöscht
@@ -663,7 +655,7 @@ account-deleted = Das Konto ist gelöscht.
 your-ban = Ausschluss
 banned-for-good = Dieses Konto ist endgültig von dieser Website ausgeschlossen
 you-are-banned-until = Dieses Konto ist bis { $until } von dieser Website ausgeschlossen
-ban-text = Lesen geht weiterhin, auch der <link>Posteingang</link>, und einmal Einspruch erheben. Schreiben, kommentieren, abstimmen, folgen und melden gehen nicht.
+ban-text = Lesen ist weiterhin möglich, auch im <link>Posteingang</link>, und einmal auch ein Einspruch. Schreiben, Kommentieren, Abstimmen, Folgen und Melden sind nicht möglich.
 appeal = Einspruch erheben
 send-appeal = Einspruch absenden
 your-appeal = Einspruch
@@ -674,14 +666,14 @@ appeal-answered = Antwort von <user/> <time/>: <text/>
 appeal-will-be-read = Die Moderation wird ihn lesen.
 said-annulled = Die Moderation hat Stimmen dieses Kontos annulliert: Sie zählen nicht mehr
 said-approved = Die Moderation hat { $thing } freigegeben
-said-banned = Ausgeschlossen von { $place } { $end }
-said-was-banned = War ausgeschlossen von { $place } { $end }
+said-banned = Ausgeschlossen von { $place }, { $end }
+said-was-banned = War ausgeschlossen von { $place }, { $end }
 said-granted = Neue Rolle: { $role }
 said-granted-some = Dieses Konto hat eine Rolle auf dieser Website bekommen
 said-locked = Die Moderation hat { $thing } geschlossen
 said-purged = Die Moderation hat { $thing } endgültig gelöscht
 said-edit-rejected = Die Moderation hat die Änderung abgelehnt: { $thing } bleibt, wie es war
-said-out-of-group = Die Moderation hat den Artikel herausgenommen aus { $place }
+said-out-of-group = Die Moderation hat den Artikel aus { $place } herausgenommen
 said-removed = Die Moderation hat { $thing } entfernt
 said-revoked = Nicht mehr: { $role }
 said-revoked-some = Diesem Konto wurde eine Rolle auf dieser Website entzogen
@@ -689,7 +681,7 @@ said-restored-votes = Die Moderation hat Stimmen dieses Kontos wiederhergestellt
 said-disapproved = Die Moderation hat die Freigabe zurückgenommen: { $thing }
 said-unbanned = Die Moderation hat den Ausschluss aufgehoben: { $place }
 said-unlocked = Die Moderation hat { $thing } wieder geöffnet
-said-back-in-group = Die Moderation hat den Artikel wieder aufgenommen in { $place }
+said-back-in-group = Die Moderation hat den Artikel in { $place } wieder zugelassen
 said-restored = Die Moderation hat { $thing } wiederhergestellt
 said-role-again = Wieder: { $role }
 said-role-again-some = Dieses Konto hat eine Rolle auf dieser Website zurückbekommen
@@ -706,27 +698,27 @@ role-moderator-of = Moderation von { $place }
 role-moderator = Moderation
 
 ## The log of moderation. Before and after `<subject/>` stands what was done to it
-did-annul = hat Stimmen annulliert von <subject/>
+did-annul = hat Stimmen von <subject/> annulliert
 did-approve = hat <subject/> freigegeben
-did-ban = hat <subject/> ausgeschlossen von { $place } { $end }
+did-ban = hat <subject/> { $end } von { $place } ausgeschlossen
 did-grant = hat <subject/> die Rolle gegeben: { $role }
 did-grant-some = hat <subject/> eine Rolle auf dieser Website gegeben
 did-lock = hat <subject/> geschlossen
 did-purge = hat <subject/> endgültig gelöscht
-did-reject-edit = hat eine Änderung abgelehnt an <subject/>
-did-out-of-group = hat <subject/> herausgenommen aus { $place }
+did-reject-edit = hat eine Änderung an <subject/> abgelehnt
+did-out-of-group = hat <subject/> aus { $place } herausgenommen
 did-remove = hat <subject/> entfernt
 did-revoke = hat <subject/> die Rolle entzogen: { $role }
 did-revoke-some = hat <subject/> eine Rolle auf dieser Website entzogen
-did-restore-votes = hat Stimmen wiederhergestellt von <subject/>
-did-disapprove = hat die Freigabe zurückgenommen von <subject/>
-did-unban = hat den Ausschluss aufgehoben von <subject/> von { $place }
+did-restore-votes = hat Stimmen von <subject/> wiederhergestellt
+did-disapprove = hat die Freigabe von <subject/> zurückgenommen
+did-unban = hat den Ausschluss von <subject/> aus { $place } aufgehoben
 did-unlock = hat <subject/> wieder geöffnet
-did-back-in-group = hat <subject/> wieder aufgenommen in { $place }
+did-back-in-group = hat <subject/> in { $place } wieder zugelassen
 did-restore = hat <subject/> wiederhergestellt
 did-role-again = hat <subject/> die Rolle zurückgegeben: { $role }
 did-role-again-some = hat <subject/> eine Rolle auf dieser Website zurückgegeben
-did-take-back = hat eine Entscheidung zurückgenommen über <subject/>
+did-take-back = hat eine Entscheidung über <subject/> zurückgenommen
 subject-them = dieses Konto
 subject-it = dies
 a-comment-on = einen <link>Kommentar zu <title/></link>
@@ -740,7 +732,7 @@ thing-of-type =
 for-moderators = <strong>Für die Moderation:</strong> { $note }
 all-about-it = Alles dazu
 reverted-by = Aufgehoben von <user/> <time/>
-log-what = Was die Moderation getan hat, und warum. <link>Wer sie ist</link>
+log-what = Was die Moderation getan hat und warum. <link>Wer moderiert</link>
 log-empty = Die Moderation hat hier noch nichts getan.
 log-only-about = Nur, was { $subject } betrifft. <all>Das ganze Protokoll</all>
 log-only-in = Nur, was in <group/> geschehen ist. <all>Das ganze Protokoll</all>
@@ -770,7 +762,7 @@ flagged-before = Nichts hat sich geändert: Es war schon so gemeldet, oder die M
 
 ## Pages of moderators
 only-moderators = Nur für die Moderation
-only-moderators-text = Diese Seite ist für die, die diese Website oder eine ihrer Gruppen moderieren.
+only-moderators-text = Diese Seite ist für alle, die diese Website oder eine ihrer Gruppen moderieren.
 moderation = Moderation
 moderation-of = Moderation: { $name }
 queue-flagged = Gemeldet { $count }
@@ -779,10 +771,10 @@ queue-appeals = Einsprüche { $count }
 queues = Warteschlangen
 places = Bereiche
 roles-and-groups = Rollen und Gruppen
-pending-empty = Nichts wartet darauf, gezeigt zu werden.
-flagged-empty = Nichts Gemeldetes wartet.
+pending-empty = Nichts wartet auf Freigabe.
+flagged-empty = Keine Meldung wartet.
 appeals-empty = Kein Einspruch wartet auf eine Antwort.
-posted-at = geschrieben <time/>
+posted-at = eingereicht <time/>
 flagged-at = gemeldet <time/>
 what-waits-in-group = Was in dieser Gruppe wartet
 waits-no-longer = Dies wartet nicht mehr.
@@ -805,11 +797,11 @@ take-role = Rolle entziehen
 take-role-from = { $name } die Rolle entziehen: { $role }
 is-role-since = <user/>: { $role }, <time/>
 no-moderators = Keine eigene Moderation.
-more-not-listed = { $count } weitere stehen hier nicht.
+more-not-listed = Hier nicht aufgeführt: { $count } weitere.
 roles-no-groups = Es gibt noch keine Gruppen.
 no-such-group = Es gibt keine Gruppe dieses Namens.
 invite = Jemanden einladen
-invite-text = Wer den Link bekommt, kann sich einmal innerhalb einer Woche registrieren.
+invite-text = Wer den Link bekommt, kann sich damit innerhalb einer Woche einmal registrieren.
 make-link = Link erzeugen
 make-another-link = Weiteren Link erzeugen
 invitation-made = Eine Einladung ist erzeugt.
@@ -872,7 +864,7 @@ said-by = { $name }: { $said }
 desk-reverted-by = aufgehoben von <user/> <time/>
 desk-note = Notiz: { $note }
 desk-appeal = Einspruch <time/>
-desk-answered = Beantwortet <user/> <time/>
+desk-answered = Beantwortet von <user/> <time/>
 a-comment = ein Kommentar
 progress-of = { $done } von { $total }
 annulled-so-far = Bisher annullierte Stimmen: { $progress }.
@@ -884,7 +876,7 @@ votes-do-not-count =
 restored-so-far = Bisher wiederhergestellte Stimmen: { $progress }.
 votes-count-again = Die Stimmen zählen wieder.
 its-page = Zur Seite
-not-your-group = Es gehört zu keiner Gruppe der eigenen Moderation.
+not-your-group = Es steht in keiner Gruppe, die man selbst moderiert.
 action-key = { $name } ({ $key })
 approved-name = Freigegeben: { $name }.
 approved-before = Das war bereits freigegeben.
@@ -903,7 +895,7 @@ state-deleted-text = Es wurde gelöscht.
 state-locked = Geschlossen: Es nimmt keine Stimmen und keine Kommentare an.
 nothing-with-id = Es gibt nichts mit dieser Kennung, oder es wurde gelöscht.
 flags-summary = { $flags }: { $summary }
-flagged-because = <user/>: { $reason } <time/>
+flagged-because = <user/> { $reason } <time/>
 reason-spam = Werbung
 reason-abuse = Angriff
 reason-off-topic = nicht zum Thema
@@ -922,9 +914,9 @@ ring-title =
         [one] In einem Ring von { $count } Konto
        *[other] In einem Ring von { $count } Konten
     }
-ring-text = { $votes } füreinander, von denen der Zufall { $expected } erklärt. Jedes hat für { $coverage } % dessen gestimmt, was die anderen geschrieben haben. Gefunden <time/>.
+ring-text = { $votes } füreinander, von denen der Zufall { $expected } erklärt. Jedes Konto hat für { $coverage } % der Texte der anderen gestimmt. Gefunden: <time/>
 ring-more = und { $count } weitere
-ring-moves = Alle Stimmen zu annullieren nimmt { $articleVotes } von Artikeln und { $commentVotes } von Kommentaren weg und verschiebt nach Punkten: { $articles }.
+ring-moves = Werden alle Stimmen annulliert, verlieren Artikel { $articleVotes } und Kommentare { $commentVotes }; nach Punkten betrifft das { $articles }.
 ring-loses = verliert { $votes }: Platz { $place } → { $newPlace }
 
 ## What went wrong
@@ -942,7 +934,7 @@ session-ended-write = Die Sitzung ist beendet. Zum Abstimmen und Schreiben bitte
 mails-about-replies = Mails über Antworten
 mails-what = { $site } verschickt per Mail, was im Posteingang ankommt.
 mails-end = Keine solchen Mails mehr
-mails-ended = Es kommen keine Mails über Antworten mehr. Die Einstellungen schalten sie wieder ein.
+mails-ended = Es kommen keine Mails über Antworten mehr. In den Einstellungen lassen sie sich wieder einschalten.
 mails-wrong-link = Dieser Link ist nicht gültig. Vielleicht wurde er abgeschnitten, oder es gibt das Konto nicht mehr.
 mails-not-now = Das geht gerade nicht: bitte in einer Minute noch einmal versuchen.
 
@@ -991,7 +983,7 @@ feed-comments = Kommentare
 refused = Das ist nicht möglich
 request-failed = Die Anfrage ist fehlgeschlagen
 refused-already-reverted = Diese Maßnahme wurde bereits aufgehoben
-refused-bad-credentials = Name oder Passwort stimmen nicht
+refused-bad-credentials = Der Name oder das Passwort ist falsch
 refused-bad-token = Dieser Link wurde schon benutzt, ist abgelaufen oder unvollständig
 refused-banned = Dieses Konto ist hier ausgeschlossen
 refused-banned-until = Dieses Konto ist hier bis { $until } ausgeschlossen
@@ -1014,9 +1006,9 @@ refused-invalid-note = Eine Notiz hat höchstens 5.000 Zeichen
 refused-invalid-about = Die Beschreibung ist zu lang
 refused-invalid-groups = Ein Artikel steht in höchstens 10 Gruppen; ein Gruppenname hat 1 bis 50 Zeichen aus a-z, 0-9, _ und - und ist nicht reserviert
 refused-invalid-group = Ein Gruppenname hat 1 bis 50 Zeichen aus a-z, 0-9, _ und - und ist nicht reserviert; man folgt höchstens 500 Gruppen
-refused-invalid-subject-id = Das geht damit nicht, oder es sind schon so viele gespeichert, wie es sein dürfen
-refused-invalid-article-id = Das geht damit nicht, oder es sind schon so viele ausgeblendet, wie es sein dürfen
-refused-invalid-user-id = Das geht damit nicht, oder es sind schon so viele blockiert, wie es sein dürfen
+refused-invalid-subject-id = Das ist damit nicht möglich, oder es sind schon so viele wie erlaubt
+refused-invalid-article-id = Das ist damit nicht möglich, oder es sind schon so viele ausgeblendet wie erlaubt
+refused-invalid-user-id = Das ist damit nicht möglich, oder es sind schon so viele blockiert wie erlaubt
 refused-invalid-username = Ein Name hat 2 bis 20 Zeichen aus A-Z, a-z, 0-9, _ und - und ist nicht reserviert
 refused-invalid-password = Ein Passwort hat 8 bis 128 Zeichen und gehört nicht zu den häufigsten
 refused-invalid-new-password = Ein Passwort hat 8 bis 128 Zeichen und gehört nicht zu den häufigsten
@@ -1035,19 +1027,40 @@ refused-rule-texts-a-day =
        *[other] { $younger_than_days } Tage
     } ist, schreibt höchstens { $most } Texte am Tag
 refused-rule-links =
-    Für Links braucht es { $least_karma ->
-        [0] ein Konto, das mindestens { $least_age_days } Tage alt ist
-       *[other] ein Konto mit mindestens { $least_age_days } Tagen und { $least_karma } Karma
+    Für Links braucht es { $least_age_days ->
+        [0] ein Konto mit mindestens { $least_karma } Karma
+        [one] ein Konto, das mindestens einen Tag alt ist
+       *[other] ein Konto, das mindestens { $least_age_days } Tage alt ist
+    }{ $least_karma ->
+        [0] { "" }
+       *[other] { $least_age_days ->
+            [0] { "" }
+           *[other] { " " }und mindestens { $least_karma } Karma hat
+        }
     }
 refused-rule-votes =
-    Zum Abstimmen braucht es { $least_karma ->
-        [0] ein Konto, das mindestens { $least_age_days } Tage alt ist
-       *[other] ein Konto mit mindestens { $least_age_days } Tagen und { $least_karma } Karma
+    Zum Abstimmen braucht es { $least_age_days ->
+        [0] ein Konto mit mindestens { $least_karma } Karma
+        [one] ein Konto, das mindestens einen Tag alt ist
+       *[other] ein Konto, das mindestens { $least_age_days } Tage alt ist
+    }{ $least_karma ->
+        [0] { "" }
+       *[other] { $least_age_days ->
+            [0] { "" }
+           *[other] { " " }und mindestens { $least_karma } Karma hat
+        }
     }
 refused-rule-downvotes =
-    Um dagegen zu stimmen, braucht es { $least_karma ->
-        [0] ein Konto, das mindestens { $least_age_days } Tage alt ist
-       *[other] ein Konto mit mindestens { $least_age_days } Tagen und { $least_karma } Karma
+    Um dagegen zu stimmen, braucht es { $least_age_days ->
+        [0] ein Konto mit mindestens { $least_karma } Karma
+        [one] ein Konto, das mindestens einen Tag alt ist
+       *[other] ein Konto, das mindestens { $least_age_days } Tage alt ist
+    }{ $least_karma ->
+        [0] { "" }
+       *[other] { $least_age_days ->
+            [0] { "" }
+           *[other] { " " }und mindestens { $least_karma } Karma hat
+        }
     }
 refused-rule-registrations = Von einer Adresse werden höchstens { $a_day } Konten am Tag registriert
 

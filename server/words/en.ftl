@@ -745,7 +745,7 @@ log-what = What moderators did, and why. <link>Who they are</link>
 log-empty = Moderators have done nothing here yet.
 log-only-about = Only what is about { $subject }. <all>All of the log</all>
 log-only-in = Only what was done in <group/>. <all>All of the log</all>
-log-only-about-in = Only what is about { $subject } what was done in <group/>. <all>All of the log</all>
+log-only-about-in = Only what is about { $subject } and was done in <group/>. <all>All of the log</all>
 operator = operator
 on-title = on <link/>
 

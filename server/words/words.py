@@ -10,8 +10,8 @@ from markupsafe import Markup, escape
 
 from server.words.files import FUNCTIONS, TAG, Entries, node_of, used_in
 
-MOST = 5_000  # formatted texts of a language that are kept
-LESS = "\ue000"  # stands for < in what is given, which is no element
+MAX_KEPT_TEXTS = 5_000  # formatted texts of a language that are kept
+LESS_THAN = "\ue000"  # stands for < in what is given, which is no element
 Element = Markup | tuple[Markup, Markup]  # one that stands for itself, or the start and the end of one around a text
 
 
@@ -29,8 +29,8 @@ class Words:
         self._bundle = FluentBundle([language], use_isolating=self.direction == "rtl")
         self._added = set[str]()
         self._constants: dict[str, str] = {}
-        self._formatted = lru_cache(MOST)(self._format)
-        self.counted = lru_cache(MOST)(self._counted)  # a text with `count`, which pages have most of
+        self._formatted = lru_cache(MAX_KEPT_TEXTS)(self._format)
+        self.counted = lru_cache(MAX_KEPT_TEXTS)(self._counted)  # a text with `count`, which pages have most of
 
     @cached_property
     def source(self) -> bytes:
@@ -66,7 +66,7 @@ class Words:
         for end, element, _, text in zip(*[iter(parts)] * 4, strict=True):
             found = elements[element]
             html += [found if isinstance(found, Markup) else found[bool(end)], escape(text)]
-        return Markup("".join(html).replace(LESS, "&lt;"))
+        return Markup("".join(html).replace(LESS_THAN, "&lt;"))
 
     def _format(self, name: str, given: tuple[tuple[str, str | int], ...]) -> str:
         self._add(name)
@@ -93,4 +93,4 @@ class Words:
 
 
 def _without_tags(value: str | int) -> str | int:
-    return value.replace("<", LESS) if isinstance(value, str) else value
+    return value.replace("<", LESS_THAN) if isinstance(value, str) else value

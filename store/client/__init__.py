@@ -5,6 +5,8 @@ Command = tuple[Argument, ...]  # the name of a Redis command, then its argument
 
 
 class StoreError(Exception):
+    """A fault of the store, in contrast to a refusal."""
+
     pass
 
 

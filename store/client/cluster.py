@@ -28,6 +28,8 @@ KEYLESS_COMMANDS = {
 
 
 class Cluster:
+    """Sends commands to the servers of a cluster, as if it were one server."""
+
     def __init__(self, seeds: Sequence[Address], server_at: Callable[[Address], Server]) -> None:
         self._server_at = server_at
         self._servers: dict[Address, Server] = {address: server_at(address) for address in seeds}

@@ -85,6 +85,8 @@ class Batch:
 
 
 class RedisConnection(asyncio.Protocol):
+    """An open connection: sends commands, and gives each batch its replies."""
+
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer  # closes the socket when it is garbage collected
         self._transport = writer.transport

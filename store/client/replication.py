@@ -36,6 +36,8 @@ class Replication:
 
 @dataclass(frozen=True, slots=True)
 class PendingWrite:
+    """Commands of one call that wait to be sent, and its future replies."""
+
     commands: Sequence[Command]
     done: "asyncio.Future[list[Any]]"
 
@@ -119,7 +121,7 @@ class ReplicatedWrites:
 
     def _mark_commands(self, commands: Sequence[Command]) -> list[Command]:
         """
-        The commands that write a mark: to the hash slot of the last command whose key has a hash tag, as this node may
+        The commands that write a mark to the hash slot of the last command whose key has a hash tag, as this node may
         not serve other slots. None if no key has one.
         """
         tags = [hash_tag(key) for command in commands if "{" in (key := routing_key(command) or "")]

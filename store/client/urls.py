@@ -25,10 +25,12 @@ FORMATS = {
     "cluster": "redis+cluster://host:port,host:port",
 }
 
-Address = tuple[str, int]
+Address = tuple[str, int]  # host and port
 
 
 class Topology(Enum):
+    """How the servers of a store are found; the value is the suffix of the URL's scheme."""
+
     SERVER = ""
     SENTINEL = "sentinel"
     CLUSTER = "cluster"

@@ -41,7 +41,7 @@ async def repair(site: Site, lists: Sequence[Key]) -> None:
 
 
 def _once(lists: Sequence[Key]) -> list[Key]:
-    """One key for each user: a user may have two lists."""
+    """One key for each user, who may have two lists."""
     return list({(key.p, key.suffix): key for key in lists}.values())
 
 

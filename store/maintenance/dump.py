@@ -4,11 +4,12 @@ Dumps a store, while it is in use, as records (see `records`) from which `restor
     serverkeys, ranking, imported
     articles and follows, also of groups
     comments: after their articles and their parents
-    users, deleted ones, identities, what is written about groups, idempotency keys, lists of users, sessions, tokens,
-    addresses, mails, actions of moderators, appeals, flags, edits that wait, annulled votes
+    users, deleted ones, identities, what is written about groups, idempotency keys, lists of users (such as saved
+    articles), sessions, tokens, addresses, mails, actions of moderators, appeals, flags, edits that wait, annulled
+    votes
     sequences: of each partition the last one given to a post
 
-Kinds of keys say which keys these have, which are derived from them, and which are left out. Each record is read
+`kinds` says which keys are in records, which are derived from others, and which are left out. Each record is read
 atomically. What refers to something is read before it: an article before its poster. So a dump has everything from
 before it began, and of each change made meanwhile all or nothing; of an article that is deleted meanwhile, it may have
 a part of the comments.
@@ -119,7 +120,7 @@ async def records_of(
 
 
 def _last(is_move: bool) -> dict[str, Reader]:
-    """What reads the kinds of keys of the last pass. Lists come after what their members name."""
+    """The readers of the kinds of keys of the last pass. Lists come after what their members name."""
     readers = LAST | {kind.name: read_lists for kind in kinds_of_lists()}
     return {name: read for name, read in readers.items() if is_move or kinds.by_name()[name].backup is not Backup.MOVED}
 

@@ -33,7 +33,7 @@ async def _of(site: Site, key: Key) -> list[Wrong]:
 
 
 async def _of_flags(site: Site, key: Key) -> list[Wrong]:
-    """Malformed flags and those on what is gone are removed; then the queues have what the others say."""
+    """Remove malformed flags, and flags on what is gone; then compare the queues with the others."""
     fields, number = await site.redis.run(("HGETALL", key.text)), int(key.suffix)
     if fields and await _is_visible(site, key.p, number) is None:
         return [Wrong(key.text, "flags", None, ("DEL", key.text))]

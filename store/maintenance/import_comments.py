@@ -39,10 +39,13 @@ class StoryComment:
 
 
 class Status(Enum):
+    """What became of a comment: it may be KNOWN from before, or what it answers be MISSING or GONE."""
+
     IMPORTED = "imported"
     KNOWN = "known"  # imported before, and not changed
     MISSING = "missing"  # what it answers was not imported
     GONE = "gone"  # the article, or the comment that it answers, was deleted or is archived
+    ARCHIVED = "archived"  # with its conversation, which an import does not bring back
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ async def _unfounded(site: Site, key: Key, archived: FindHashes | None) -> list[
 
 
 async def _blocked(site: Site, key: Key) -> list[tuple[str, float]]:
-    """Whom the user of an inbox blocks, and since when."""
+    """The users whom the user of an inbox blocks, and since when."""
     found: list[tuple[str, float]] = await site.redis.run(("ZRANGE", BLOCKED(key.p, key.suffix), 0, -1, "WITHSCORES"))
     return found
 

@@ -40,7 +40,7 @@ async def _pairs(site: Site, key: Key) -> AsyncIterator[Pairs]:
 
 
 async def _in_list(site: Site, key: Key, pairs: Pairs) -> list[Wrong]:
-    """Members that do not belong in a list, and mirrors that lack its owner."""
+    """Find members that do not belong in a list, and mirrors that lack its owner."""
     member, mirror = member_of(key.kind), key.kind.mirror
     usable = [pair for pair in pairs if _belongs(site, key, pair[0])]
     wrong = [_removal(key, *pair) for pair in pairs if not _belongs(site, key, pair[0])]
@@ -61,7 +61,7 @@ def _belongs(site: Site, key: Key, member: str) -> bool:
 
 
 async def _in_mirror(site: Site, key: Key, listed: Kind, pairs: Pairs) -> list[Wrong]:
-    """The owners in a mirror whose lists do not have what it is about."""
+    """Find owners in a mirror whose lists do not have the member that it is about."""
     member = member_of(listed).text(key.suffix)
     values = await site.redis.pipeline([("ZSCORE", listed(key.p, owner), member) for owner, _ in pairs])
     return [_removal(key, *pair) for pair, value in zip(pairs, values, strict=True) if value is None]

@@ -37,7 +37,7 @@ async def _of(site: Site, key: Key) -> list[Wrong]:
 
 
 async def _of_mailbox(site: Site, key: Key) -> list[Wrong]:
-    """The user is there, and is found by the address."""
+    """Check that the user of a mailbox exists, and is found by the address."""
     is_user, email = await site.redis.pipeline(
         [("HEXISTS", keys.user(key.p, key.suffix), "name"), ("HGET", key.text, "email")]
     )
@@ -52,7 +52,7 @@ async def _of_mailbox(site: Site, key: Key) -> list[Wrong]:
 
 
 async def _of_address(site: Site, key: Key) -> list[Wrong]:
-    """The users who are found by an address have it."""
+    """Check that the users who are found by an address have it."""
     names = sorted(await site.redis.run(("SMEMBERS", key.text)))
     emails = await site.redis.pipeline([("HGET", mailboxes.mailbox(key.p, name), "email") for name in names])
     return [
@@ -72,7 +72,7 @@ async def _of_queue(site: Site, key: Key) -> list[Wrong]:
 
 
 async def _of_mail(site: Site, key: Key) -> list[Wrong]:
-    """What is known of a mail is of one that waits."""
+    """Check that the hash of a mail is of one that waits in the queue."""
     queue = mails.mailing(key.p)
     due, fields = await site.redis.pipeline([("ZSCORE", queue, key.suffix), ("HGETALL", key.text)])
     if due is not None or not fields:

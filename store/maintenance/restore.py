@@ -37,6 +37,8 @@ RESTORING_FIELD = "restoring"  # of the settings, while the store is incomplete:
 
 @dataclass(frozen=True, slots=True)
 class Restoration:
+    """A store that is being filled from records."""
+
     site: Site
 
     @classmethod

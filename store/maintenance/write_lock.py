@@ -19,6 +19,8 @@ RENEWAL = 10.0  # seconds
 
 @dataclass(slots=True)
 class WriteLock:
+    """Keeps all partitions of a store closed for writes."""
+
     site: Site
     renewed_at: float = field(default_factory=monotonic)
 

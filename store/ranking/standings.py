@@ -30,6 +30,8 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Term:
+    """A part of the value of a standing."""
+
     name: str
     value: float
 
@@ -85,7 +87,7 @@ def standing(policy: Policy, order: Order, article: Article, rank: Rank, now: in
 
 
 def _scale(order: Order) -> int:
-    """Instants are stored in milliseconds and shown in seconds."""
+    """By what stored values are divided to be shown: instants are stored in milliseconds and shown in seconds."""
     return 1000 if order in (Order.SCORE, Order.TIME, Order.ACTIVE) else 1
 
 

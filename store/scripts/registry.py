@@ -6,8 +6,9 @@ in the head of a file.
 A script that says `KEY.article` gets the key `article` of a partition, or what all keys of that kind begin with there:
 see `kinds.script_key`. Other scripts are called with KEYS in the order that their heads say.
 
-`-- kept: changed` in the head of a script keeps its replies with this status for a moment, see `kept_answers`: those
-that would be other ones if the script ran a second time. Its last argument is `kept_answers.new_call()`.
+`-- kept replies: changed` in the head of a script keeps its replies with this status for a moment, see
+`kept_answers`: those that would be other ones if the script ran a second time. Its last argument is
+`kept_answers.new_call()`.
 
 `-- flags: allow-oom` in the head of a script lets it run while the store is out of memory: it frees memory, or what
 does needs it.
@@ -25,7 +26,7 @@ FILES = {path.stem: path for path in Path(__file__).parent.glob("*/*.lua")}
 HEAD = re.compile(r"(?:--.*\n)*")
 REQUIRED = re.compile(r"^-- requires: (.+)$", re.MULTILINE)
 FLAGS = re.compile(r"^-- flags: (.+)$", re.MULTILINE)
-KEPT = re.compile(r"^-- kept: (.+)$", re.MULTILINE)
+KEPT = re.compile(r"^-- kept replies: (.+)$", re.MULTILINE)
 KEY = re.compile(r"\bKEY\.([a-z]+)")
 
 

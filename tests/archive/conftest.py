@@ -8,11 +8,12 @@ import pytest
 
 from archive import maintenance
 from database.database import Database
+from server.settings import Settings
 from store.maintenance import verify
 from store.maintenance.verify import Finding
 from store.records import article_number
 from store.store import Store
-from tests.archive.worlds import PEOPLE, POLICY, Pair, World
+from tests.archive.worlds import PEOPLE, POLICY, WINDOW, Pair, World
 from tests.conftest import Clock
 from tests.database.conftest import (  # noqa: F401  # fixtures
     database,
@@ -70,3 +71,12 @@ async def findings(world: World, *, repair: bool = False) -> list[str]:
     tally = await maintenance.verify(world.store.site, world.database, found.append, repair=repair)
     await verify.verify(world.store.site, found.append, repair=repair, archived=tally)
     return [each.where for each in found if not each.where.endswith(" TTL")]
+
+
+def settings_of(redis_url: str, db: int, database_at: str = "none") -> Settings:
+    return Settings(
+        redis_url=f"{redis_url}?db={db}",
+        database_url=database_at,
+        good_votes=POLICY.good_votes,
+        voting_window=WINDOW,
+    )

@@ -15,7 +15,7 @@ from store.maintenance.verify import Finding
 from store.moderation_records import Role
 from store.records import article_number, comment_number
 from tests.archive.queries import ERRORS
-from tests.archive.worlds import PEOPLE, Pair, World, follow
+from tests.archive.worlds import PEOPLE, WINDOW, Pair, World, follow
 from tests.database.conftest import mirrored
 from tests.typed import typed
 
@@ -40,6 +40,8 @@ OF_USER = """query($name: String!) { user(username: $name) { karma
   inbox { unseenCount notifications(first: 40) { nodes { kind at isSeen actor { username } subject { id } } } }
   comments(first: 20) { totalCount nodes { id content } } }"""
 REVERT = f"mutation($input: RevertModerationInput!) {{ revertModeration(input: $input) {{ {ERRORS} changed }} }}"
+DAY = 86_400
+BAN = f"mutation($input: BanUserInput!) {{ banUser(input: $input) {{ {ERRORS} action {{ id }} }} }}"
 MUTATIONS = {
     "comment": f"""mutation($input: CommentInput!) {{ comment(input: $input) {{
       {ERRORS} comment {{ {COMMENT} article {{ commentCount }} }} }} }}""",
@@ -307,3 +309,19 @@ async def findings(world: World, *, repair: bool = False) -> list[Finding]:
         tally = await maintenance.verify(site, world.database, found.append, repair=repair)
     await verify.verify(site, found.append, repair=repair, archived=tally)
     return [each for each in found if not each.where.endswith(" TTL")]  # of Redis' own clock
+
+
+async def write(pair: Pair, name: str, who: str, **input: Any) -> dict[str, Any]:
+    """The payload of a mutation, which is the same in both stores."""
+    answer = await pair.ask(MUTATIONS.get(name, BAN), who, input=input)
+    assert answer["data"], answer
+    payload: dict[str, Any] = answer["data"][name]
+    return payload
+
+
+async def left(pair: Pair, *articles: str, days: int = 2) -> None:
+    """Let all conversations leave Redis."""
+    pair.crashes, pair.days = False, days
+    pair.clock.advance((days + 1) * DAY if days else WINDOW + 70)
+    await pair.run_mover(0, 1_000)
+    assert not {article_number(id) for id in articles} & await pair.archiving.numbers()

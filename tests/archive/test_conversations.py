@@ -25,7 +25,7 @@ from tests.store.reading import post, read
 
 ORDERS = list(CommentOrder)
 DEPTHS = (UNLIMITED, 0, 2)
-Shown = tuple[list[Any], bool, bool, bool]
+Shown = tuple[list[Any], bool, bool, bool]  # places, has_before, has_after and is_pinned of a page
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ from server.cli.backup import back_up
 from server.cli.import_stories import ImportOptions, import_stories
 from server.cli.move import move
 from server.cli.restore import restore
-from server.settings import Settings, WrongSetting
+from server.settings import WrongSetting
 from store import keys
 from store.maintenance.import_stories import Story, import_batch
 from store.ranking.formulas import ORDERS
 from store.site import unix_milliseconds
-from tests.archive.conftest import findings, posted
+from tests.archive.conftest import findings, posted, settings_of
 from tests.archive.queries import MUTATIONS
-from tests.archive.worlds import PEOPLE, POLICY, WINDOW, Pair
+from tests.archive.worlds import PEOPLE, Pair
 from tests.conftest import client
 from tests.store.reading import contents
 
@@ -124,9 +124,15 @@ async def test_an_import_continues_with_the_shift_of_an_archived_story(
         assert posted_at == time + 60_000 + shift
 
 
-async def test_an_imported_comment_brings_its_archived_article_back(
-    calm: Pair, redis: "Redis", redis_url: str, database_url: str, tmp_path: Path
-) -> None:
+async def test_an_import_brings_an_archived_article_back_but_no_conversation(
+    calm: Pair,
+    redis: "Redis",
+    redis_url: str,
+    database_url: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # D5
+    """Comments are imported after their stories, which may have left. They stay for some days then, however old."""
     story = Story("6", "A story", "https://example.com/rivers", "alice", calm.clock.now - 7_200_000, 1)
     await import_batch(calm.archiving.store, [story])
     number = redis.hget(keys.imported(0), "6") or ""
@@ -141,19 +147,29 @@ async def test_an_imported_comment_brings_its_archived_article_back(
 
     assert redis.hmget(keys.article(0, number), "title", "comments") == ["A story", "2"]
 
+    calm.days = 2
+    calm.clock.now = unix_milliseconds()
+    await calm.run_mover(0, 1_000)
+    assert redis.exists(keys.article(0, number))
+    calm.clock.advance(3 * 86_400)
+    await calm.run_mover(0, 1_000)
+    assert not redis.exists(keys.article(0, number))
+    late = [item | {"id": 10}, item | {"id": 11, "parent": 9}]
+    file.write_text("".join(f"{json.dumps(each)}\n" for each in (item, *late)))
+    capsys.readouterr()
+
+    await asyncio.to_thread(import_stories, settings_of(redis_url, ARCHIVING, database_url), [file], ImportOptions())
+
+    assert not redis.exists(keys.article(0, number))
+    faults = [
+        f"comment {id} answers {parent}, which is archived with its conversation" for id, parent in ((10, 6), (11, 9))
+    ]
+    assert [line.partition(": ")[2] for line in capsys.readouterr().err.splitlines()] == faults
+
 
 def story_line(id: str, at: int) -> dict[str, Any]:
     created_at = datetime.fromtimestamp(at / 1000, UTC).isoformat()
     return {"id": id, "title": f"The story {id}", "url": "", "points": 1, "author": "alice", "created_at": created_at}
-
-
-def settings_of(redis_url: str, db: int, database_url: str = "none") -> Settings:
-    return Settings(
-        redis_url=f"{redis_url}?db={db}",
-        database_url=database_url,
-        good_votes=POLICY.good_votes,
-        voting_window=WINDOW,
-    )
 
 
 def records_in(redis_url: str, db: int) -> dict[str, Any]:

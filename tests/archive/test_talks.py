@@ -11,6 +11,7 @@ import pytest
 
 from archive import departures, leaving, steps
 from archive.maintenance import records_of, records_since
+from database import conversations as rows_of_conversations
 from server.cli.move import move
 from server.settings import Settings
 from store import conversations
@@ -206,6 +207,28 @@ async def test_users_who_leave_take_their_comments_along(pair: Pair) -> None:  #
     assert len(own) > 3
     assert all(node is None or (node["state"], node["poster"]) == ("DELETED", None) for node in nodes)
     assert not await findings(world)
+
+
+@on_both
+async def test_what_has_left_forgets_that_it_notified_a_user_who_left(pair: Pair) -> None:  # D5
+    """Else a text that comes back would have mentioned more users than there are, and notify others no more."""
+    talk = await grown(pair, 3)
+    await talk.settle()
+    await talk.look()
+    world = pair.archiving
+    assert world.database
+
+    async def notified() -> str:
+        kept = [await world.database.run(rows_of_conversations.kept, number) for number in sorted(talk.gone)]
+        texts = [each.notified or "" for some in kept for each in some.values()]
+        return " ".join([*texts, *(await world.database.run(rows_of_conversations.notified_by, [*talk.gone])).values()])
+
+    before = sorted((await notified()).split())
+    leaver = await store_leaving.begin(world.store.site, "Bob", "", removes_texts=False, pseudonym=pseudonym("Bob"))
+    await leaving.settle(world.store, world.database, leaver)
+
+    assert any(":bob:" in word for word in before) and any(":bob:" not in word for word in before)
+    assert sorted((await notified()).split()) == [word for word in before if ":bob:" not in word]
 
 
 async def hold_an_edit(talk: Talk, id: str) -> dict[str, Any]:

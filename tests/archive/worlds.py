@@ -14,7 +14,8 @@ from archive.mover import HotLimits, Mover, renew_listings
 from database.database import Database
 from database.mirror import Mirror
 from engine import Client, Endpoint, Options
-from resolvers.context import Context
+from resolvers.context import DEFAULT_RATES, Context
+from resolvers.rate_limits import WriteRates
 from schema.schema import SCHEMA
 from server.app import CODES
 from store import keys, leases
@@ -44,13 +45,15 @@ class World:
     store: Store
     database: Database | None
     tokens: dict[str, str] = field(default_factory=dict)
+    address: str | None = None  # of all clients; without one nothing is limited
+    rates: WriteRates = DEFAULT_RATES
 
     def __post_init__(self) -> None:
         endpoint = Endpoint(SCHEMA, self._open, CODES, Options())
         self._client = httpx.AsyncClient(transport=httpx.ASGITransport(endpoint), base_url="http://upvote")
 
     def _open(self, client: Client) -> Context:
-        return Context(self.store, client.token, database=self.database)
+        return Context(self.store, client.token, None, self.address, self.rates, database=self.database)
 
     async def close(self) -> None:
         await self._client.aclose()

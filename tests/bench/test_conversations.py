@@ -1,3 +1,5 @@
+"""The made-up conversations of the bench: comments that answer each other."""
+
 import random
 from collections import Counter
 

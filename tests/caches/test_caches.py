@@ -1,3 +1,5 @@
+"""Caches that share the bytes of one pool: eviction, memoised functions, and the figures of each cache."""
+
 import random
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,3 +1,5 @@
+"""Opening databases, reads and writes in threads, and databases that do not answer."""
+
 import asyncio
 import re
 import sqlite3

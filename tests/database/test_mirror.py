@@ -1,3 +1,5 @@
+"""The mirror writes what the log of a store says to the database, also after crashes and beside other mirrors."""
+
 import asyncio
 import random
 
@@ -68,7 +70,7 @@ async def test_two_mirrors_and_crashes_double_nothing(
 
 
 async def until_equal(store, database):
-    """Mirror without the lease, as a process that was stopped for longer than it lasts."""
+    """Mirror without the lease, as a process that was stopped for longer than its lease lasts."""
     ends = dict(enumerate(await log.newest(store.site)))
     while True:
         each = Mirror(store.site, database)

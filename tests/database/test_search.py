@@ -1,3 +1,5 @@
+"""Full-text search: what queries find, in which order, on SQLite and PostgreSQL alike."""
+
 import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Phrases of queries, and excerpts with the matches marked."""
+
 import re
 import unicodedata
 from pathlib import Path

@@ -45,6 +45,9 @@ PUBLIC = {
     "reset": "/reset#token",
     "absent": "/absent",
     "absent article": "/article/1",
+    "removed article": "/article/{removed}",
+    "removed comment": "/article/{talk}/comment/{lone}",
+    "branch of a removed comment": "/article/{talk}/comment/{rude}",
 }
 # Pages of a member; others are told to log in.
 PRIVATE = {
@@ -65,8 +68,8 @@ PAGES = PUBLIC | PRIVATE
 class Scene:
     """
     `alice` has posted `article`. `bob` has answered in `comment`, mentioned her elsewhere and follows her; `carol` has
-    replied to him. A user who was deleted has posted `short`, whose title is a short word, and has answered in
-    `article`.
+    replied to him. A moderator has removed the article `removed` and of `talk` the comments `lone` and `rude`, which
+    has an answer. A user who was deleted has posted `short`, whose title is a short word, and answered in `article`.
     """
 
     alice: Member
@@ -74,12 +77,17 @@ class Scene:
     carol: Member
     article: str
     comment: str
+    removed: str
+    talk: str
+    lone: str
+    rude: str
     short: str
 
     def path(self, page: str) -> str:
         """The path of one of `PAGES`."""
-        article, comment = (id.partition(":")[2] for id in (self.article, self.comment))
-        return PAGES[page].format(alice=self.alice.username, bob=self.bob.username, article=article, comment=comment)
+        names = {"alice": self.alice.username, "bob": self.bob.username}
+        ids = ("article", "comment", "removed", "talk", "lone", "rude")
+        return PAGES[page].format(**names, **{name: getattr(self, name).partition(":")[2] for name in ids})
 
 
 def create_scene(site: Site) -> Scene:
@@ -98,8 +106,15 @@ def create_scene(site: Site) -> Scene:
     site.vote(carol, comment, "DOWN")
     moderator = site.member("moderator")
     site.moderate(moderator, "scene")
-    advertisement = site.post(carol, "To be removed", groups=["scene"])
-    site.act(moderator, "removeContent", subjectId=advertisement, reason="Advertising.", note="The third one.")
+    removed = site.post(carol, "To be removed", groups=["scene"])
+    site.act(moderator, "removeContent", subjectId=removed, reason="Advertising.", note="The third one.")
+    talk = site.post(carol, "Talked about", content="A text.", groups=["scene"])
+    lone, rude = site.comment(bob, talk, "A lone text."), site.comment(bob, talk, "A rude text.")
+    site.comment(alice, talk, "An answer.", parent=rude)
+    for comment_id in (lone, rude):
+        site.act(moderator, "removeContent", subjectId=comment_id, reason="Be kind.")
+    banned = site.member("banned")
+    site.act(moderator, "banUser", userId=banned.id, group="scene", until="2199-12-31T22:00:00Z", reason="Advertising.")
     site.follow(bob, alice)
     site.follow(carol, alice)
     leaver = site.member("leaver")
@@ -107,4 +122,4 @@ def create_scene(site: Site) -> Scene:
     site.comment(leaver, article, "From somebody who left.")
     site.leave(leaver, short)
     site.wait_until_found("every page", 1)
-    return Scene(alice, bob, carol, article, comment, short)
+    return Scene(alice, bob, carol, article, comment, removed, talk, lone, rude, short)

@@ -259,12 +259,10 @@ async def test_ban_by_another_moderator_is_seen_on_the_page_of_a_user(visit, sit
     site.moderate(other)
     action = site.act(other, "banUser", userId=banned.id, reason="Threats.")
 
-    started = monotonic()
     await expect(page.get_by_text("Banned from this site for good.")).to_be_visible()
     await expect(
         page.get_by_role("article", name=f"{other.username}: banned them from this site for good")
     ).to_contain_text("Threats.")
-    assert monotonic() - started < 1
     site.act(other, "revertModeration", actionId=action, reason="A mistake.")
     await expect(page.get_by_text("Banned from this site for good.")).to_have_count(0)
 

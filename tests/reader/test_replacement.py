@@ -35,7 +35,12 @@ DRAWN = [  # pages, but for the front page: that is not replaced, the script wai
     "comments",
     "comments of a group",
     "search",
-    "log of a group",  # that of the site has the ends of bans of other tests, which scripts tell in their zone
+    "absent article",
+    "removed article",
+    "removed comment",
+    "branch of a removed comment",
+    "log",
+    "log of a group",
 ]
 SHIFTS = """() => {
   window.shifts = 0;
@@ -54,8 +59,8 @@ async def replaced(page):
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 @pytest.mark.parametrize("name", DRAWN)
-async def test_script_draws_what_the_html_has(visit, scene, name, viewport):
-    page = await visit(viewport=viewport)
+async def test_script_draws_what_the_html_has(visit, scene, faults, name, viewport):
+    page = await visit(viewport=viewport, timezone_id="Asia/Kolkata")
     let_go = await held_back(page, scene.path(name))
     assert await page.evaluate(SHIFTS) < 0.01
     await page.evaluate(NO_AGES)
@@ -67,7 +72,8 @@ async def test_script_draws_what_the_html_has(visit, scene, name, viewport):
     assert await page.evaluate("window.shifts") < 0.01
     await page.evaluate(NO_AGES)
     assert await page.evaluate(PARTS) == before
-    assert len(before) > 20
+    assert len(before) > 11
+    faults.ignore("status of (404|410)")
 
 
 async def test_html_stays_while_something_in_it_has_the_focus(visit, scene):

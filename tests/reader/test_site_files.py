@@ -12,6 +12,7 @@ LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><circle cx="1"
 
 @pytest.fixture(scope="module", params=themes.names())
 def own(request, tmp_path_factory):
+    """A served site with each of the themes, a logo, and a page whose first sentence is on the front page."""
     folder = tmp_path_factory.mktemp("own")
     files = folder / "site"
     files.mkdir()

@@ -1,3 +1,5 @@
+"""The printed schema, compared with the committed contract."""
+
 from graphql import GraphQLInputObjectType, GraphQLObjectType, GraphQLScalarType, build_schema
 from graphql.type import is_enum_type, is_interface_type, is_introspection_type, is_specified_scalar_type
 

@@ -1,4 +1,4 @@
-"""The cost of operations in round trips, counted at the socket and compared with `extensions`."""
+"""The round trips of operations to Redis, counted by a proxy and compared with those that answers report."""
 
 import random
 from collections.abc import AsyncIterator

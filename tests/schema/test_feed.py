@@ -1,3 +1,5 @@
+"""The viewer's feed through GraphQL: pages, and the mark up to which it was seen."""
+
 import asyncio
 from base64 import urlsafe_b64encode
 

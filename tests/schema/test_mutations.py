@@ -1,3 +1,5 @@
+"""Mutations through GraphQL: sessions, articles, votes and follows. Payloads, and refusals as `userErrors`."""
+
 import pytest
 
 from store import keys

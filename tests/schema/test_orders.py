@@ -1,3 +1,5 @@
+"""Pages of articles by each order, and cursors whose values decay."""
+
 from base64 import urlsafe_b64encode
 
 import pytest

@@ -1,3 +1,5 @@
+"""Queries of articles, users and groups through GraphQL, and wrong arguments."""
+
 from base64 import urlsafe_b64encode
 
 import pytest

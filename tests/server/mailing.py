@@ -32,6 +32,8 @@ Answer = Callable[[str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Mail:
+    """A mail that the server has received."""
+
     to: str
     message: EmailMessage
 

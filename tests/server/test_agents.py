@@ -1,3 +1,5 @@
+"""The program and the system that a User-Agent names."""
+
 import pytest
 
 from server.agents import MAX_READ, agent_of, described

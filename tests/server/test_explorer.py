@@ -1,3 +1,5 @@
+"""The explorer: its page, its files, and its security headers."""
+
 import asyncio
 import json
 import re

@@ -41,16 +41,16 @@ def smtp() -> Iterator[MailServer]:
 
 
 @pytest.fixture
-async def post(store: Store, smtp: MailServer) -> AsyncIterator[Mailer]:
+async def outbox(store: Store, smtp: MailServer) -> AsyncIterator[Mailer]:
     async with mailer(store, smtp.url) as mailing:
         yield mailing
 
 
 @pytest.fixture
-async def alice(store: Store, smtp: MailServer, post: Mailer) -> str:
+async def alice(store: Store, smtp: MailServer, outbox: Mailer) -> str:
     """The token of a session of alice, who has confirmed her address."""
     token = (await store.users.register("Alice", PASSWORD)).token
-    await confirm(store, smtp, post, "Alice", ADDRESS)
+    await confirm(store, smtp, outbox, "Alice", ADDRESS)
     return token
 
 
@@ -60,9 +60,9 @@ def session(token: str):
     return found
 
 
-async def confirm(store, smtp, post, username, address):
+async def confirm(store, smtp, outbox, username, address):
     await store.mailboxes.set_first(username, address)
-    await post.turn()
+    await outbox.turn()
     (mail,) = [each for each in smtp.taken() if each.to == address]
     await store.mailboxes.confirm(*mail.links["confirm"])
 
@@ -77,11 +77,11 @@ async def answered(store, by="bob", text="a *text* with <b> & \n.dots"):
     return (await store.comments.post(article.number, None, by, text)).comment
 
 
-async def test_address_counts_once_it_is_confirmed(store, smtp, post):  # U5
+async def test_address_counts_once_it_is_confirmed(store, smtp, outbox):  # U5
     token = (await store.users.register("Alice", PASSWORD)).token
     assert await store.mailboxes.edit(session(token), ADDRESS, password=PASSWORD) == "Alice"
     assert (await store.mailboxes.get("alice")).email is None
-    await post.turn()
+    await outbox.turn()
 
     (mail,) = smtp.taken()
     assert (mail.to, mail.message["From"], mail.message["Auto-Submitted"]) == (
@@ -98,9 +98,9 @@ async def test_address_counts_once_it_is_confirmed(store, smtp, post):  # U5
         await store.mailboxes.confirm(link)
 
 
-async def test_old_address_stays_and_is_told_until_the_new_one_is_confirmed(store, smtp, post, alice):  # U5
+async def test_old_address_stays_and_is_told_until_the_new_one_is_confirmed(store, smtp, outbox, alice):  # U5
     await store.mailboxes.edit(session(alice), "new@example.com", password=PASSWORD)
-    await post.turn()
+    await outbox.turn()
     told, new = sorted(smtp.taken(), key=lambda mail: mail.to)
 
     assert (told.to, new.to) == (ADDRESS, "new@example.com")
@@ -109,7 +109,7 @@ async def test_old_address_stays_and_is_told_until_the_new_one_is_confirmed(stor
     assert (known.email, known.pending) == (ADDRESS, "new@example.com")
 
     await store.mailboxes.edit(session(alice), None, password=PASSWORD)
-    await post.turn()
+    await outbox.turn()
     (told,) = smtp.taken()
     assert told.to == ADDRESS and "was removed" in told.text
     with pytest.raises(BadToken):
@@ -118,15 +118,15 @@ async def test_old_address_stays_and_is_told_until_the_new_one_is_confirmed(stor
     assert await store.mailboxes.with_address(mailboxes.digest(ADDRESS)) == []
 
 
-async def test_link_that_stands_in_for_a_password_goes_to_the_confirmed_address_only(store, smtp, post):
+async def test_link_that_stands_in_for_a_password_goes_to_the_confirmed_address_only(store, smtp, outbox):
     await store.users.create("Ada")
     token = (await store.sessions.open("Ada")).token
-    await confirm(store, smtp, post, "Ada", ADDRESS)
+    await confirm(store, smtp, outbox, "Ada", ADDRESS)
     await store.mailboxes.set_first("Ada", "new@example.com")
-    await post.turn()
+    await outbox.turn()
     smtp.taken()
     await mails.ask_for_identity(store.site, "Ada")
-    await post.turn()
+    await outbox.turn()
 
     (mail,) = smtp.taken()
     assert (mail.to, mail.links.keys()) == (ADDRESS, {"settings"})
@@ -135,50 +135,50 @@ async def test_link_that_stands_in_for_a_password_goes_to_the_confirmed_address_
     assert (await store.users.delete(session(token), None, removes_texts=False, token=link)).name == "Ada"
 
 
-async def test_reset_lists_all_accounts_of_an_address(store, smtp, post, alice):  # U5
+async def test_reset_lists_all_accounts_of_an_address(store, smtp, outbox, alice):  # U5
     for name in ("bob", "carol"):
         await store.users.register(name, PASSWORD)
-        await confirm(store, smtp, post, name, ADDRESS.upper())
+        await confirm(store, smtp, outbox, name, ADDRESS.upper())
     await store.site.redis.run(("HDEL", f"user:{{{store.site.home_of_user('carol')}}}:carol", "password"))
     for asked in ("alice@EXAMPLE.com", "bob", "nobody", "nobody@example.com", "no name"):
         await mails.ask_for_reset(store.site, asked)
-    await post.turn()
+    await outbox.turn()
 
     one, several = sorted(smtp.taken(), key=lambda mail: len(mail.text))
     assert {one.to.lower(), several.to.lower()} == {ADDRESS}
     assert len(one.links["reset"]) == 1 and "for bob" in one.text
     assert len(several.links["reset"]) == 2 and "carol has no password: log in as you did before" in several.text
-    assert post.results[-5:].count("dropped") == 3
+    assert outbox.results[-5:].count("dropped") == 3
 
 
-async def test_answer_is_mailed_after_two_minutes_unless_it_was_seen(store, smtp, post, alice, clock):
+async def test_answer_is_mailed_after_two_minutes_unless_it_was_seen(store, smtp, outbox, alice, clock):
     await store.users.register("bob", PASSWORD)
     await replies(store, "Alice", MailFrequency.AT_ONCE)
     comment = await answered(store)
     clock.advance(2 * MINUTE - 1)
-    await post.turn()
+    await outbox.turn()
     assert smtp.taken() == []
     clock.advance(1)
-    await post.turn()
+    await outbox.turn()
 
     (mail,) = smtp.taken()
     assert mail.message["Subject"] == "bob wrote to you in “Redis in Action”"
     assert f"/comment/{comment.number}" in mail.text and "with <b> & \r\n  .dots\r\n" in mail.text
     assert "&lt;b&gt; &amp;" in mail.html and "<b> &" not in mail.html
-    await post.turn()
+    await outbox.turn()
     assert smtp.taken() == []
 
     second = (await store.comments.post(comment.article, None, "bob", "again")).comment
     await store.inboxes.mark_seen("Alice", Position(float(clock.now), f"{second.number:016d}"))
     clock.advance(HOUR)
-    await post.turn()
+    await outbox.turn()
     assert smtp.taken() == []
 
 
 @pytest.mark.parametrize(
     ("often", "sent"), [(MailFrequency.DAILY, "2016-08-05T07:00"), (MailFrequency.WEEKLY, "2016-08-08T07:00")]
 )
-async def test_digest_is_mailed_in_the_morning(store, smtp, post, alice, clock, often, sent):
+async def test_digest_is_mailed_in_the_morning(store, smtp, outbox, alice, clock, often, sent):
     await replies(store, "Alice", often)
     for name in ("bob", "carol"):
         await store.users.register(name, PASSWORD)
@@ -186,7 +186,7 @@ async def test_digest_is_mailed_in_the_morning(store, smtp, post, alice, clock, 
     await store.comments.post(comment.article, None, "carol", "another")
     while not (found := smtp.taken()):
         clock.advance(30 * MINUTE)
-        await post.turn()
+        await outbox.turn()
 
     (mail,) = found
     assert sent <= datetime.fromtimestamp(clock.now / 1000, UTC).isoformat()[:16] < sent[:-2] + "30"
@@ -194,12 +194,12 @@ async def test_digest_is_mailed_in_the_morning(store, smtp, post, alice, clock, 
     assert "bob wrote" in mail.text and "carol wrote" in mail.text
 
 
-async def test_mail_of_replies_ends_with_one_click(store, smtp, post, alice, clock):
+async def test_mail_of_replies_ends_with_one_click(store, smtp, outbox, alice, clock):
     await replies(store, "Alice", MailFrequency.AT_ONCE)
     await store.users.register("bob", PASSWORD)
     comment = await answered(store)
     clock.advance(HOUR)
-    await post.turn()
+    await outbox.turn()
     (mail,) = smtp.taken()
     (token,) = mail.links["unsubscribe"]
 
@@ -211,15 +211,15 @@ async def test_mail_of_replies_ends_with_one_click(store, smtp, post, alice, clo
     assert await store.mailboxes.end_replies(token)
     assert (await store.mailboxes.get("alice")).replies is MailFrequency.NEVER
     clock.advance(HOUR)
-    await post.turn()
+    await outbox.turn()
     assert smtp.taken() == []
 
 
-async def test_nothing_is_mailed_to_banned_and_unconfirmed_users(store, smtp, post, alice, clock):
+async def test_nothing_is_mailed_to_banned_and_unconfirmed_users(store, smtp, outbox, alice, clock):
     await replies(store, "Alice", MailFrequency.AT_ONCE)
     await store.users.register("bob", PASSWORD)
     await store.mailboxes.set_first("bob", "bob@example.com")
-    await post.turn()
+    await outbox.turn()
     smtp.taken()
     await replies(store, "bob", MailFrequency.AT_ONCE)
     comment = await answered(store, text="@bob look")
@@ -227,34 +227,34 @@ async def test_nothing_is_mailed_to_banned_and_unconfirmed_users(store, smtp, po
     for asked in ("alice", ADDRESS, "bob", "bob@example.com"):
         await mails.ask_for_reset(store.site, asked)
     clock.advance(HOUR)
-    await post.turn()
+    await outbox.turn()
 
     assert smtp.taken() == [] and comment
     assert (await mails.backlog(store.site)).count == 0
 
 
-async def test_refused_recipient_is_marked_and_tried_no_more(store, smtp, post, alice):
+async def test_refused_recipient_is_marked_and_tried_no_more(store, smtp, outbox, alice):
     smtp.on_recipient = lambda address: f"550 5.1.1 no such user <{address}>"
     await mails.ask_for_reset(store.site, "alice")
-    await post.turn()
+    await outbox.turn()
     known = await store.mailboxes.get("alice")
-    assert (known.usable, known.is_refused, post.results[-1]) == (None, True, "refused")
+    assert (known.usable, known.is_refused, outbox.results[-1]) == (None, True, "refused")
 
     smtp.on_recipient = lambda address: None
     await mails.ask_for_reset(store.site, "alice")
-    await post.turn()
+    await outbox.turn()
     assert smtp.taken() == []
     await store.mailboxes.edit(session(alice), ADDRESS)
     await mails.ask_for_reset(store.site, "alice")
-    await post.turn()
+    await outbox.turn()
     assert len(smtp.taken()) == 1
 
 
-async def test_deferred_mail_is_tried_for_a_day(store, smtp, post, alice, clock):
+async def test_deferred_mail_is_tried_for_a_day(store, smtp, outbox, alice, clock):
     smtp.on_recipient = lambda address: "451 4.7.1 greylisted"
     await mails.ask_for_reset(store.site, "alice")
     for _ in range(26 * 60):
-        await post.turn()
+        await outbox.turn()
         clock.advance(MINUTE)
 
     assert smtp.taken() == []
@@ -263,24 +263,24 @@ async def test_deferred_mail_is_tried_for_a_day(store, smtp, post, alice, clock)
 
 
 @pytest.mark.parametrize(("answer", "sent"), [("451 later", 1), ("554 spam", 0), ("", 1)])
-async def test_mail_is_sent_once_whatever_the_answer_to_data(store, smtp, post, alice, clock, answer, sent):
+async def test_mail_is_sent_once_whatever_the_answer_to_data(store, smtp, outbox, alice, clock, answer, sent):
     """ "" closes the connection: then the mail may have arrived, as it has here, and is not sent again."""
     smtp.on_data = lambda address: answer
     await replies(store, "Alice", MailFrequency.AT_ONCE)
     await store.users.register("bob", PASSWORD)
     await answered(store)
     clock.advance(HOUR)
-    await post.turn()
+    await outbox.turn()
     smtp.on_data = lambda address: None
     for _ in range(3):
         clock.advance(HOUR)
-        await post.turn()
+        await outbox.turn()
 
     assert len(smtp.taken()) == sent
 
 
-async def test_silent_and_closed_servers_are_unavailable(store, post, alice, clock):
-    await post.work.close()  # which gives up the lease
+async def test_silent_and_closed_servers_are_unavailable(store, outbox, alice, clock):
+    await outbox.work.close()  # which gives up the lease
     await mails.ask_for_reset(store.site, "alice")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
@@ -339,7 +339,7 @@ async def test_daily_bound_of_the_site_puts_mails_off(store, smtp, clock):
         assert len(smtp.taken()) == 1
 
 
-async def test_line_breaks_begin_no_header(store, smtp, post, alice, clock):
+async def test_line_breaks_begin_no_header(store, smtp, outbox, alice, clock):
     for address in ("a@b.example\r\nBcc: eve@example.com", "a\n@b.example", "a@b.example\0", "a@b", "a b@c.example"):
         with pytest.raises(Invalid):
             await store.mailboxes.edit(session(alice), address, password=PASSWORD)
@@ -350,7 +350,7 @@ async def test_line_breaks_begin_no_header(store, smtp, post, alice, clock):
     title = "A title\r\nBcc: eve@example.com\r\n\r\nA body"
     await store.site.redis.run(("HSET", f"article:{{{p}}}:{comment.article}", "title", title))
     clock.advance(HOUR)
-    await post.turn()
+    await outbox.turn()
 
     (mail,) = smtp.taken()
     assert "Bcc" not in mail.message and mail.to == ADDRESS
@@ -380,21 +380,21 @@ async def test_mails_are_in_the_language_of_the_site(store, smtp, clock):
     token = (await store.users.register("Alice", PASSWORD)).token
     for name in ("bob", "carol"):
         await store.users.register(name, PASSWORD)
-    async with mailer(store, smtp.url, language="de") as post:
-        await confirm(store, smtp, post, "Alice", ADDRESS)
+    async with mailer(store, smtp.url, language="de") as outbox:
+        await confirm(store, smtp, outbox, "Alice", ADDRESS)
         await replies(store, "Alice", MailFrequency.AT_ONCE)
         comment = await answered(store)
         clock.advance(2 * MINUTE)
-        await post.turn()
+        await outbox.turn()
         (one,) = smtp.taken()
         await store.comments.post(comment.article, None, "carol", "another")
         await article_moderation.lock(store.site, roles.OPERATOR, comment.article, None, "Heated")
         clock.advance(DAY)
-        await post.turn()
+        await outbox.turn()
         (several,) = smtp.taken()
         await store.mailboxes.edit(session(token), "new@example.com", password=PASSWORD)
         await mails.ask_for_reset(store.site, "alice")
-        await post.turn()
+        await outbox.turn()
         rest = smtp.taken()
 
     assert one.message["Subject"] == "Antwort von bob in „Redis in Action“"

@@ -1,3 +1,5 @@
+"""Markdown of articles and comments as HTML and as plain text."""
+
 import re
 from html import unescape
 from itertools import accumulate

@@ -1,3 +1,5 @@
+"""The address under which clients reach the server."""
+
 import pytest
 
 from server.public_url import PublicURL

@@ -1,3 +1,5 @@
+"""The files and headers of the site's pages."""
+
 import gzip
 import re
 import shutil

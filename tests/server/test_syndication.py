@@ -1,4 +1,4 @@
-"""Feeds, as the library feedparser reads them."""
+"""RSS and Atom feeds, as the library feedparser reads them."""
 
 import xml.etree.ElementTree as ET
 from datetime import UTC, datetime

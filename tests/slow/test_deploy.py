@@ -95,7 +95,7 @@ def test_only_proxy_and_server_are_reachable_and_no_password_is_in_the_file(comp
 
 
 def test_proxy_of_the_compose_file_serves_the_domain_from_the_server(compose):
-    """The Caddyfile that it mounts, with the variables that it has."""
+    """The Caddyfile that the compose file gives the proxy, with the variables that it sets."""
     proxy = compose["services"]["proxy"]
     assert "./Caddyfile:/etc/caddy/Caddyfile:ro" in proxy["volumes"]
     adapt = (programs.program("caddy"), "adapt", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile"))

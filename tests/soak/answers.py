@@ -35,7 +35,7 @@ from tests.soak.input_checks import BadInput
 from tests.soak.mutations import PAYLOAD_FIELDS, mutate
 from tests.soak.records import Action, Reading
 from tests.soak.requests import SCHEMA, Request, SessionEnd, instant
-from tests.soak.searches import AnyText, Unordered
+from tests.soak.searches import ANYTHING, AnyText, Unordered
 
 NAMES: dict[type, str] = {Action: "ModerationAction", Reading: "Comment"}  # of types whose class has another name
 FIELDS: dict[str, dict[str, Callable[..., Any]]] = {**OBJECT_FIELDS, **PAYLOAD_FIELDS}
@@ -77,6 +77,8 @@ def answer(request: Request, text: str) -> Answer:
 
 @dataclass
 class Execution:
+    """Executes one document on the model."""
+
     request: Request
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: Mapping[str, Any]
@@ -122,8 +124,8 @@ class Execution:
             if result is None:
                 raise Bubble
             return result
-        if value is None:
-            return None
+        if value is None or value is ANYTHING:
+            return value
         if isinstance(value, BadInput):
             self.request.model.reached.count("errors of items")
             self.errors.append((path, "BAD_USER_INPUT"))

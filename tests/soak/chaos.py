@@ -45,6 +45,8 @@ FAULTS = (
 
 
 class Chaos:
+    """Causes faults of a server while writers write, and compares after each."""
+
     def __init__(self, server: ServeProcess, seed: int) -> None:
         self.server = server
         self.random = random.Random(seed)

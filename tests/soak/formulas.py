@@ -7,7 +7,7 @@ from tests.soak.rules import Rules
 
 HOT_EPOCH = 1_134_028_003  # unix seconds
 
-Terms = list[tuple[str, float]]
+Terms = list[tuple[str, float]]  # names and values
 
 
 @dataclass(frozen=True)

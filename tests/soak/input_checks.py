@@ -29,7 +29,7 @@ class BadInput(Exception):
 
 
 class NotAllowed(BadInput):
-    """A query that only server keys may send."""
+    """A query that only server keys and admins may send."""
 
     code = "FORBIDDEN"
 

@@ -15,6 +15,8 @@ Done = tuple[Action | None, bool]  # the action, or the standing one, and whethe
 
 
 class Texts(NamedTuple):
+    """The texts that a moderator gives with an action, checked."""
+
     group: str | None
     reason: str
     note: str | None

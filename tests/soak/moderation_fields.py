@@ -1,4 +1,4 @@
-"""Fields about moderation, as the model has them: actions and their log, roles, and what of the viewer's is held."""
+"""What the model of the soak test answers about moderation: actions, roles, flags, and held texts of the viewer."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -86,7 +86,7 @@ def viewer_flag(request: Request, subject: Article | Comment | Reading) -> tuple
 
 
 def removal(request: Request, subject: Article | Comment | Reading) -> Action | None:
-    """What has removed a thing, for all who may read it or its empty place."""
+    """The action that has removed an article or a comment, for all who may read the text or see that it is missing."""
     thing = subject.comment if isinstance(subject, Reading) else subject
     request.model.reached.count("removals of what is read", thing.state == "REMOVED")
     return newest(thing.decisions, "REMOVE", "PURGE") if thing.state == "REMOVED" else None
@@ -169,7 +169,7 @@ def _note(request: Request, action: Action) -> str | None:
 
 
 def _moderates_place(request: Request, viewer: User, action: Action) -> bool:
-    """The place is the group of the action, or those of what it is about, if everybody may read that."""
+    """Whether a viewer moderates the group of an action or, without one, those of a subject that everybody may read."""
     found, groups = _subject(request, action), frozenset({action.group} - {None})
     if action.group is None and isinstance(found, Article):
         groups = frozenset(found.groups)

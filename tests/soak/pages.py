@@ -10,11 +10,12 @@ from tests.soak.input_checks import BadInput
 from tests.soak.model import Model, canonical
 from tests.soak.records import Article, Key, User
 
+# a pin is the copy of a listing that a client reads page by page, so that votes meanwhile move nothing
 PIN_MS = 1_000  # pins are shared by all who begin to read within this time
 PINNED = 1_000  # entries of a pin, at most
 OWN_PIN_MS = 5_000  # a viewer who has posted within this time before a shared pin gets a separate one
 SINCE_ORDERS = ("TIME", "VOTES")
-Listing = tuple[Any, ...]
+Listing = tuple[Any, ...]  # the name of a listing, and what distinguishes it from others of this name
 
 
 class Position(NamedTuple):
@@ -63,9 +64,11 @@ class Edge(NamedTuple):
 
 @dataclass
 class Page:
+    """A page of a listing, as answers show it. Flags and the total may be objects that equal several values."""
+
     kind: str
     edges: Sequence[Edge]
-    has_previous: Any  # a flag, or what equals it where it is not modelled
+    has_previous: Any  # a bool, or such an object where the model does not know it
     has_next: Any
     total: Any
     ends: Sequence[Edge] = ()  # the edges whose cursors are in pageInfo

@@ -300,6 +300,8 @@ REQUIRED = {
 
 
 class Reached(Counter[str]):
+    """How often each case was reached."""
+
     def count(self, case: str, times: int = 1) -> None:
         self[case] += times
 

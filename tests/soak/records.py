@@ -131,6 +131,11 @@ def standing(flags: "Mapping[User, Flag]") -> "list[tuple[User, Flag]]":
 
 @dataclass(eq=False, repr=False)
 class User:
+    """
+    A user. `posted` and `commented` are by idempotency key, `recent` and `recent_comments` by input; other lists have
+    times.
+    """
+
     name: str
     password: str
     joined_at: int
@@ -190,6 +195,8 @@ class User:
 
 @dataclass(eq=False, repr=False)
 class Article:
+    """An article with its votes, flags and actions. `rule` is the rule that holds it."""
+
     number: int
     title: str
     link: str | None

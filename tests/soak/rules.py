@@ -49,12 +49,16 @@ class Least:
 
 @dataclass(frozen=True)
 class Daily:
+    """How many texts a day an account may post while it is young."""
+
     younger_than_days: int
     most: int
 
 
 @dataclass(frozen=True)
 class Repetition:
+    """How often the same words may be posted in some hours."""
+
     most: int
     hours: int
     least_length: int
@@ -63,6 +67,8 @@ class Repetition:
 
 @dataclass(frozen=True)
 class FlagRule:
+    """When flags hide a text."""
+
     hide_at: int
     votes_per_flag: int
     least_karma: int

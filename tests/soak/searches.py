@@ -25,7 +25,7 @@ SHORTEST_PREFIX = 3
 KINDS: dict[str, type] = {"ARTICLE": Article, "COMMENT": Comment, "USER": User}
 USUAL_SIZE = 25
 
-Phrase = tuple[str, ...]
+Phrase = tuple[str, ...]  # words that follow each other
 Match = Article | Comment | User
 
 
@@ -58,6 +58,16 @@ class AnyText:
         return "<any text>"
 
 
+class Anything:
+    """Equal to all but null, for what the model does not have."""
+
+    def __eq__(self, other: object) -> bool:
+        return other is not None
+
+    def __repr__(self) -> str:
+        return "<anything>"
+
+
 class AnyTextOrNull(AnyText):
     """Equal to null, too."""
 
@@ -65,7 +75,7 @@ class AnyTextOrNull(AnyText):
         return other is None or super().__eq__(other)
 
 
-ANY_TEXT, ANY_TEXT_OR_NULL = AnyText(), AnyTextOrNull()
+ANY_TEXT, ANY_TEXT_OR_NULL, ANYTHING = AnyText(), AnyTextOrNull(), Anything()
 ANY_FLAG = Between(0, 1)
 
 

@@ -16,6 +16,8 @@ class Rank(int):
 
 @dataclass(frozen=True)
 class Standing:
+    """Where an article stands. `missing` are the votes to the next rank."""
+
     order: str
     rank: Rank
     value: float

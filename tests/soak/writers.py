@@ -75,6 +75,8 @@ class Person:
 
 
 class Writers:
+    """Some people who write to one server at once."""
+
     def __init__(self, server: ServeProcess, seed: int) -> None:
         self.server = server
         self.random = random.Random(seed)

@@ -80,8 +80,8 @@ def everything(redis: "Redis") -> dict[str, Any]:
 
 def contents(redis: "Redis") -> dict[str, Any]:
     """
-    All keys but the log, to which repairs add, with their values; without what articles say of when their comments were
-    written, which no revert takes back.
+    All keys with their values, to compare before and after a repair or a revert. Without the log, to which both add,
+    and without the field `written` of articles, the time of the last change of a comment, which stays.
     """
     reads = {
         "hash": lambda key: {name: value for name, value in redis.hgetall(key).items() if name != "written"},
@@ -94,7 +94,7 @@ def contents(redis: "Redis") -> dict[str, Any]:
 
 
 def _keys_of(redis: "Redis", type: str) -> list[str]:
-    """But answers, which are kept for a moment."""
+    """All keys of a type, except the answers of commands that the store keeps for ten seconds."""
     return [key for key in redis.scan_iter(_type=type) if not key.startswith(f"{kept_answers.answer.name}:")]
 
 

@@ -297,7 +297,7 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
     await site.redis.run(("ZADD", RELISTING(scene.p), 1, f"{scene.ghost} all"))
     await site.redis.run(("HSET", FLOORS(scene.p), "all", 1))
     await site.redis.run(("ZADD", log.OUTDATED(scene.p), 1, "1-0"))
-    for kind in (bans.cleaning, bans.lifted, restoring, keys.recounted, conversations.left):
+    for kind in (bans.cleaning, bans.lifted, restoring, keys.recounted, conversations.left, conversations.woken):
         await site.redis.run(("ZADD", kind(scene.p), 1, scene.ghost))
     for expiring in (bans.lifted, restoring):
         await site.redis.run(("PEXPIRE", expiring(scene.p), 3_600_000))

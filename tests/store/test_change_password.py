@@ -1,3 +1,5 @@
+"""Changes of passwords, which end other sessions."""
+
 import asyncio
 
 import pytest

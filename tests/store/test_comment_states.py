@@ -44,7 +44,7 @@ async def findings(store: Store) -> list[Finding]:
 
 @dataclass
 class Twin:
-    """One of two articles on which the same is done, but only on one of them comments are hidden meanwhile."""
+    """One of two articles with the same comments. An index is the place of a comment among all that were posted."""
 
     store: Store
     article: int
@@ -59,6 +59,8 @@ class Twin:
 
 @dataclass
 class Twins:
+    """Two articles on which the same is done, but only on one of them, `moderated`, comments are hidden meanwhile."""
+
     both: tuple[Twin, Twin]
     chance: random.Random
     posters: list[str] = field(default_factory=list)

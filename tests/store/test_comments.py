@@ -1,3 +1,5 @@
+"""Commands on comments: post, vote, edit, delete."""
+
 import asyncio
 import random
 from collections import Counter

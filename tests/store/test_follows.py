@@ -1,3 +1,5 @@
+"""Follows of users: the lists of followers and of followees, also where these are in two partitions."""
+
 import asyncio
 
 import pytest

@@ -1,3 +1,5 @@
+"""Follows of groups: both sides, also in two partitions."""
+
 import asyncio
 import random
 

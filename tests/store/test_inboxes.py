@@ -1,3 +1,5 @@
+"""Inboxes: whom texts notify, pages, and the mark up to which an inbox was seen."""
+
 import random
 
 import pytest

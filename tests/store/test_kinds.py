@@ -1,3 +1,5 @@
+"""Kinds of keys: the texts of their keys, which are parsed again."""
+
 import pytest
 
 from store import (
@@ -56,6 +58,7 @@ EXAMPLES: dict[kinds.Text, int | str] = {
 NEVER_EXPIRING = (
     "hidden",
     "left",
+    "woken",
     "blocked",
     "siteranked",
     "unblocked",

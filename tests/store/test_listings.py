@@ -1,3 +1,5 @@
+"""Pages of listings, merged from all partitions."""
+
 import random
 from itertools import pairwise
 

@@ -1,3 +1,5 @@
+"""Mentions in texts, and where a text has none."""
+
 import time
 
 import pytest

@@ -1,3 +1,5 @@
+"""Articles that are added to groups and removed from them."""
+
 import pytest
 
 from store import keys, listings

@@ -1,4 +1,4 @@
-"""Comments of deleted articles, and deleted comments without replies, are removed in steps."""
+"""Comments of deleted articles, and stubs (deleted comments) that have no replies any more, are removed in steps."""
 
 import asyncio
 import random
@@ -92,7 +92,7 @@ async def stubs(store, article, monkeypatch) -> list[int]:
 
 @pytest.mark.parametrize("is_interrupted", [False, True])
 async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redis, monkeypatch, is_interrupted):  # C6
-    """It is gone when the deletion is answered. What an interrupted one leaves, a task removes. The log names each."""
+    """The deletion of the last comment removes the chain; a task removes the rest if it stops. The log names all."""
     p = store.site.home_of_article(article)
     monkeypatch.setattr(removals, "INTERVAL", 0.01)
     if is_interrupted:

@@ -7,7 +7,7 @@ import pytest
 from store import keys, moderation, roles
 from store.errors import Banned, Invalid, NotAModerator, NotFound, Unauthenticated
 from store.moderation import Moderated
-from store.moderation_records import ModerationKind, Role, RoleGrant
+from store.moderation_records import ModerationAction, ModerationKind, Role, RoleGrant
 from store.roles import OPERATOR
 from store.sessions import parse_token
 from tests.conftest import registered
@@ -39,9 +39,21 @@ async def test_role_is_granted_and_recorded(store, alice, bob, clock):
     second = (await roles.grant(store.site, alice, "BOB", Role.MODERATOR, "Show", " a good eye ")).action
 
     assert (first.moderator, first.kind, first.subject_id) == ("operator", ModerationKind.GRANT_ROLE, "user:alice")
-    assert second._replace(number=0) == (
-        *(0, ModerationKind.GRANT_ROLE, clock.now, "Alice", "user:bob", "show", "a good eye"),
-        *(None, None, Role.MODERATOR, None, None, None, False, None),
+    assert second == ModerationAction(
+        number=second.number,
+        kind=ModerationKind.GRANT_ROLE,
+        at=clock.now,
+        moderator="Alice",
+        subject_id="user:bob",
+        group="show",
+        reason="a good eye",
+        note=None,
+        expires_at=None,
+        role=Role.MODERATOR,
+        reverts=None,
+        reverted_by=None,
+        ban=None,
+        removes_texts=False,
     )
     assert second.number % keys.SLOTS == keys.slot("bob")
     assert (await profile(store, "bob")).roles == (RoleGrant(Role.MODERATOR, "show", clock.now),)

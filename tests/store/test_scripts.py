@@ -12,7 +12,7 @@ from store.scripts.registry import FILES, Script, files_of
 ROOT = Path(__file__).parents[2]
 CALLED = re.compile(r"redis\.call\(\s*\"([A-Z]+)\"")
 LOCAL = re.compile(r"^local (?:function (\w+)|([\w, ]+))", re.MULTILINE)
-OTHER_READS = {
+READS_IN_SCRIPTS = {  # commands that change nothing and that only scripts use
     "HEXISTS",
     "HVALS",
     "SISMEMBER",
@@ -127,7 +127,7 @@ def test_scripts_among_the_reads_change_nothing():
 
     assert all(Script(name).is_read_only for name in reads)
     assert not any(Script(name).is_read_only for name in SCRIPTS if name not in reads)
-    assert used - READ_COMMANDS - OTHER_READS == set()
+    assert used - READ_COMMANDS - READS_IN_SCRIPTS == set()
 
 
 def test_each_script_is_used_and_each_file_of_the_library_required():

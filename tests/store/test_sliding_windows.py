@@ -1,3 +1,5 @@
+"""Rate limits by sliding windows, which all processes share."""
+
 import asyncio
 
 import pytest

@@ -1,3 +1,5 @@
+"""Pages of threads, compared with threads that are computed from all comments."""
+
 import asyncio
 import random
 from collections import Counter

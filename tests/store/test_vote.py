@@ -1,3 +1,5 @@
+"""Votes on articles: counts, refusals, and votes at once."""
+
 import asyncio
 
 import pytest

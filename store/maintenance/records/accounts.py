@@ -55,6 +55,8 @@ RESTORE_POSTED = Script("restore_posted")
 
 @dataclass(frozen=True, slots=True)
 class UserRecord(Record):
+    """The hash of a user."""
+
     kind = "user"
 
     fields: dict[str, str]
@@ -196,6 +198,8 @@ class PostedRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class CommentedRecord(PostedRecord):
+    """An idempotency key of a comment."""
+
     kind = "commented"
 
     def commands(self, site: Site) -> Iterator[Command]:

@@ -62,6 +62,8 @@ OPTIONAL_APPEAL_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class ActionRecord(Record):
+    """The hash of an action of a moderator."""
+
     kind = "action"
 
     number: int

@@ -105,6 +105,8 @@ class VotedOnRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class ArticleRecord(VotedOnRecord):
+    """The hash of an article, with those who voted on it."""
+
     kind = "article"
 
     def _check_fields(self, where: str) -> None:

@@ -38,6 +38,8 @@ WAITING_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class MailboxRecord(Record):
+    """The hash of a user's addresses."""
+
     kind = "mailbox"
 
     username: str

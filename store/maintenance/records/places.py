@@ -20,6 +20,8 @@ OPTIONAL_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class PlaceRecord(Record):
+    """The hash of what is written about a group."""
+
     kind = "place"
 
     group: str

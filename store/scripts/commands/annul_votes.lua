@@ -1,9 +1,10 @@
 -- Record that the votes of a user, of a span of time, count no more, or revert such an action. They are annulled and restored in
 -- steps: see annul_some.lua and restore_some.lua.
 -- requires: actions, roles
--- kept: changed
--- ARGV  1-7 see roles.lua   8 username in lower case   9 slot of the user   10 from when the votes were cast, or ""
---       11 until when (unix milliseconds)   12 reason   13 note, or ""   14 number of the action to revert, or ""
+-- kept replies: changed
+-- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 username in lower case
+--       9 slot of the user   10 from when the votes were cast, or ""   11 until when (unix milliseconds)   12 reason
+--       13 note, or ""   14 number of the action to revert, or ""
 -- Reply {"changed" or, if a standing action annuls all of these votes, "same", number of the action, {field, value, ...}}
 --       | {"missing"} | {"self"} | {"refused"} | {"outranked"} | {"reverted"}
 local moderator, roles = authority()

@@ -1,9 +1,11 @@
 -- Answer the appeal against an action, if the actor could revert the action, and notify whom it is about once more of the same
 -- action. Nobody answers their own appeal.
 -- requires: actions, notifications, roles
--- kept: answered
--- ARGV  1-7 see roles.lua   8 number of partitions   9 number of the action   10 text
---       11 the poster of the comment that it is about, as the caller read it, and 12 the words of the poster's roles; or ""
+-- kept replies: answered
+-- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions
+--       9 number of the action   10 text
+--       11 the poster of the comment that it is about, as the caller read it, and 12 the words of the poster's roles; or
+--       ""
 -- Reply {"answered" or, if this is the answer already, "same", number, {field, value, ...} of the action, id of the entry or
 --       "", what `note_effects` returns, `notified`} | {"missing"} if there is no such appeal, or what the action is about
 --       is gone | {"refused"} | {"self"} | {"reverted"} | {"known"} if there is another answer

@@ -3,8 +3,9 @@
 -- nothing but reads by their numbers finds them, and drop_conversation.lua removes them.
 -- requires: archived_values, article_indexes
 -- flags: allow-oom
--- ARGV  1-6 see prelude.lua   7 number   8 digest of the hash as the database has it (see archivable_articles.lua)
---       9 token of the caller's lease   10 number of its comments that the database has, also of those that are not shown
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
+--       8 digest of the hash as the database has it (see archivable_articles.lua)   9 token of the caller's lease
+--       10 number of its comments that the database has, also of those that are not shown
 -- Reply {"archived"} | {"missing"} | {"open"} while voting is open | {"changed"} since it was read
 --       | {"overtaken"} if another process has the lease
 require_open()
@@ -44,6 +45,7 @@ set_archived_of(name, count + 1, math.max(newest, article.time))
 
 redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KEY.downvoted .. article.number)
 redis.call("SREM", KEY.moving, article.number)
+redis.call("ZREM", KEY.woken, article.number)
 if ARGV[10] ~= "0" then
   redis.call("ZADD", KEY.left, now, article.number)
   redis.call("HSET", KEY.archived, "conversations", "1")

@@ -1,10 +1,11 @@
 -- Ban a user from the site, which ends all their sessions, or from a group; or revert such an action.
 -- requires: actions, bans, roles
--- kept: changed
--- ARGV  1-7 see roles.lua   8 username in lower case   9 slot of the user   10 group, or "" for the site
---       11 until (unix milliseconds), 0 for good   12 reason   13 note, or ""   14 number of the action to revert, or ""
---       15 "1" if the texts of the user are removed, too, else ""   16 "1" if the votes of the user are annulled, too, else "";
---       with an action to revert "1" if they stay annulled
+-- kept replies: changed
+-- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 username in lower case
+--       9 slot of the user   10 group, or "" for the site   11 until (unix milliseconds), 0 for good   12 reason
+--       13 note, or ""   14 number of the action to revert, or ""
+--       15 "1" if the texts of the user are removed, too, else ""
+--       16 "1" if the votes of the user are annulled, too, else ""; with an action to revert "1" if they stay annulled
 -- Reply {"changed" or, if a ban stands that does all of this, "same", number of the action, {field, value, ...}}
 --       | {"missing"} | {"self"} | {"refused"} | {"outranked"} | {"reverted"}
 local moderator, roles = authority()

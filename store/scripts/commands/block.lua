@@ -1,7 +1,8 @@
 -- Block a user, or do not block them any more.
 -- requires: prelude
--- kept: changed
--- ARGV  1-6 see prelude.lua   7 username, as written   8 how many users somebody blocks at most, "0" to end it
+-- kept replies: changed
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written
+--       8 how many users somebody blocks at most, "0" to end it
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"self"} | {"unauthenticated"}
 local MAX_UNBLOCKED = 1000
 local name = actor()

@@ -1,12 +1,14 @@
 -- Post a comment: hash, indexes of its siblings, tree, counts and the poster's own vote, in one step.
 -- requires: article_indexes, comment_states, comment_tree, idempotency, log_text
--- ARGV  1-7 see comments.lua   8 number of the article   9 number of the parent comment, or ""   10 content
---       11 slot of the poster   12-16 see idempotency.lua   17 what the rules of the site say: "hold" and the
---       name of the rule if it is pending until a moderator approves it, which announces it, "refuse", or ""
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
+--       9 number of the parent comment, or ""   10 content   11 slot of the poster
+--       12-16 how it posts once: see idempotency.lua
+--       17 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves
+--       it, which announces it, "refuse", or ""
 --       18 how many comments above one that is held lose their places in the thread at most
 --       19 when the oldest article was posted that takes comments (unix milliseconds), or ""
---       20 how many mentions notify at most   21 from here on: each user whom the content mentions, as username in lower
---       case, then slot
+--       20 how many mentions notify at most
+--       21 from here on: each user whom the content mentions, as username in lower case, then slot
 -- Reply {"commented", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns, `notified`, what
 --       `set_comment_state` returns, or {}}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used

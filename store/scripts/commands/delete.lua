@@ -2,10 +2,10 @@
 -- cannot be reached any more; `remove_thread.lua` removes them.
 -- requires: annulled, appeals, article_indexes, comments, flags, pending_comments
 -- flags: allow-oom
--- kept: deleted
--- ARGV  1-7 see comments.lua   8 number
--- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry, what `note_effects` returns,
---       `notified`} | {"missing"} | {"forbidden"} | {"unauthenticated"}
+-- kept replies: deleted
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
+-- Reply {"deleted", 1 if there are comments to be removed, else 0, id of the entry of the log, what `note_effects`
+--       returns, whom the article had notified} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 local deleter = actor()
 if not deleter then return {"unauthenticated"} end
 
@@ -16,6 +16,7 @@ if article.poster ~= deleter then return {"forbidden"} end
 remove_from_indexes(article)
 add_karma(article, -karma_of(article))
 redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KEY.downvoted .. article.number)
+redis.call("ZREM", KEY.woken, article.number)
 forget_annulled(article.number)
 end_appeals("article:" .. article.number)
 move_pending(article.number, nil, article.groups)

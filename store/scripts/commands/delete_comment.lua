@@ -2,8 +2,9 @@
 -- whose last reply goes is removed, too. One that was not visible is not counted, so its deletion changes no count.
 -- requires: comment_removal
 -- flags: allow-oom
--- kept: deleted
--- ARGV  1-7 see comments.lua   8 number   9 how many stubs to change at most, as the script blocks the server
+-- kept replies: deleted
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
+--       9 how many stubs to change at most, as the script blocks the server
 -- Reply {"deleted", id of the entry, what `note_effects` returns, poster, change of the poster's karma, `notified`, number
 --       of the next stub to be removed, or ""} | {"missing"} | {"forbidden"} | {"unauthenticated"}
 local deleter = actor()

@@ -1,8 +1,8 @@
 -- Remove some comments of an archived article, which the database has. The caller repeats the script until none is left.
 -- requires: comments
 -- flags: allow-oom
--- ARGV  1-7 see comments.lua   8 number of the article   9 token of the caller's lease of conversations
---       10 how many comments to remove at most
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
+--       9 token of the caller's lease of conversations   10 how many comments to remove at most
 -- Reply {"more"} | {"done"} | {"overtaken"} if another process has the lease
 require_open()
 if redis.call("GET", KEY.lease .. "conversations") ~= ARGV[9] then return {"overtaken"} end
@@ -27,4 +27,5 @@ if redis.call("EXISTS", tree) == 1 then return {"more"} end
 drop_indexes(article)
 redis.call("UNLINK", KEY.stubs .. article, KEY.latest .. article, KEY.pins .. article)
 redis.call("ZREM", KEY.left, article)
+redis.call("ZREM", KEY.woken, article) -- a process that has ended was bringing it back
 return {"done"}

@@ -1,8 +1,9 @@
 -- Change the title, link or content of an article, if the actor is its poster. What a rule of the site holds waits, and the
 -- article stays as it is, unless it is pending already.
 -- requires: article_edits
--- kept: edited without 2, held without 2
--- ARGV  1-7 see notifications.lua   8 number   9 digest of the new link, or ""   10 how many mentions notify at most
+-- kept replies: edited without 2, held without 2
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
+--       9 digest of the new link, or ""   10 how many mentions notify at most
 --       11 what the rules of the site say of the new texts: "hold" and the name of the rule, "refuse", or ""
 --       12 number of changes   then for each change: field, new value ("" removes a link or content)
 --       then for each user whom the new content mentions: username in lower case, slot

@@ -1,9 +1,10 @@
 -- Change the content of a comment, if the actor is its poster. What a rule of the site holds waits, and the comment stays as
 -- it is, unless it is pending already.
 -- requires: comment_edits
--- kept: edited without 2, held without 2
--- ARGV  1-7 see comments.lua   8 number   9 content   10 what the rules of the site say of it: "hold" and the name of the
---       rule, "refuse", or ""   11 how many mentions of a comment notify at most
+-- kept replies: edited without 2, held without 2
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number   9 content
+--       10 what the rules of the site say of it: "hold" and the name of the rule, "refuse", or ""
+--       11 how many mentions of a comment notify at most
 --       12 from here on: each user whom the content mentions, as username in lower case, then slot
 -- Reply {"edited" | "held", {field, value, ...}, id of the entry or "", what `note_effects` returns, `notified` of this edit}
 --       | {"missing"} | {"forbidden"} | {"broken"} if the rules refuse it | {"hidden"} if it or its article was removed

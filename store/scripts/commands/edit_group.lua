@@ -1,7 +1,8 @@
 -- Change what is written about a group, if the actor moderates it. An admin makes the group by that: it is listed then.
 -- requires: article_indexes, log_entry, roles
--- kept: edited without 2
--- ARGV  1-7 see roles.lua   8 name of the group   9 "unlisted" to take it from the list, or ""
+-- kept replies: edited without 2
+-- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 name of the group
+--       9 "unlisted" to take it from the list, or ""
 --       10 from here on: each field to change, title or about, then its text; "" removes it
 -- Reply {"edited" | "same", {field, value, ...}} | {"refused"}
 local editor, roles = authority()

@@ -1,7 +1,8 @@
 -- Change the address of the actor, and how often replies are mailed; queue the mails that this needs: one with a link to
 -- confirm a new address, and a notice to the one that was confirmed before.
 -- requires: mail_drops, mailboxes, one_time_tokens, prelude
--- ARGV  1-6 see prelude.lua   7 what becomes of the address: keep, set, repeat (as it is), or remove   8 the address
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua
+--       7 what becomes of the address: keep, set, repeat (as it is), or remove   8 the address
 --       9 the password hash that was verified, or ""   10 never, at_once, daily or weekly, or "" if that stays
 --       11 the key of links, if there is none yet   12 a random text of this edit
 --       13 digest of the token that stands in for the password, or ""

@@ -1,8 +1,8 @@
 -- Change what a user has written about themselves.
 -- requires: profiles
--- kept: edited
--- ARGV  1-6 see prelude.lua   7 from here on: each field to change, display_name, about or avatar_url, then its text;
---       "" removes it
+-- kept replies: edited
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua
+--       7 from here on: each field to change, display_name, about or avatar_url, then its text; "" removes it
 -- Reply {"edited" | "same", username} | {"unauthenticated"}
 local name = actor()
 if not name then return {"unauthenticated"} end

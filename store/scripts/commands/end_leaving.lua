@@ -1,7 +1,8 @@
 -- End the deletion of a user, whose name nothing else has any more: the account becomes that of the pseudonym.
 -- requires: bans
 -- flags: allow-oom
--- ARGV  1-6 see prelude.lua   7 what `leaving` has   8 username in lower case   9 pseudonym
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 what `leaving` has   8 username in lower case
+--       9 pseudonym
 -- Reply {"ended"}, also if this was done before
 require_open()
 local account, left = KEY.user .. ARGV[8], KEY.user .. ARGV[9]

@@ -1,9 +1,10 @@
 -- End another session of a user, or all others.
 -- requires: log_entry, session_lists
 -- flags: allow-oom
--- kept: ended
--- ARGV  1 digest of the session that acts, or ""   2 now (unix milliseconds)   3 id of the session to end, or "" for all others
---       4 the username without a session
+-- kept replies: ended
+-- ARGV  1 digest of the session that acts, or ""   2 now (unix milliseconds)
+--       3 id of the session to end, or "" for all others
+--       4 username of who acts, if that is not by a session, else ""
 -- Reply {"ended", "own" if it was the session that acts, else ""} | {"missing"} | {"unauthenticated"}
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 local name = acting_user(ARGV[4], ARGV[1], ARGV[2])

@@ -1,7 +1,7 @@
 -- End a session.
 -- requires: log_entry, session_lists
 -- flags: allow-oom
--- kept: ended
+-- kept replies: ended
 -- ARGV  1 digest of the session   2 now (unix milliseconds)
 -- Reply {"ended"} | {"missing"}
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end

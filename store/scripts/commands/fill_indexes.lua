@@ -1,8 +1,8 @@
 -- Write some articles, from a cursor on, to indexes that are being built: those of added orders, or those of a group by
 -- its new weights. Scripts that write meanwhile write to these indexes, too.
 -- requires: prelude
--- ARGV  1-6 see prelude.lua   7 group, or "" for orders   8 token of the rebuild, as `ranking` has it
---       9 the added orders, separated by spaces   10 ZSCAN cursor
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 group, or "" for orders
+--       8 token of the rebuild, as `ranking` has it   9 the added orders, separated by spaces   10 ZSCAN cursor
 -- Reply {"filled", next cursor, "0" at the end, number of articles} | {"stale"} if another rebuild has begun
 local group = ARGV[7]
 if redis.call("HGET", KEY.ranking, group == "" and "REINDEX" or "next:" .. group) ~= ARGV[8] then return {"stale"} end

@@ -2,8 +2,9 @@
 -- the first one, at its time. A flag that was cleared by an approval stays as it is. If enough flags count, the thing is
 -- hidden until a moderator has looked at it, unless it is a moderator's, or was approved and not edited since.
 -- requires: actions, article_states, comment_states, log_text
--- kept: changed without 3, hides
--- ARGV  1-7 see comments.lua   8 number   9 article or comment   10 reason, or "" to withdraw the flag   11 note
+-- kept replies: changed without 3, hides
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number   9 article or comment
+--       10 reason, or "" to withdraw the flag   11 note
 --       12 how many flags that count hide the thing at least, "0" if this one does not count
 --       13 one flag that counts is needed for so many votes of the thing
 --       14 words of the roles of a comment's poster, who has another home than this partition, as the caller read them

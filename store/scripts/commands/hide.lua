@@ -1,7 +1,8 @@
 -- Hide an article from the home and the feed of the actor, or show it again.
 -- requires: prelude
--- kept: changed
--- ARGV  1-6 see prelude.lua   7 member   8 how many articles a user hides at most, "0" to show it again
+-- kept replies: changed
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 member
+--       8 how many articles a user hides at most, "0" to show it again
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"unauthenticated"}
 local name = actor()
 if not name then return {"unauthenticated"} end

@@ -1,9 +1,9 @@
 -- Import a comment of another site with its own posting time, once. What it answers has to be imported before. The poster
 -- is a known voter while voting is open; all other votes are counted without a voter. Nobody is notified.
 -- requires: article_indexes, comment_removal, log_text
--- ARGV  1-7 see comments.lua; the actor is the poster, or "" of a deleted comment, which becomes a stub
---       8 id of the comment on the other site   9 id of what it answers there   10 content   11 slot of the poster, or ""
---       12 posting time (unix milliseconds)   13 votes
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua; the actor is the poster, or "" of a
+--       deleted comment, which becomes a stub   8 id of the comment on the other site   9 id of what it answers there
+--       10 content   11 slot of the poster, or ""   12 posting time (unix milliseconds)   13 votes
 -- Reply {"imported", number, id of the entry, what `note_effects` returns} | {"known", number} if it was imported before
 --       | {"missing"} if what it answers was not imported | {"gone", its number} if that was deleted
 local STUBS_AT_ONCE = 500 -- that get places in the thread with a visible comment below them; the others a moment later
@@ -32,6 +32,7 @@ if parent then redis.call("HSET", hash, "parent", parent.number) end
 if is_stub then redis.call("HSET", hash, "state", "deleted") end
 if not is_stub then redis.call("HSET", hash, "poster", poster, "slot", ARGV[11], "content", ARGV[10]) end
 if imported > 0 then redis.call("HSET", hash, "imported", imported) end
+note_written(article_number) -- as its time may be old, the conversation would leave before the next one is imported
 add_to_tree(comment, parent and parent.path or ARTICLE_PATH)
 update_replies(comment)
 redis.call("HSET", KEY.imported, ARGV[8], number)

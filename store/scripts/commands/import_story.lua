@@ -1,8 +1,8 @@
 -- Import a story of another site as an article with its own posting time, once. The poster and the known voters are in
 -- the voter set; all other votes are counted without a voter.
 -- requires: article_indexes, log_entry, log_text
--- ARGV  1-6 see prelude.lua; the actor is the poster, who is created if there is no such user
---       7 id of the story on the other site   8 title   9 link or ""   10 content or ""
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua; the actor is the poster, who is created if there is no
+--       such user   7 id of the story on the other site   8 title   9 link or ""   10 content or ""
 --       11 groups, separated by spaces   12 slot of the poster   13 posting time (unix milliseconds)   14 votes
 --       15 known voters, separated by spaces   16 digest of the link, or ""
 -- Reply {"imported", number, number of users created: 1 or 0} | {"known", number} if it was imported before

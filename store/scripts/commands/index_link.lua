@@ -1,6 +1,7 @@
 -- Add an article to the index of its link, unless the link has changed since the caller read it.
 -- requires: article_indexes
--- ARGV  1-6 see prelude.lua   7 number   8 link as the caller read it   9 digest of the link: see store/links.py
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 link as the caller read it
+--       9 digest of the link: see store/links.py
 -- Reply {"indexed"} | {"changed"}
 local article = find_article(ARGV[7])
 if not article or article.link ~= ARGV[8] then return {"changed"} end

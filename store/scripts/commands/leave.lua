@@ -2,9 +2,9 @@
 -- name any more. The name is noted in `leaving`, with the pseudonym that takes its place.
 -- requires: bans, mail_drops, mailboxes, name_digests, one_time_tokens
 -- flags: allow-oom
--- ARGV  1-6 see prelude.lua   7 username in lower case   8 slot of the user   9 the password hash that was verified, or ""
---       10 pseudonym   11 keep or remove: what becomes of the texts   12 the key of the store for digests of names
---       13 digest of the token that stands in for the password, or ""
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username in lower case   8 slot of the user
+--       9 the password hash that was verified, or ""   10 pseudonym   11 keep or remove: what becomes of the texts
+--       12 the key of the store for digests of names   13 digest of the token that stands in for the password, or ""
 -- Reply {"left", what `leaving` has}, also if this was begun before | {"changed"} if the stored hash is no longer the
 --       verified one | {"missing"} | {"bad"} if the token is used or has ended
 require_open()

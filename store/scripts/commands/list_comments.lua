@@ -3,8 +3,9 @@
 -- beginning to the end of the tree, until a pass finds none to change: then the article is no longer noted in `removing`.
 -- requires: comment_states
 -- flags: allow-oom
--- ARGV  1-7 see comments.lua   8 number of the article   9 "-", or the member of the tree after which to go on, after "("
---       10 how many comments to read   11 "1" if this pass has changed a comment, else ""
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
+--       9 "-", or the member of the tree after which to go on, after "("   10 how many comments to read
+--       11 "1" if this pass has changed a comment, else ""
 -- Reply {"done", 1 or 0 for whether the article was still noted} | {"missing"} if there is no such article
 --       | {"more", where to go on, 11 of the next call, id of the entry or "", what `note_effects` returns, its comments,
 --       1 or "" for whether they are listed now, whom they notify, whom the article notifies, whom those notify that are

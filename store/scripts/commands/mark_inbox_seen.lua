@@ -1,6 +1,7 @@
 -- Move the mark of the newest notification seen in the actor's inbox forward, never back, and not beyond the newest one.
 -- requires: log_entry, prelude
--- ARGV  1-6 see prelude.lua   7 value (unix milliseconds) and 8 number (16 digits) of the newest position seen
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua
+--       7 value (unix milliseconds) and 8 number (16 digits) of the newest position seen
 -- Reply {"marked", username} | {"unauthenticated"}
 local viewer = reader()
 if not viewer then return {"unauthenticated"} end

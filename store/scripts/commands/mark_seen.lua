@@ -1,6 +1,7 @@
 -- Move the mark of the newest article seen in the actor's feed forward, never back.
 -- requires: log_entry, prelude
--- ARGV  1-6 see prelude.lua   7 value (unix milliseconds) and 8 member of the newest position seen
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua
+--       7 value (unix milliseconds) and 8 member of the newest position seen
 --       9 latest time that a mark can have (unix milliseconds): a stored mark beyond it is replaced
 -- Reply {"marked", username} | {"unauthenticated"}
 local viewer = actor()

@@ -1,10 +1,10 @@
 -- Remove, approve or lock an article, take it out of one of its groups, reject the edit that waits for it, or revert such an
 -- action, if the actor is a moderator of the place. An approval also puts the edit in place.
 -- requires: actions, article_edits, article_states, decisions, flag_clearing, roles
--- kept: changed
--- ARGV  1-7 see roles.lua   8 number of partitions   9 number   10 remove, approve, lock, reject_edit or revert
---       11 group, or "": with remove, the article is taken out of it   12 reason   13 note, or ""
---       14 number of the action to revert, or ""   15 highest number of groups of an article
+-- kept replies: changed
+-- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions   9 number
+--       10 remove, approve, lock, reject_edit or revert   11 group, or "": with remove, the article is taken out of it
+--       12 reason   13 note, or ""   14 number of the action to revert, or ""   15 highest number of groups of an article
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...}, what `apply_edit` returns, or {}}
 --       | {"missing"} | {"refused"} | {"reverted"}
 --       | {"elsewhere"} if the article is not in the group

@@ -1,9 +1,10 @@
 -- Remove or approve a comment, reject the edit that waits for it, or revert such an action, if the actor is a moderator of the
 -- site or of a group of its article. An approval also puts the edit in place.
 -- requires: actions, comment_edits, comment_states, decisions, flag_clearing, roles
--- kept: changed
--- ARGV  1-7 see roles.lua   8 number of partitions   9 number   10 remove, approve, reject_edit or revert
---       11 group in whose name it is removed, or ""   12 reason   13 note, or ""   14 number of the action to revert, or ""
+-- kept replies: changed
+-- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions   9 number
+--       10 remove, approve, reject_edit or revert   11 group in whose name it is removed, or ""   12 reason
+--       13 note, or ""   14 number of the action to revert, or ""
 --       15 words of the poster's roles as the caller read them   16 the poster whom it read
 --       17 how many comments above it get or lose their places in the thread at most
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...}, what `set_comment_state` returns, or {},

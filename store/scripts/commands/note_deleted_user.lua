@@ -1,8 +1,8 @@
 -- Append to the log of a partition that a user was deleted, and note up to where it may name the user.
 -- requires: prelude
 -- flags: allow-oom
--- ARGV  1-6 see prelude.lua   7 username, as written   8 pseudonym   9 when entries that name the user leave the log at the
---       latest (unix milliseconds)
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written   8 pseudonym
+--       9 when entries that name the user leave the log at the latest (unix milliseconds)
 -- Reply {"noted"}
 require_open()
 local id = append_log(

@@ -1,12 +1,12 @@
 -- Post an article: hash, indexes, groups, timeline and the poster's own vote, in one step.
 -- requires: article_indexes, article_states, group_rules, idempotency, log_text, notifications
--- ARGV  1-7 see notifications.lua   8 title   9 link or ""   10 content or ""   11 groups, separated by spaces
---       12 slot of the poster   13-17 see idempotency.lua   18 digest of the link, or ""
---       19 groups to check, separated by spaces   20 their condition (see group_rules.lua)
---       21 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves it,
---       which announces it, "refuse", or ""
---       22 how many mentions notify at most   23 from here on: each user whom the content mentions, as username in lower
---       case, then slot
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 title   9 link or ""
+--       10 content or ""   11 groups, separated by spaces   12 slot of the poster
+--       13-17 how it posts once: see idempotency.lua
+--       18 digest of the link, or ""   19 groups to check, separated by spaces   20 their condition (see group_rules.lua)
+--       21 what the rules of the site say: "hold" and the name of the rule if it is pending until a moderator approves
+--       it, which announces it, "refuse", or ""   22 how many mentions notify at most
+--       23 from here on: each user whom the content mentions, as username in lower case, then slot
 -- Reply {"posted", number, {field, value, ...}, poster, id of the entry, what `note_effects` returns, `notified`}
 --       | {"replayed", number, {field, value, ...}, poster} if this was posted before; without fields if the key was used
 --       and the article was deleted

@@ -2,9 +2,9 @@
 -- that have it are removed. It cannot be approved any more. The new entry has all that the database needs of it.
 -- requires: article_states, comment_states, decisions, roles
 -- flags: allow-oom
--- kept: changed
--- ARGV  1-7 see roles.lua   8 number of partitions   9 number of the article or comment   10 reason
---       11 the text in the place of the old one
+-- kept replies: changed
+-- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions
+--       9 number of the article or comment   10 reason   11 the text in the place of the old one
 --       12 how many comments above one get or lose their places in the thread at most
 -- Reply {"changed" or, if it was purged before, "same", number of the action, {field, value, ...}, what
 --       `set_comment_state` returns, or {}, {id of the action's entry, what `note_effects` returns, `notified`}, or {}}

@@ -2,7 +2,8 @@
 -- that have the old one. The new entry has all that everybody may read of the action.
 -- requires: actions, roles
 -- flags: allow-oom
--- ARGV  1-7 see roles.lua   8 number of the action   9 the new text   10 from here on: reason, note
+-- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of the action
+--       9 the new text   10 from here on: reason, note
 -- Reply {"changed", number, {field, value, ...}} | {"missing"} | {"refused"}
 local admin, roles = authority()
 if not is_admin(roles) then return {"refused"} end

@@ -1,11 +1,11 @@
 -- Add an article to groups, then remove it from others, if the actor is its poster. A group in both lists is removed.
 -- requires: actions, article_indexes, group_rules, pending_comments, recent_comments
--- kept: regrouped without 2
--- ARGV  1-6 see prelude.lua   7 number   8 groups to add   9 groups to remove, each separated by spaces
---       10 highest number of groups of an article
+-- kept replies: regrouped without 2
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 groups to add
+--       9 groups to remove, each separated by spaces   10 highest number of groups of an article
 --       11 groups to check, separated by spaces   12 their condition (see group_rules.lua)
--- Reply {"regrouped", {field, value, ...}, 1 if its comments enter or leave groups now, else 0} | {"missing"} | {"forbidden"} | {"unauthenticated"}
---       | {"hidden"} if the article is not visible | {"locked"}
+-- Reply {"regrouped", {field, value, ...}, 1 if its comments enter or leave groups now, else 0} | {"missing"} | {"forbidden"}
+--       | {"unauthenticated"} | {"hidden"} if the article is not visible | {"locked"}
 --       | {"taken_out", group} if a moderator took the article out of a group to which it would be added
 --       | {"crowded"} if there would be too many groups
 --       | {"refused", groups to which no article may be added, separated by spaces}

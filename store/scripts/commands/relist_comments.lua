@@ -2,7 +2,8 @@
 -- groups say. The caller repeats the script until none is left.
 -- requires: comments
 -- flags: allow-oom
--- ARGV  1-7 see comments.lua   8 number of the article   9 `all`, or `group:` and a name
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
+--       9 `all`, or `group:` and a name
 -- Reply 1 if some are left, else 0
 require_open()
 local article, place = ARGV[8], ARGV[9]

@@ -3,8 +3,9 @@
 -- outside of the group of the ban. An article in other groups, too, is only taken out of that one.
 -- requires: article_states, comment_states, decisions
 -- flags: allow-oom
--- ARGV  1-7 see comments.lua   8 number of the ban   9 who has banned   10 when (unix milliseconds)   11 group, or ""
---       12 reason   13 how many comments above one get or lose their places in the thread at most   14 user in lower case
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the ban
+--       9 who has banned   10 when (unix milliseconds)   11 group, or ""   12 reason
+--       13 how many comments above one get or lose their places in the thread at most   14 user in lower case
 --       from 15 on: numbers of articles and comments
 -- Reply {"removed", {number, {} or what `set_comment_state` returns}, ...}: those that were removed
 --       | {"reverted"} if the ban was

@@ -3,7 +3,8 @@
 -- until none is left.
 -- requires: comment_removal
 -- flags: allow-oom
--- ARGV  1-7 see comments.lua   8 number of the article, or of the lowest comment   9 how many comments to remove at most
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua
+--       8 number of the article, or of the lowest comment   9 how many comments to remove at most
 -- Reply {next, {partition, id, ...}}
 --       next: the argument 8 of the next call, or "" if nothing is left
 --       partition, id: each other partition in which the entries of the log have effects, and the last entry that has

@@ -2,8 +2,9 @@
 -- article or a comment, such as its place in the user's list, moves with it.
 -- requires: article_indexes
 -- flags: allow-oom
--- ARGV  1-6 see prelude.lua   7 username, as written   8 pseudonym   9 "1" to remove the entries of the log with texts of the
---       user, too, else ""   from 10 on: keys; of archived articles of the user, `logged:{p}:N`
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written   8 pseudonym
+--       9 "1" to remove the entries of the log with texts of the user, too, else ""
+--       from 10 on: keys; of archived articles of the user, `logged:{p}:N`
 -- Reply {"replaced", 1 if anything has changed, else 0}
 require_open()
 local written, name, pseudonym, drops = ARGV[7], string.lower(ARGV[7]), ARGV[8], ARGV[9] == "1"

@@ -1,6 +1,7 @@
 -- Restore annulled votes on an article or a comment from a backup, unless it is missing.
 -- requires: prelude
--- ARGV  1-6 see prelude.lua   7 number   8 and on: voter, then value and numbers of actions, ...
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
+--       8 and on: voter, then value and numbers of actions, ...
 local number = ARGV[7]
 if redis.call("EXISTS", KEY.article .. number, KEY.comment .. number) == 0 then return end
 redis.call("HSET", KEY.annulled .. number, unpack(ARGV, 8))

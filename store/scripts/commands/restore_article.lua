@@ -1,6 +1,6 @@
 -- Write an article of a backup with everything derived from it. Its voters have to be restored first. Safe to repeat.
 -- requires: article_indexes
--- ARGV  1-6 see prelude.lua   7 number   8 and on: field, value, ...
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 and on: field, value, ...
 -- Reply {"restored"} | {"known"} if the article existed
 local number = ARGV[7]
 local is_known = redis.call("EXISTS", KEY.article .. number) == 1

@@ -1,8 +1,8 @@
 -- Write a comment of a backup with everything derived from it in its partition. The article, the parent and the voters
 -- have to be restored first. Safe to repeat.
 -- requires: comment_removal
--- ARGV  1-7 see comments.lua   8 number   9 slot of the poster, or "" of a deleted comment
---       10 and on: field, value, ...
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
+--       9 slot of the poster, or "" of a deleted comment   10 and on: field, value, ...
 -- Reply {"restored"} | {"known"} if the comment existed already | {"missing"} if the article or parent does not exist
 local number = ARGV[8]
 local is_known = redis.call("EXISTS", KEY.comment .. number) == 1

@@ -1,18 +1,31 @@
 -- Write some comments of an archived article back to Redis, with all but their entries in the lists of users, which stay
 -- there. Nobody finds them before unarchive.lua writes the article. Safe to repeat.
 -- requires: comment_tree
--- ARGV  1-7 see comments.lua   8 number of the article   9 token of the caller's lease of conversations
---       10 1 if the article has so many comments that it needs `latest`, else 0
---       11 and on: for each comment its number, how many texts follow for it, then field, value, ...
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
+--       9 token of the caller's lease of conversations
+--       10 1 if the article has so many comments that it needs `latest`, else 0   11 how many comments it has
+--       12 how many comments of conversations that came back may be here, or "" for any number
+--       13 and on: for each comment its number, how many texts follow for it, then field, value, ...
 -- Reply {"restored"} | {"back"} if the article is in Redis, or was deleted there
---       | {"overtaken"} if another process has the lease
+--       | {"overtaken"} if another process has the lease | {"full"} if there is no room
 require_open()
 local article = ARGV[8]
 if redis.call("GET", KEY.lease .. "conversations") ~= ARGV[9] then return {"overtaken"} end
 if redis.call("EXISTS", KEY.article .. article) + redis.call("SISMEMBER", KEY.moving, article) > 0 then return {"back"} end
 
+-- Whether there is room for the comments, which the conversation takes until it leaves again.
+local function takes_room()
+  if redis.call("ZSCORE", KEY.woken, article) then return true end
+  local woken, taken = redis.call("ZRANGE", KEY.woken, 0, -1, "WITHSCORES"), tonumber(ARGV[11])
+  for i = 2, #woken, 2 do taken = taken + tonumber(woken[i]) end
+  if ARGV[12] ~= "" and taken > tonumber(ARGV[12]) then return false end
+  redis.call("ZADD", KEY.woken, ARGV[11], article)
+  return true
+end
+
+if not takes_room() then return {"full"} end
 redis.call("ZADD", KEY.left, now, article) -- whose comments are removed again if the article does not follow
-local i = 11
+local i = 13
 while ARGV[i] do
   local number, count = ARGV[i], tonumber(ARGV[i + 1])
   redis.call("HSET", KEY.comment .. number, unpack(ARGV, i + 2, i + 1 + count))

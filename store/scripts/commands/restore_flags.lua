@@ -1,6 +1,7 @@
 -- Restore the flags on an article or a comment, unless it is missing.
 -- requires: flags
--- ARGV  1-6 see prelude.lua   7 number   8 from here on: fields and values of the hash
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
+--       8 from here on: fields and values of the hash
 local function visibility(key)
   local poster, state, away = unpack(redis.call("HMGET", key, "poster", "state", "away"))
   return poster, not state and not away

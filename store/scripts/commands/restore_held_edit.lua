@@ -1,6 +1,7 @@
 -- Restore the edit that waits for an article or a comment, unless that is missing or removed.
 -- requires: held_edits
--- ARGV  1-6 see prelude.lua   7 number   8 from here on: fields and values of the hash
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
+--       8 from here on: fields and values of the hash
 local number = ARGV[7]
 local poster, state, groups = unpack(redis.call("HMGET", KEY.article .. number, "poster", "state", "groups"))
 if not poster then

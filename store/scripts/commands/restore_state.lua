@@ -1,7 +1,8 @@
 -- Bring an article or a comment of a backup, which may be from before the newest actions about it, into the state that its
 -- actions say. What was purged loses its text.
 -- requires: article_states, comment_states, decisions
--- ARGV  1-7 see comments.lua   8 id of the article or comment   9 the text in the place of one that was purged
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 id of the article or comment
+--       9 the text in the place of one that was purged
 --       10 how many comments above one get or lose their places in the thread at most
 -- Reply {"restored"}
 require_open()

@@ -1,11 +1,12 @@
 -- Revert the removals of some texts in this partition that a ban has made, which is reverted. From the first call on, that
 -- ban removes no text here any more. What others have decided about a text since stays.
 -- requires: article_states, comment_states, decisions
--- ARGV  1-7 see comments.lua   8 number of the ban   9 who has reverted it   10 reason   11 highest number of groups of an
---       article   12 how many comments above one get or lose their places in the thread at most
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the ban
+--       9 who has reverted it   10 reason   11 highest number of groups of an article
+--       12 how many comments above one get or lose their places in the thread at most
 --       13 rank of the removal to begin with   14 how many removals to read
--- Reply {rank of the next call, or "" at the end; numbers of the articles that were taken out of the group and are not here:
---       deleted, or archived; then what `set_comment_state` returns for each comment that has changed, after its number}
+-- Reply {rank of the next call, or "" at the end; numbers of the articles and comments that are not here: deleted, or
+--       archived; then what `set_comment_state` returns for each comment that has changed, after its number}
 -- The body is a function, as a script has at most 200 local names outside of functions.
 local function restore_texts()
   require_open()
@@ -52,9 +53,10 @@ local function restore_texts()
     local type, subject = string.match(action and action.subject or "", "^(%l+):(%d+)$")
     local article = type == "article" and find_article(subject)
     local comment = type == "comment" and find_comment(subject)
+    local is_there = article or comment and find_home(comment.article)
+    if type and not is_there then table.insert(reply[2], subject) end
     if article then restore_article(number, action, article) end
-    if type == "article" and not article then table.insert(reply[2], subject) end
-    if comment and comment.state ~= "deleted" and find_home(comment.article) then
+    if comment and comment.state ~= "deleted" and is_there then
       local change = restore_comment(number, action, comment)
       if change then
         reply[#reply + 1] = subject

@@ -1,7 +1,8 @@
 -- Add an article or a comment to what the actor has saved, or take it out.
 -- requires: prelude
--- kept: changed
--- ARGV  1-6 see prelude.lua   7 member   8 how many things a user saves at most, "0" to take it out
+-- kept replies: changed
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 member
+--       8 how many things a user saves at most, "0" to take it out
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"unauthenticated"}
 local name = actor()
 if not name then return {"unauthenticated"} end

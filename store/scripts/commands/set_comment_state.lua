@@ -1,8 +1,8 @@
 -- Set the state of a comment without a moderator: it is held for review, or shown. What a moderator has removed stays so.
 -- requires: comment_states
 -- flags: allow-oom
--- ARGV  1-7 see comments.lua   8 number   9 state: visible or pending
---       10 how many comments above it get or lose their places in the thread at most
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
+--       9 state: visible or pending   10 how many comments above it get or lose their places in the thread at most
 -- Reply {"changed", what `set_comment_state` returns} | {"same"} | {"missing"}
 require_open()
 local comment = find_comment(ARGV[8])

@@ -1,9 +1,10 @@
 -- Grant a role to a user or revoke it, or revert such an action, if the actor is an admin. The user has the role if the newest
 -- of these actions that was not reverted is a grant.
 -- requires: role_words
--- kept: changed
--- ARGV  1-7 see roles.lua   8 username in lower case   9 slot of the user   10 grant_role, revoke_role or revert
---       11 role: admin or moderator   12 group, or ""   13 reason   14 note, or ""   15 number of the action to revert, or ""
+-- kept replies: changed
+-- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 username in lower case
+--       9 slot of the user   10 grant_role, revoke_role or revert   11 role: admin or moderator   12 group, or ""
+--       13 reason   14 note, or ""   15 number of the action to revert, or ""
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...}} | {"missing"} | {"refused"} | {"reverted"}
 local moderator, roles = authority()
 local kind, role, group, reverts = ARGV[10], ARGV[11], ARGV[12], ARGV[15]

@@ -1,7 +1,7 @@
 -- Take a mail out of the queue before it is sent, so that it is sent once: of two callers one gets it.
 -- requires: mail_drops, mails
 -- flags: allow-oom
--- kept: taken
+-- kept replies: taken
 -- ARGV  1 subject   2 what   3 when it is due, as it was read   4 now (both unix milliseconds)
 --       from 5 on: the notifications or the address that it is about
 -- Reply {"taken"} | {"gone"}: it was taken, dropped, or is due at another time

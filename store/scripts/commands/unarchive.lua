@@ -1,10 +1,11 @@
 -- Write an archived article back to Redis, so that it can be changed. Its places in the database do not count from now on.
 -- requires: article_indexes, recounts
--- ARGV  1-6 see prelude.lua   7 number   8 what `archived` has of the poster, as the caller read it before the article
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
+--       8 what `archived` has of the poster, as the caller read it before the article
 --       9 posting time and 10 number of the newest of the poster's other archived articles, or "" and ""
 --       11 the entry of the log that the database was at before that
---       12 how many comments restore_conversation.lua has written   13 token of the caller's lease of conversations, or ""
---       14 and on: field, value, ...
+--       12 how many comments restore_conversation.lua has written
+--       13 token of the caller's lease of conversations, or ""   14 and on: field, value, ...
 -- Reply {"unarchived"}, also if it is in Redis already | {"missing"} if it was deleted
 --       | {"changed"} if articles of the poster have moved meanwhile: read again
 --       | {"overtaken"} if another process writes the comments, or has removed some

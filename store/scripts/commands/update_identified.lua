@@ -1,10 +1,11 @@
 -- Make the user of a subject of an issuer, if the username is free, and bring profile and roles up to what a token says, if it is
 -- newer than those before.
 -- requires: name_digests, profiles, role_words
--- ARGV  1-6 see prelude.lua   7 username   8 slot of the user   9 digest of the subject   10 issuer and subject, separated by
---       a space   11 when the token was issued (unix milliseconds), 0 if it does not say   12 "1" if the user is to be made, or ""
---       13 words of the roles that the claims give, "-" if the issuer gives none   from 14 on: fields of the profile, each
---       followed by its value, "" for none
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username   8 slot of the user
+--       9 digest of the subject   10 issuer and subject, separated by a space
+--       11 when the token was issued (unix milliseconds), 0 if it does not say   12 "1" if the user is to be made, or ""
+--       13 words of the roles that the claims give, "-" if the issuer gives none
+--       from 14 on: fields of the profile, each followed by its value, "" for none
 -- Reply "made" | "taken" | "missing" if there is no such user | "changed" | "same"
 --
 -- If the reply is lost, the script is sent again and finds the subject with the user.

@@ -1,7 +1,7 @@
 -- Set the vote of one voter on an article while voting is open.
 -- requires: cast_vote, upvoters
--- kept: voted without 3
--- ARGV  1-6 see prelude.lua   7 number   8 the vote: 1, 0 or -1
+-- kept replies: voted without 3
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 the vote: 1, 0 or -1
 -- Reply {"voted" or, without any change, "same", voter, {field, value, ...}} | {"missing"}
 --       | {"closed", when voting closed (unix milliseconds)} | {"locked"}
 --       | {"hidden"} if the article is not visible

@@ -1,7 +1,8 @@
 -- Set the vote of one voter on a comment while voting is open.
 -- requires: cast_vote, comments, upvoters
--- kept: voted without 3
--- ARGV  1-7 see comments.lua   8 number   9 the vote: 1, 0 or -1   10 how long to keep its place (milliseconds)
+-- kept replies: voted without 3
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number   9 the vote: 1, 0 or -1
+--       10 how long to keep its place (milliseconds)
 -- Reply {"voted", voter, {field, value, ...}, id of the entry, what `note_effects` returns, change of the votes}
 --       | {"same", voter, {field, value, ...}} | {"missing"} | {"closed", when voting closed (unix milliseconds)} | {"locked"}
 --       | {"hidden"} if the comment or its article is not visible
@@ -12,7 +13,8 @@ if not voter then return {"unauthenticated"} end
 local comment = find_comment(ARGV[8])
 local home = comment and comment.state ~= "deleted" and find_home(comment.article)
 if not home then return {"missing"} end
-require_not_banned(home.groups)
+-- Once voting is closed, everybody is told so, also where the comment is archived.
+if now <= comment.time + window then require_not_banned(home.groups) end
 
 comment.locked, comment.state = home.locked, comment.state or home.state -- `cast_vote` looks at both
 local before, change = cast_vote(comment, voter, tonumber(ARGV[9]))

@@ -62,8 +62,8 @@ end
 
 -- Records an action on a subject, which is the id of an article, a comment or a user whose slot is given, and returns its
 -- number and the id of its entry in the log. `fields` are further fields of the hash by name: group, reason, note, until,
--- texts, votes, from, to, ban, before, role, reverts, `notified`; "" is left out. Without `notified`, it is what `notified_of_action` says, but nobody for an approval: that concerns a poster
--- only if something was hidden.
+-- texts, votes, from, to, ban, before, role, reverts, `notified`; "" is left out. Without `notified`, it is what
+-- `notified_of_action` says, but nobody for an approval: that concerns a poster only if something was hidden.
 local function record_action(slot, kind, subject, moderator, fields)
   local number = next_number(tonumber(slot))
   local hash, group = KEY.action .. number, fields.group or ""

@@ -23,7 +23,8 @@ local function set_archived_of(name, count, newest)
   end
 end
 
--- Removes a group from `groups` if it has no article here and is not listed.
+-- Removes a group from `groups`, the groups that the site lists, if it has no article in this partition, and no admin has
+-- made it (`listed`).
 local function remove_if_empty(group)
   if redis.call("EXISTS", KEY.group .. group .. ":time") == 1 then return end
   if redis.call("HEXISTS", KEY.archived, "count:group:" .. group) == 1 then return end
@@ -48,7 +49,7 @@ local function remove_from_group(article, group)
 end
 
 -- The index of a link. `link_digest` is the digest of the link's canonical form (see store/links.py); "" or nil if the
--- article has no link. It has no article that is not visible.
+-- article has no link. Only visible articles are in the index.
 local function add_to_link(article)
   if article.state or (article.link_digest or "") == "" then return end
   redis.call("ZADD", KEY.links .. article.link_digest, article.time, article.member)
@@ -70,7 +71,8 @@ local function set_link_digest(article, digest)
   add_to_link(article)
 end
 
--- Sets since when an article waits to be approved, if it is pending: since it was posted. Nowhere without an instant.
+-- Puts an article that is pending in the queue of those that wait for approval, at the instant `since`; without an instant
+-- it leaves the queue. Does nothing for other articles.
 local function set_pending(article, since)
   if article.state ~= "pending" then return end
   set_waiting("pending", article.number, since, article.groups, article.groups)
@@ -147,7 +149,7 @@ local function add_voters(article, voters)
   expire_voters(KEY.voted, article)
 end
 
-local FIRST_OF_STORIES = 2 ^ 37 + 1
+local FIRST_OF_STORIES = 2 ^ 37 + 1 -- of 1972, also for older stories: early versions gave out lower sequences
 
 -- The first odd sequence from `sequence` on that no import has taken. The sorted set `numbered` has those that are
 -- taken. From one of them to another all odd sequences are taken if the sequences differ by twice as much as their

@@ -1,6 +1,6 @@
 -- Functions of the scripts that work on comments.
 -- requires: branch_paths, notifications, recent_comments
--- ARGV  1-7 see notifications.lua
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua
 local REPLY_ORDERS = {"best", "votes", "time", "controversial"}
 local ARTICLE_PATH = {text = "", index = 0}
 

@@ -28,8 +28,8 @@ local function flags_of(number)
   return flags
 end
 
--- Sets since when a thing waits in a queue, `flagged` or `pending`: in that of the site and in those of some groups. It
--- leaves those of the groups in `left`. Nowhere without an instant.
+-- Puts an article or a comment at the instant `since` in a queue, `flagged` or `pending`, of the site and of some groups,
+-- and takes it out of the queues of the groups in `left`. Without an instant it leaves the queue of the site, too.
 local function set_waiting(queue, number, since, groups, left)
   local key, member, stays = KEY.queue .. queue .. ":", string.format("%016.0f", tonumber(number)), {}
   for _, group in ipairs(since and groups or {}) do

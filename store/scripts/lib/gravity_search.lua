@@ -1,7 +1,8 @@
 -- Search of the positions that come next, beyond a position, in the part of positive or of negative bases.
 -- requires: gravity_index
 -- KEYS  see gravity_index.lua
--- ARGV  1-5 see gravity_index.lua   6 "down" or "up": direction of the page
+-- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua
+--       6 "down" or "up": direction of the page
 --
 -- Classes are read in runs. A run reads the articles of a class in the order of their time, from the first that may
 -- lie beyond the position. Of articles with equal votes each next one comes later in the page. So a run ends once the

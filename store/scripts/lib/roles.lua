@@ -1,6 +1,7 @@
 -- Roles: the words of the field `roles` of a user, each admin=MS, moderator=MS or moderator:GROUP=MS.
 -- requires: prelude
--- ARGV  1-6 see prelude.lua, 1 is the name of the actor and 2 the words of their bans   7 the words of the actor's roles
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua, 1 is the name of the actor and 2 the words of their
+--       bans   7 the words of the actor's roles
 local OPERATOR = "operator" -- who acts by a command of the shell, and is no user
 
 -- The name of the actor and the words of their roles: as the caller has read them or, if their home is this partition,

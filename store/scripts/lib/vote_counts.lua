@@ -1,6 +1,7 @@
 -- What the scripts that annul and restore votes share: votes of one voter in one partition, in steps.
 -- requires: annulled, archived_values, article_indexes, comments, recounts
--- ARGV  1-7 see comments.lua   8 number of the action   9 voter   10 how long to keep the places of comments (milliseconds)
+-- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the action   9 voter
+--       10 how long to keep the places of comments (milliseconds)
 --       11 the entry of the log that the database was at when archived articles were read there, or ""
 --
 -- An archived article is given by words: poster, posting time, upvotes, downvotes, and groups with commas, or "-".

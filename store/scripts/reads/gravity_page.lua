@@ -1,10 +1,11 @@
 -- One step of reading the positions of one partition that follow a position in the order GRAVITY.
 -- requires: gravity_search
 -- KEYS  see gravity_index.lua
--- ARGV  1-5 see gravity_index.lua   6 "down" or "up": direction of the page   7 how many positions are wanted
---       8 value and 9 member of the position, which may be missing from the listing, or ""
---       and, to continue an earlier step: 10 part in which it stopped (1, 0, -1)   11 number of open runs
---       of each run: mark to go on from, articles of that mark already read, its base or 0 for all
+-- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua
+--       6 "down" or "up": direction of the page   7 how many positions are wanted
+--       8 value and 9 member of the position, which may be missing from the listing, or "" and, to continue an earlier
+--       step: 10 part in which it stopped (1, 0, -1)
+--       11 number of open runs of each run: mark to go on from, articles of that mark already read, its base or 0 for all
 --       of each position found so far: member, value
 -- Reply {"more", part, number of runs, mark, read, base, ..., member, value, ...}: send these as ARGV 10 and following
 --       | {"whole", number of articles of the listing, 1 if any is at the position or behind it, else 0, member, value,

@@ -1,8 +1,9 @@
 -- One step of counting the articles of one partition above a position in the order GRAVITY.
 -- requires: gravity_index
 -- KEYS  see gravity_index.lua
--- ARGV  1-5 see gravity_index.lua   6 value and 7 member of the position
---       and, to continue an earlier step: 8 mark to go on from   9 articles of that mark already read   10 count so far
+-- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua
+--       6 value and 7 member of the position and, to continue an earlier step: 8 mark to go on from
+--       9 articles of that mark already read   10 count so far
 -- Reply {"more", mark, articles of that mark already read, count so far}: send these as ARGV 8 to 10 of the next step
 --       | {"whole", number of articles above}
 local position = {value = tonumber(ARGV[6]), member = ARGV[7]}

@@ -2,7 +2,8 @@
 -- VOTES since an instant: what is to be found on the page does not come after the last of them.
 -- requires: gravity_index, home_places
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
--- ARGV  1-5 see gravity_index.lua; or 1 the instant (unix milliseconds), 2-5 ""   6-13 see home_places.lua
+-- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua; or 1 the instant (unix
+--       milliseconds), 2-5 ""   6-13 see home_places.lua
 -- Reply see home_places.lua
 local NEWEST = 4 -- articles of a listing that are read: such as are shown, and lie beyond the position
 local DEEPEST = 1000 -- articles of a listing, by time, after which no more are read for that

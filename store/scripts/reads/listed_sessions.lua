@@ -1,6 +1,7 @@
 -- The sessions of a user.
 -- requires: sessions
--- ARGV  1 digest of a session of the user, or ""   2 now (unix milliseconds)   3 the username without a session
+-- ARGV  1 digest of a session of the user, or ""   2 now (unix milliseconds)
+--       3 username of who acts, if that is not by a session, else ""
 -- Reply {{id, when it was opened, when it was used last (unix milliseconds), or "" if they are not known, agent, when it
 --       ends (unix milliseconds), "own" or ""}, ...}, empty if the session has ended
 local name = acting_user(ARGV[3], ARGV[1], ARGV[2])

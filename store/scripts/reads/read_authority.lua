@@ -1,5 +1,6 @@
 -- Read who acts, and the roles and bans of that user as they are stored.
--- ARGV  1 digest of a session, or ""   2 the username without a session   3 now (unix milliseconds)
+-- ARGV  1 digest of a session, or ""   2 username of who acts, if that is not by a session, else ""
+--       3 now (unix milliseconds)
 -- Reply {username, words of the roles, words of the bans}; {"", "", ""} if the session has ended, or the user
 --       is being deleted
 local name, ends = ARGV[2], ARGV[3]

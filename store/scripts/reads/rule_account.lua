@@ -1,5 +1,6 @@
 -- Read who acts, and what the rules of a site ask of an account.
--- ARGV  1 digest of a session, or ""   2 the username without a session   3 now (unix milliseconds)
+-- ARGV  1 digest of a session, or ""   2 username of who acts, if that is not by a session, else ""
+--       3 now (unix milliseconds)
 --       4 how many of the oldest articles, and of the oldest comments, to name
 -- Reply {username, words of the roles, words of the bans, when the user joined (unix milliseconds), karma of articles,
 --       karma of comments, number of archived articles, {ids of visible articles and comments}}, "" for what there is not

@@ -2,7 +2,7 @@
 -- that are in no index, as no thread has a place for them, are those that the tree had. Blocks the server for some 20
 -- microseconds for each comment.
 -- requires: comment_removal
--- ARGV  1-6 see prelude.lua   7 ""   8 number of the article
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 ""   8 number of the article
 -- Reply {"rebuilt", number of comments}
 require_open()
 local article = ARGV[8]

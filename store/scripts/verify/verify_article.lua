@@ -1,10 +1,10 @@
 -- Verify an article: its hash, its voters while voting is open, its entry in every sorted set, and whether it is removed and
 -- locked as the actions of moderators say.
 -- requires: article_states, decisions, verify_prelude
--- ARGV  1-8 see verify_prelude.lua; the name is a number
+-- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
 --       9 orders whose indexes are complete even during a reindex, separated by spaces
---       10 "links" if the index of links is complete, else ""   11 link as the caller read it, or ""   12 its digest, or ""
---       13 number of partitions   14 "homes" if the indexes of homes are complete, else ""
+--       10 "links" if the index of links is complete, else ""   11 link as the caller read it, or ""
+--       12 its digest, or ""   13 number of partitions   14 "homes" if the indexes of homes are complete, else ""
 -- Reply see verify_prelude.lua
 partitions = tonumber(ARGV[13])
 local article = examine(name)

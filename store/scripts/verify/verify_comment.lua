@@ -2,8 +2,9 @@
 -- `latest` and in `recent`, and whether it is removed as the actions of moderators say. `verify_counts.lua` verifies the number
 -- of its replies, whether a thread has a place for it, and the activity of its article.
 -- requires: comment_states, decisions, verify_prelude
--- ARGV  1-8 see verify_prelude.lua; the name is a number   9 slot of the poster, as the caller read the poster
---       10 number of partitions   11 how many comments above it get or lose their places in the thread at most
+-- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
+--       9 slot of the poster, as the caller read the poster   10 number of partitions
+--       11 how many comments above it get or lose their places in the thread at most
 --       12 "recent" if the indexes of recent comments are complete, else ""
 -- Reply see verify_prelude.lua
 partitions = tonumber(ARGV[10])

@@ -1,7 +1,8 @@
 -- Verify the number of visible comments of an article and the time of the newest; or the number of visible replies to a
 -- comment, by the indexes, and whether a thread has a place for it.
 -- requires: comment_removal, verify_prelude
--- ARGV  1-8 see verify_prelude.lua; the name is a number   9 "article" or "comment"
+-- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
+--       9 "article" or "comment"
 -- Reply see verify_prelude.lua
 local function verify_activity(article)
   local found = article.active

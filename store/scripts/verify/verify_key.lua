@@ -1,7 +1,8 @@
 -- Verify a key that is not derived from others: voter set, follows, session, idempotency key, what is written about a
 -- group, sequence of a partition, token that is good once, invitation.
 -- requires: sessions, verify_prelude
--- ARGV  1-8 see verify_prelude.lua; the name may be ""   9 kind of the key
+-- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name may be ""
+--       9 kind of the key
 --       10 for `sequence` the highest sequence of any post; for `posted` and `commented` the time to live (milliseconds);
 --       for `following`, `followers` and `groupfollows` the whole key
 -- Reply see verify_prelude.lua

@@ -1,7 +1,8 @@
 -- Verify some members of a sorted set, from a cursor on: report those that do not belong there, or remove them, too.
 -- requires: comments, verify_prelude
--- ARGV  1-8 see verify_prelude.lua; 8, the name, is what the key has after its kind and tag: an article, a user, a link
---       digest, GROUP:ORDER, a place of recent comments, or "" for an index of the site   9 kind of the key   10 ZSCAN cursor
+-- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; 8, the name, is what the
+--       key has after its kind and tag: an article, a user, a link digest, GROUP:ORDER, a place of recent comments, or ""
+--       for an index of the site   9 kind of the key   10 ZSCAN cursor
 -- Reply see verify_prelude.lua
 local kind, COUNT = ARGV[9], 500
 local PREFIXES = {

@@ -1,6 +1,7 @@
 -- Verify articles that the database has as archived: one that is in Redis, too, is marked as moving.
 -- requires: verify_prelude
--- ARGV  1-8 see verify_prelude.lua; the name is ""   from 9 on: numbers
+-- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is ""
+--       from 9 on: numbers
 -- Reply see verify_prelude.lua
 for i = 9, #ARGV do
   local number = ARGV[i]

@@ -1,9 +1,9 @@
 -- Verify a user: the hash, the bans, and what is derived from all articles of the user: karma, and the time of the newest.
 -- requires: bans, verify_prelude
--- ARGV  1-8 see verify_prelude.lua; the name is a username in lower case   9 slot of the user
---       10 latest time that a mark in a feed can have (unix milliseconds)
---       11 what `archived` had of the user when the caller read the database, "?" if it did not
---       of the user's articles in the database: 12 how many   13 their karma   14 when the newest was posted, or 0
+-- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a username in
+--       lower case   9 slot of the user   10 latest time that a mark in a feed can have (unix milliseconds)
+--       11 what `archived` had of the user when the caller read the database, "?" if it did not of the user's articles in
+--       the database: 12 how many   13 their karma   14 when the newest was posted, or 0
 -- Reply see verify_prelude.lua
 local account = KEY.user .. name
 if redis.call("HEXISTS", account, "left") == 1 then return reply end -- the user is being deleted

@@ -1,3 +1,5 @@
+"""The commands `backup` and `restore`."""
+
 import os
 import subprocess
 import sys

@@ -1,3 +1,5 @@
+"""The command `demo`."""
+
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

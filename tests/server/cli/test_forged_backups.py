@@ -21,7 +21,7 @@ from store import keys
 
 pytestmark = pytest.mark.one_server
 
-Backup = tuple[dict[str, Any], list[Any]]
+Backup = tuple[dict[str, Any], list[Any]]  # header and records
 DIGEST = "0" * 64
 
 

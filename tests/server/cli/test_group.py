@@ -1,3 +1,5 @@
+"""The command `group`."""
+
 import asyncio
 
 import pytest

@@ -1,3 +1,5 @@
+"""Items of Hacker News, and the order in which comments are imported."""
+
 import json
 import random
 

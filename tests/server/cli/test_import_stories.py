@@ -1,3 +1,5 @@
+"""The command `import`."""
+
 import asyncio
 import re
 from pathlib import Path

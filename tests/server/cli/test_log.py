@@ -1,3 +1,5 @@
+"""The command `log`."""
+
 import asyncio
 import re
 

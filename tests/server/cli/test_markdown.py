@@ -1,3 +1,5 @@
+"""The HTML of texts of Hacker News as Markdown."""
+
 import random
 import re
 from html import unescape

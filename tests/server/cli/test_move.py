@@ -1,3 +1,5 @@
+"""The command `move`."""
+
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path

@@ -18,8 +18,9 @@ HIDING = "[flags]\nhide_at = 2\nleast_age_days = 0\nleast_karma = 0\nleast_voter
 POST = 'mutation { post(input: {title: "a title", content: "a text"}) { article { id } } }'
 FLAG = "mutation($id: ID!) { flag(input: {subjectId: $id, reason: SPAM}) { changed subject { id } } }"
 TITLE = "query($id: ID!) { article(id: $id) { title } }"
-POST_UNLIKE = 'mutation { post(input: {title: "a title", content: "a text"}) { userErrors { rule } } }'
-REFUSED = """mutation($name: String!) {
+# the same, with the name of the rule that refuses
+POST_FOR_RULE = 'mutation { post(input: {title: "a title", content: "a text"}) { userErrors { rule } } }'
+REGISTER_FOR_RULE = """mutation($name: String!) {
   register(input: {username: $name, password: "correct horse battery"}) { token userErrors { rule } } }"""
 REGISTER = """mutation($name: String!) {
   register(input: {username: $name, password: "correct horse battery"}) { token } }"""
@@ -115,9 +116,9 @@ def test_limits_of_a_day_hold_in_two_processes_at_once(tmp_path):  # M10
     file.write_text("[[texts_a_day]]\nyounger_than_days = 1\nmost = 3\n[registrations]\na_day = 2\n")
     settings = {"rules": file, "workers": 2, "partitions": 8, "rate_limits": "on", "rate_posts": 1000}
     with serving(tmp_path / "data", **settings) as live, ThreadPoolExecutor(8) as pool:
-        registered = list(pool.map(lambda n: asked(live, REFUSED, name=f"user-{n}")["register"], range(8)))
+        registered = list(pool.map(lambda n: asked(live, REGISTER_FOR_RULE, name=f"user-{n}")["register"], range(8)))
         tokens = [each["token"] for each in registered if each["token"]]
-        posts = [POST_UNLIKE.replace("a title", f"title {n}") for n in range(24)]
+        posts = [POST_FOR_RULE.replace("a title", f"title {n}") for n in range(24)]
         posted = list(pool.map(lambda post: asked(live, post, tokens[0])["post"]["userErrors"], posts))
 
     assert len(tokens) == 2

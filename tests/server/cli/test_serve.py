@@ -1,3 +1,5 @@
+"""The command `serve`: its start, its settings, its end."""
+
 import os
 import signal
 import socket

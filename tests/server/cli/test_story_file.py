@@ -1,3 +1,5 @@
+"""Files of stories: CSV and JSON lines, right and wrong lines."""
+
 import json
 
 import pytest

@@ -1,3 +1,5 @@
+"""The command `verify`."""
+
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event

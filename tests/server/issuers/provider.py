@@ -20,6 +20,8 @@ from tests.server.issuers.issuing import RSA, Tokens
 
 @dataclass
 class Asked:
+    """A request that the provider has received."""
+
     method: str
     path: str
     query: dict[str, str]

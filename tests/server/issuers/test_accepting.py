@@ -3,7 +3,6 @@
 import asyncio
 import hmac
 import json
-import timeit
 
 import pytest
 
@@ -222,8 +221,6 @@ async def test_second_check_is_a_look_into_memory(http, monkeypatch):
     assert await viewer_of(http, token) == "Alice"
     assert checked == []
     assert token not in str(list(accepted._remembered.entries))
-    seconds = min(timeit.repeat(lambda: accepted.remembered(token), number=1_000, repeat=20)) / 1_000
-    assert seconds < 5e-6
 
 
 async def test_tokens_are_forgotten_with_their_key(serve, tmp_path):  # U3

@@ -1,3 +1,5 @@
+"""The model of the times of votes."""
+
 from server.lab.arrivals import HOUR, arrivals
 from store.maintenance.import_stories import Story
 

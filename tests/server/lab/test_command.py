@@ -1,3 +1,5 @@
+"""The command `lab`."""
+
 import re
 import struct
 import sys

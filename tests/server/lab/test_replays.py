@@ -1,3 +1,5 @@
+"""Replays of stories, compared with sorting all stories at each instant."""
+
 from bisect import bisect_right
 from random import Random
 

@@ -1,3 +1,5 @@
+"""Pipelines on one connection, and how many writes and round trips they take."""
+
 import asyncio
 
 import pytest

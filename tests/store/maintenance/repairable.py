@@ -13,7 +13,7 @@ from tests.store.scene import WEEK, Scene
 
 GRACE = 60_000  # milliseconds
 NOTHING = "nothing"
-Expected = tuple[str, str, str]
+Expected = tuple[str, str, str]  # where, what `verify` finds there, what it expects
 
 
 def votes_of_another_time(scene: Scene) -> list[Expected]:

@@ -1,3 +1,5 @@
+"""A dump of a store, restored, gives the same store."""
+
 import json
 import random
 from collections.abc import Iterator

@@ -1,3 +1,5 @@
+"""Imports of comments below imported stories."""
+
 import random
 from dataclasses import replace
 

@@ -1,3 +1,5 @@
+"""Imports of stories as articles."""
+
 from dataclasses import replace
 
 import pytest

@@ -1,3 +1,5 @@
+"""What `verify` finds in damaged stores, and repairs."""
+
 import asyncio
 import random
 from functools import partial

@@ -1,3 +1,5 @@
+"""Ranks and values of articles, and the votes missing to the next rank."""
+
 import random
 
 import pytest

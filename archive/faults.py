@@ -1,0 +1,104 @@
+"""
+What is wrong with archived conversations in the database: with their comments, and with what the archive has added to
+the rows when they left. `maintenance.verify` reports it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from archive.conversations import Conversation, conversation
+from database import article_places, conversations
+from database.conversations import KeptOfArticle, KeptOfComment
+from store.records import ArchivedArticle
+from store.site import unix_milliseconds
+
+if TYPE_CHECKING:
+    from database.statements import Connection
+
+PATH = re.compile(r"\S* (?:0|[1-9][0-9]*)", re.ASCII)  # see branch_paths.lua
+Kept = Mapping[int, KeptOfComment]  # by the number of the comment
+
+
+class Fault(NamedTuple):
+    """What the database has in a place, and what is right. What `is_derived` can be computed again."""
+
+    article: int
+    where: str
+    found: object
+    expected: object
+    is_derived: bool
+
+
+def faults(connection: "Connection", numbers: Sequence[int], best_z: float) -> list[Fault]:
+    """The faults of those of some articles that are archived with comments. Two queries for each of these, and two."""
+    archived = [each for each in article_places.records(connection, numbers) if each]
+    talked = [each for each in archived if isinstance(each, ArchivedArticle)]
+    alone = [each.number for each in archived if not isinstance(each, ArchivedArticle)]
+    return [
+        *(
+            _fault(number, f"article {number}", "left_ms", None, "when it left, as it has comments", is_derived=True)
+            for number in sorted(article_places.with_comments(connection, alone))
+        ),
+        *(fault for each in talked for fault in _faults(each, *_read(connection, each.number, best_z))),
+    ]
+
+
+def repair(connection: "Connection", article: int, best_z: float) -> None:
+    """Write what is derived again, if the article is archived."""
+    (record,) = article_places.records(connection, [article])
+    if record is None:
+        return
+    computed, kept = _read(connection, article, best_z)
+    notified = conversations.notified_by(connection, [article]).get(article)
+    left = (conversations.version(connection, article) or unix_milliseconds()) + 1  # a new version, see `reads`
+    active_at = computed.active_at if (computed.active_at or 0) > record.posted_at else None
+    conversations.keep_article(connection, article, KeptOfArticle(notified, active_at, computed.comment_count, left))
+    counted = [(number, _counted(computed, number, kept[number])) for number in computed.comments]
+    conversations.keep(connection, counted)
+
+
+def _read(connection: "Connection", article: int, best_z: float) -> tuple[Conversation, Kept]:
+    rows = conversations.comments(connection, article)
+    return conversation(article, rows, best_z), conversations.kept(connection, article)
+
+
+def _faults(article: ArchivedArticle, computed: Conversation, kept: Kept) -> Iterator[Fault]:
+    of_article = {
+        "comment_count": (article.comment_count, computed.comment_count),
+        "active_ms": (article.active_at or article.posted_at, max(article.posted_at, computed.active_at or 0)),
+    }
+    for column, (found, expected) in of_article.items():
+        if found != expected:
+            yield _fault(article.number, f"article {article.number}", column, found, expected, is_derived=True)
+    times = Counter(each.path for each in kept.values())
+    for number, comment in computed.comments.items():
+        parent = None if comment.parent is None else computed.comments.get(comment.parent)
+        depth = parent.depth + 1 if parent else 0
+        if comment.parent is not None and parent is None:
+            yield _fault(article.number, f"comment {number}", "parent", comment.parent, "a comment of the article")
+        elif comment.depth != depth:
+            yield _fault(article.number, f"comment {number}", "depth", comment.depth, depth)
+        path = kept[number].path
+        if path is None or not PATH.fullmatch(path) or times[path] > 1:
+            yield _fault(article.number, f"comment {number}", "path", path, "a path of its own")
+        right = _counted(computed, number, kept[number])
+        if kept[number] != right:
+            pairs = zip(KeptOfComment._fields, kept[number], right, strict=True)
+            yield from (
+                _fault(article.number, f"comment {number}", column, found, expected, is_derived=True)
+                for column, found, expected in pairs
+                if found != expected
+            )
+
+
+def _counted(computed: Conversation, number: int, kept: KeptOfComment) -> KeptOfComment:
+    """What is kept of a comment, with the right counts."""
+    return kept._replace(
+        reply_count=computed.comments[number].reply_count, descendant_count=computed.below.get(number, 0)
+    )
+
+
+def _fault(article: int, what: str, column: str, found: object, expected: object, *, is_derived: bool = False) -> Fault:
+    return Fault(article, f"{column} of {what} in the database", found, expected, is_derived)

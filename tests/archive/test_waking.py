@@ -1,0 +1,155 @@
+"""What brings old conversations back to Redis, how many of them, and what does not (D5)."""
+
+from typing import Any
+
+import pytest
+
+from resolvers.rate_limits import WriteRates
+from store import conversations, roles
+from store.moderation_records import Role
+from store.records import article_number
+from tests.archive.talks import DAY, MUTATIONS, NODES, REVERT, left, write
+from tests.archive.worlds import Pair, World
+from tests.database.conftest import on_both
+
+pytestmark = [pytest.mark.one_server]
+LIMITED = """mutation($input: CommentInput!) { comment(input: $input) { comment { id }
+  userErrors { code message params { name value } ... on RateLimited { retryAt } } } }"""
+
+
+async def talked(pair: Pair, poster: str, *, group: str = "show") -> tuple[str, str]:
+    """An article on which carol has said two things, and the first of these: ids."""
+    article = await pair.mutate("post", poster, title=f"A title {pair.clock.now}", content="A text.", groups=[group])
+    id: str = article["article"]["id"]
+    said = [await write(pair, "comment", "carol", articleId=id, content=f"text {n}") for n in range(2)]
+    pair.clock.advance(1)
+    return id, said[0]["comment"]["id"]
+
+
+async def comment(world: World, who: str, article: str, text: str = "late") -> dict[str, Any]:
+    """The answer about a comment in the store that archives."""
+    return await world.ask(LIMITED, who, {"input": {"articleId": article, "content": text}})
+
+
+@on_both
+async def test_refusals_are_those_of_a_conversation_that_stays_in_redis(pair: Pair) -> None:  # D5
+    for world in pair.worlds:
+        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+    article, first = await talked(pair, "alice")
+    await write(pair, "removeContent", "alice", subjectId=first, reason="off topic")
+    await write(pair, "lockArticle", "alice", articleId=article, reason="enough")
+    for group, who in (("show", "Dave"), ("ask", "erin")):
+        await write(pair, "banUser", "alice", userId=f"user:{who.lower()}", group=group, reason="noise")
+    await left(pair, article)
+    given = {"articleId": article, "content": "late"}
+
+    codes = []
+    for who in ("Dave", "erin"):
+        for parent in (None, first, "comment:1541"):
+            payload = await write(pair, "comment", who, **given | {"parentId": parent})
+            codes.append([error["code"] for error in payload["userErrors"]])
+        vote = await write(pair, "voteOnComment", who, commentId=first, value="UP")
+        codes.append([error["code"] for error in vote["userErrors"]])
+
+    assert codes[:4] == [["BANNED"]] * 3 + [["VOTING_CLOSED"]]
+    assert codes[4:] == [["LOCKED"], ["FORBIDDEN"], ["NOT_FOUND"], ["VOTING_CLOSED"]]
+    assert article_number(article) not in await pair.archiving.numbers()
+
+
+@on_both
+async def test_the_revert_of_a_ban_reaches_comments_that_have_left(pair: Pair) -> None:  # D5
+    for world in pair.worlds:
+        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+    article, first = await talked(pair, "alice")
+    banned = await write(pair, "banUser", "alice", userId="user:carol", reason="noise", removeTexts=True)
+    await left(pair, article)
+
+    given = {"actionId": banned["action"]["id"], "reason": "no noise"}
+    answer = await pair.ask(REVERT, "alice", input=given)
+
+    assert answer["data"]["revertModeration"]["changed"]
+    nodes = (await pair.ask(NODES, None, ids=[first]))["data"]["nodes"]
+    assert [node["state"] for node in nodes] == ["VISIBLE"]
+
+
+@on_both
+async def test_a_comment_that_has_left_is_replayed(pair: Pair) -> None:  # D5
+    article, _ = await talked(pair, "alice")
+    given = {"articleId": article, "content": "said once", "idempotencyKey": "a key"}
+    said = await write(pair, "comment", "Bob", **given)
+    await left(pair, article, days=0)  # before the key is forgotten
+
+    again = await write(pair, "comment", "Bob", **given)
+
+    assert said["comment"] and again["comment"]["id"] == said["comment"]["id"]
+    assert article_number(article) not in await pair.archiving.numbers()
+
+
+@on_both
+async def test_a_user_brings_so_many_conversations_back_in_a_day(pair: Pair) -> None:  # D5
+    articles = [(await talked(pair, poster))[0] for poster in ("alice", "Bob", "alice")]
+    await left(pair, *articles)
+    world = pair.archiving
+    world.address, world.rates = "192.0.2.1", WriteRates(woken_a_day=2)
+
+    answers = [await comment(world, "erin", id, f"{n}") for n in range(2) for id in articles]
+
+    errors = [answer["data"]["comment"]["userErrors"] for answer in answers]
+    assert [len(each) for each in errors] == [0, 0, 1, 0, 0, 1]
+    (refused,) = errors[2]
+    assert refused["code"] == "RATE_LIMITED" and refused["retryAt"]
+    assert refused["message"].startswith("you have brought 2 old conversations back")
+    assert refused["params"] == [{"name": "conversations", "value": "2"}]
+    assert article_number(articles[2]) not in await world.numbers()
+
+    assert (await comment(world, "frank", articles[2]))["data"]["comment"]["userErrors"] == []
+    await left(pair, *articles)
+    assert (await comment(world, "erin", articles[2]))["data"]["comment"]["userErrors"] == []
+
+
+@on_both
+async def test_conversations_that_came_back_share_the_room(pair: Pair) -> None:  # D5
+    articles, firsts = zip(*[await talked(pair, poster) for poster in ("alice", "Bob", "erin")], strict=True)
+    world, site = pair.archiving, pair.archiving.store.site
+    await roles.grant(site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+    object.__setattr__(site, "woken_comments", 5)  # each has two
+    await left(pair, *articles)
+
+    answers = [await comment(world, "frank", id) for id in articles]
+
+    assert [bool(answer["errors"]) for answer in answers] == [False, False, True]
+    (error,) = answers[2]["errors"]
+    assert error["extensions"]["code"] == "UNAVAILABLE" and f"{articles[2]} is archived" in error["message"]
+    assert article_number(articles[2]) not in await world.numbers()
+
+    given = {"input": {"subjectId": firsts[2], "reason": "off topic"}}
+    assert (await world.ask(MUTATIONS["removeContent"], "alice", given))["data"]["removeContent"]["changed"]
+    woken = [each for p in range(site.partitions) for each in await conversations.that_came_back(site, p)]
+    assert sorted(woken) == sorted(article_number(id) for id in articles)
+
+    pair.clock.advance(3 * DAY)
+    await pair.run_mover(1_000, 1_000)  # within the limits: they leave because they have left before
+    assert not {article_number(id) for id in articles} & await world.numbers()
+    assert not (await comment(world, "frank", articles[2]))["errors"]
+
+
+@on_both
+async def test_the_room_of_a_conversation_is_given_back(pair: Pair) -> None:  # D5
+    """Also where it does not leave: its article is deleted, or its process ends while the comments come back."""
+    (deleted, _), (dropped, _) = [await talked(pair, "alice") for _ in range(2)]
+    world, site = pair.archiving, pair.archiving.store.site
+    p = site.home_of_article(article_number(deleted) or 0)
+    await left(pair, deleted, dropped)
+    assert not (await comment(world, "frank", deleted))["errors"]
+    number = article_number(dropped) or 0
+    held = conversations.lease(site, p)
+    async with held.held():
+        hashes = {1541: {"article": str(number), "depth": "0", "time": "1", "up": "1", "down": "0", "path": " 1"}}
+        assert await conversations.restore(site, held, number, hashes, None)
+        assert len(await conversations.that_came_back(site, p)) == 2
+        await conversations.drop(site, held, number)
+    assert await conversations.that_came_back(site, p) == [article_number(deleted)]
+
+    assert not (await world.ask(MUTATIONS["deleteArticle"], "alice", {"input": {"articleId": deleted}}))["errors"]
+
+    assert await conversations.that_came_back(site, p) == []
