@@ -7,7 +7,8 @@ Without the URL of an empty database it is an SQLite file. Two users vote on so 
 groups. The votes of the first are annulled while all articles are in Valkey, those of the second when all are archived,
 and then both come back with reverts. One process does everything: it also writes the database, and the request that is
 sent beside, an article by id every 5 milliseconds, waits for all of that. Garbage is collected, and threads take turns,
-as in a server.
+as in a server. On a machine that has other work, compare with what the request waits while nothing is annulled, which
+is printed first, and see the processor time of this process and of Valkey.
 """
 
 import argparse
@@ -15,8 +16,8 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from archive import annulments
@@ -36,6 +37,7 @@ from store.store import Store
 POSTERS, GROUPS = 1_000, 20
 AT_ONCE = 200
 PAUSE = 0.005  # seconds between two requests beside
+IDLE = 5.0  # seconds in which the request is sent while nothing is annulled
 WEEK = 8 * 86_400_000
 FIRST, SECOND = "mallory", "trudy"
 
@@ -59,6 +61,7 @@ async def main(url: str | None, votes: int) -> None:
         async with mirroring(database, store.site):
             numbers = await fill(store, votes)
             await caught_up(store)
+            await measure_idle(store, numbers[0])
             await annul_and_revert(store, database, FIRST, numbers[0], "in Valkey")
             clock.ahead += WEEK
             mover = Mover(store.site, database, HotLimits(0, 0), notice=0, removal_delay=0)
@@ -99,28 +102,53 @@ async def annul_and_revert(store: Store, database: Database, voter: str, other: 
     await measure(f"restored, {where}", store, database, number, other, AnnulmentState.RESTORED)
 
 
+async def measure_idle(store: Store, other: int) -> None:
+    async with requests_beside(store, other) as waits:
+        await asyncio.sleep(IDLE)
+    print(f"nothing annulled: a request waits {shown(waits)}; {load()}", flush=True)
+
+
 async def measure(title: str, store: Store, database: Database, number: int, other: int, end: AnnulmentState) -> None:
-    waits: list[float] = []
-    key = keys.article(0, other)
-    beside = asyncio.create_task(_beside(lambda: store.site.redis.run(("HGETALL", key)), waits))
-    started = time.perf_counter()
-    while True:
-        with suppress(Delayed):
-            await annulments.settle(store, database, number)
-        found = await reverts.read(store.site, number)
-        if found and found.annulment and found.annulment.state is end:
-            break
-        await asyncio.sleep(PAUSE)
-    seconds = time.perf_counter() - started
-    await caught_up(store)
-    mirrored = time.perf_counter() - started
-    beside.cancel()
-    load = os.getloadavg()[0]
+    started, used, of_valkey = time.perf_counter(), time.process_time(), await valkey_seconds(store)
+    async with requests_beside(store, other) as waits:
+        while True:
+            with suppress(Delayed):
+                await annulments.settle(store, database, number)
+            found = await reverts.read(store.site, number)
+            if found and found.annulment and found.annulment.state is end:
+                break
+            await asyncio.sleep(PAUSE)
+        seconds = time.perf_counter() - started
+        await caught_up(store)
+        mirrored = time.perf_counter() - started
+    here, there = time.process_time() - used, await valkey_seconds(store) - of_valkey
+    processor = f"processor: {here:.1f} s here, {there:.1f} s in Valkey"
     print(
-        f"{title}: {seconds:.1f} s, in the database after {mirrored:.1f} s; a request beside waits {shown(waits)}; "
-        f"load {load:.0f}",
+        f"{title}: {seconds:.1f} s, in the database after {mirrored:.1f} s; {processor}; "
+        f"a request beside waits {shown(waits)}; {load()}",
         flush=True,
     )
+
+
+@asynccontextmanager
+async def requests_beside(store: Store, article: int) -> AsyncIterator[list[float]]:
+    """Send a request again and again while the context is open. The list gets how long each waits, in milliseconds."""
+    waits: list[float] = []
+    key = keys.article(0, article)
+    task = asyncio.create_task(_beside(lambda: store.site.redis.run(("HGETALL", key)), waits))
+    yield waits
+    task.cancel()
+
+
+async def valkey_seconds(store: Store) -> float:
+    """The processor time of the thread of Valkey that runs commands."""
+    text = str(await store.site.redis.run(("INFO", "cpu")))
+    found = dict(line.split(":") for line in text.split() if ":" in line)
+    return float(found["used_cpu_sys_main_thread"]) + float(found["used_cpu_user_main_thread"])
+
+
+def load() -> str:
+    return f"load {os.getloadavg()[0]:.0f}"
 
 
 async def _beside(request: Callable[[], Awaitable[object]], waits: list[float]) -> None:

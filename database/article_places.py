@@ -49,7 +49,6 @@ def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -
     were computed, until `recompute`: new places are computed with the same weights.
     """
     writes.lock(connection)
-    writes.remove(connection, [article.number for article in articles])
     listings = [(article, list(_listings(article))) for article in articles]
     wanted = {each.index_name(article): each for article, listed in listings for each in listed}
     stored = {(each.name, each.votes_class): each for each in reads.indexes(connection, {name for name, _ in wanted})}
@@ -59,7 +58,7 @@ def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -
     for article, listed in listings:
         for index, place in _places(site, stored, article, listed):
             places[index].append(place)
-    writes.add(connection, places)
+    writes.replace(connection, [article.number for article in articles], places)
     writes.remove_empty(connection, [stored[name].id for name in missing])
     _set_archived(connection, [article.number for article in articles], True)
 

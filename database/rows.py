@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Insert, Table, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from database.statements import slices
+from database.statements import run_each, slices
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENT_EDITS, COMMENT_VOTES, COMMENTS, EDITS, VOTES
 
 Row = dict[str, Any]
@@ -95,7 +95,7 @@ def group_row(name: str, fields: Mapping[str, str]) -> Row:
 def upsert(connection: Connection, table: Table, rows: Iterable[Row], keep: tuple[str, ...] = ()) -> None:
     """Insert rows, or replace those that exist, but for the columns to keep."""
     if listed := list(rows):
-        connection.execute(_upsert(table, connection.dialect.name, keep), listed)
+        run_each(connection, _upsert(table, connection.dialect.name, keep), listed)
 
 
 def update_rows(connection: Connection, table: Table, columns: Mapping[int, Row]) -> None:
@@ -104,7 +104,7 @@ def update_rows(connection: Connection, table: Table, columns: Mapping[int, Row]
     for number, row in columns.items():
         rows[frozenset(row)].append({"this": number, **row})
     for names, some in rows.items():
-        connection.execute(_update(table, names), some)
+        run_each(connection, _update(table, names), some)
 
 
 def write_votes(connection: Connection, table: Table, votes: Mapping[int, Mapping[str, VoteColumns | None]]) -> None:

@@ -58,19 +58,37 @@ def add(connection: "Connection", places: Mapping[int, Sequence[Place]]) -> None
         divide(connection, index)
 
 
+def replace(connection: "Connection", numbers: Collection[int], places: Mapping[int, Sequence[Place]]) -> None:
+    """Let articles have these places, by the ids of their indexes, and no others. Only what differs is written."""
+    known = {(index, place.number): place for index, place in _places_of(connection, numbers)}
+    moved, added = list[tuple[int, Place, Place]](), defaultdict[int, list[Place]](list)
+    for index, of_index in places.items():
+        for place in of_index:
+            old = known.pop((index, place.number), None)
+            if old is None:
+                added[index].append(place)
+            elif old != place:
+                moved.append((index, old, place))
+    _move(connection, moved)
+    add(connection, added)
+    ended: defaultdict[int, list[Key]] = defaultdict(list)
+    for (index, _), place in sorted(known.items()):
+        ended[index].append(place.key)
+    if ended:
+        rows = [{"listing": index, "value": value, "number": n} for index, keys in ended.items() for value, n in keys]
+        REMOVE_PLACE.run(connection, rows)
+        _count_removed(connection, ended)
+
+
 def remove(connection: "Connection", numbers: Collection[int]) -> None:
     """Remove all places of articles, and the indexes that are empty then."""
     removed: defaultdict[int, list[Key]] = defaultdict(list)
-    for some in slices(numbers):
-        for index, value, number in PLACES_OF_ARTICLES.run(connection, {"numbers": some}):
-            removed[index].append((value, number))
-        REMOVE_ARTICLES.run(connection, {"numbers": some})
-    if not removed:
-        return
-    RESIZE.run(connection, [{"id": index, "change": -len(keys)} for index, keys in sorted(removed.items())])
-    for index in _counted(connection, removed):
-        _change_counts(connection, index, removed[index], -1)
-    remove_empty(connection, removed)
+    for index, place in _places_of(connection, numbers):
+        removed[index].append(place.key)
+    if removed:
+        for some in slices(numbers):
+            REMOVE_ARTICLES.run(connection, {"numbers": some})
+        _count_removed(connection, removed)
 
 
 def remove_empty(connection: "Connection", indexes: Collection[int]) -> None:
@@ -105,6 +123,38 @@ def divide(connection: "Connection", index: int, low: Key = LOWEST, high: Key = 
     ]
     REMOVE_COUNT.run(connection, {"index": index, "value": low[0], "number": low[1]})
     ADD_COUNT.run(connection, rows)
+
+
+def _places_of(connection: "Connection", numbers: Collection[int]) -> list[tuple[int, Place]]:
+    """All places of articles, each with the id of its index."""
+    return [
+        (index, Place(*place))
+        for some in slices(numbers)
+        for index, *place in PLACES_OF_ARTICLES.run(connection, {"numbers": some})
+    ]
+
+
+def _move(connection: "Connection", moved: Sequence[tuple[int, Place, Place]]) -> None:
+    """Let places of indexes, given by their ids, be other ones of the same articles."""
+    if not moved:
+        return
+    rows = [{"listing": index, "old": old.value, **place._asdict()} for index, old, place in sorted(moved)]
+    MOVE_PLACE.run(connection, rows)
+    keys: defaultdict[int, list[tuple[Key, Key]]] = defaultdict(list)
+    for index, old, place in moved:
+        if old.value != place.value:
+            keys[index].append((old.key, place.key))
+    for index in _counted(connection, keys):
+        _change_counts(connection, index, [old for old, _ in keys[index]], -1)
+        _change_counts(connection, index, [new for _, new in keys[index]], 1)
+
+
+def _count_removed(connection: "Connection", removed: Mapping[int, Sequence[Key]]) -> None:
+    """Count places that were removed from indexes, and remove those that are empty then."""
+    RESIZE.run(connection, [{"id": index, "change": -len(keys)} for index, keys in sorted(removed.items())])
+    for index in _counted(connection, removed):
+        _change_counts(connection, index, removed[index], -1)
+    remove_empty(connection, removed)
 
 
 def _counted(connection: "Connection", indexes: Collection[int]) -> set[int]:
@@ -153,7 +203,10 @@ INSERT INTO listings (name, votes_class, size, weights) VALUES (:name, :votes_cl
 ADD_PLACES = Statement("""
 INSERT INTO places (listing, value, number, extra) VALUES (:listing, :value, :number, :extra)""")
 RESIZE = Statement("UPDATE listings SET size = size + :change WHERE id = :id")
-PLACES_OF_ARTICLES = Statement("SELECT listing, value, number FROM places WHERE number IN :numbers", "numbers")
+PLACES_OF_ARTICLES = Statement("SELECT listing, value, number, extra FROM places WHERE number IN :numbers", "numbers")
+MOVE_PLACE = Statement("""
+UPDATE places SET value = :value, extra = :extra WHERE listing = :listing AND value = :old AND number = :number""")
+REMOVE_PLACE = Statement("DELETE FROM places WHERE listing = :listing AND value = :value AND number = :number")
 REMOVE_ARTICLES = Statement("DELETE FROM places WHERE number IN :numbers", "numbers")
 REMOVE_EMPTY = Statement("DELETE FROM listings WHERE size = 0 AND id IN :indexes", "indexes")
 REMOVE_EMPTY_COUNTS = Statement(

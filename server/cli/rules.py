@@ -107,7 +107,7 @@ def print_example(arguments: Namespace) -> int:
 def try_rules(arguments: Namespace) -> int:
     """
     Raises:
-        CommandError: the file is not as rules are.
+        CommandError: the file cannot be read, or is not as rules are.
         DatabaseUnavailable: the database does not answer.
         WrongSetting: there is none.
     """
@@ -117,4 +117,6 @@ def try_rules(arguments: Namespace) -> int:
         tried = rules.read(arguments.file)
     except WrongRules as fault:
         raise CommandError(str(fault)) from fault
+    except OSError as fault:
+        raise CommandError(f"{arguments.file}: {fault.strerror}") from fault
     return database.run_action(read_settings(), partial(rule_trials.report, tried))

@@ -53,6 +53,34 @@ async def test_articles_enter_and_leave_in_any_order(store, each_database, small
     assert await each_database.run(lambda connection: [count(connection, table) for table in TABLES]) == [0, 0, 0]
 
 
+async def test_articles_archived_again_have_the_places_of_their_new_counts(store, each_database, small_ranges):
+    """What stays is not written again, and what is left is what an archive that is made anew has."""
+    chance = random.Random(3)
+    articles = {each.number: each for each in await history(store, 3, 80)}
+    await each_database.write(write_rows, [*articles.values()])
+    await each_database.write(article_places.archive, store.site, [*articles.values()])
+    for _ in range(20):
+        some = [_changed(articles[number], chance) for number in chance.sample(sorted(articles), 25)]
+        articles |= {each.number: each for each in some}
+        await each_database.write(article_places.archive, store.site, some)
+        await each_database.run(check_counts)
+
+    found = await each_database.run(all_places)
+    await each_database.write(article_places.unarchive, [*articles])
+    await each_database.write(article_places.archive, store.site, [*articles.values()])
+    assert found == await each_database.run(all_places)
+
+
+async def test_only_places_that_change_are_written(store, each_database):
+    articles = await history(store, 5, 20)
+    await each_database.write(write_rows, articles)
+    await each_database.write(article_places.archive, store.site, articles)
+
+    assert await each_database.write(written_rows, store.site, articles) == 0
+    voted = articles[0]._replace(upvotes=articles[0].upvotes + 1)
+    assert 0 < await each_database.write(written_rows, store.site, [voted]) < 2 * len(Order) * (1 + len(voted.groups))
+
+
 async def test_records_are_those_of_the_store(store, each_database):
     articles = await history(store, 2, 40)
     await each_database.write(write_rows, articles)
@@ -159,6 +187,40 @@ async def test_damaged_places_are_found_and_written_again(store, each_database):
         await each_database.write(lambda connection, change=change: connection.execute(text(change)))
 
     assert await each_database.run(article_places.check, store.site, numbers) == numbers[:2]
+
+
+def _changed(article, chance):
+    """An article with other counts, and sometimes in other groups."""
+    groups = tuple(chance.sample(("show", "ask", "news"), 2)) if chance.random() < 0.2 else article.groups
+    up, down = max(1, article.upvotes + chance.randrange(-3, 9)), max(0, article.downvotes + chance.randrange(-3, 9))
+    return article._replace(upvotes=up, downvotes=down, groups=groups)
+
+
+def all_places(connection):
+    """The places of each listing, by its name and class of votes."""
+    rows = connection.execute(
+        text(
+            "SELECT name, votes_class, size, value, number, extra FROM places "
+            "JOIN listings ON id = listing ORDER BY name, votes_class, value, number"
+        )
+    )
+    return [tuple(row) for row in rows]
+
+
+def written_rows(connection, site, articles):
+    """How many places are written as articles are archived again."""
+    before = _changes(connection)
+    article_places.archive(connection, site, articles)
+    return _changes(connection) - before
+
+
+def _changes(connection):
+    """How many rows of `places` this transaction has written so far; in SQLite of all tables."""
+    is_sqlite = connection.dialect.name == "sqlite"
+    counted = (
+        "pg_stat_get_xact_tuples_updated('places'::regclass) + pg_stat_get_xact_tuples_inserted('places'::regclass)"
+    )
+    return connection.execute(text(f"SELECT {'total_changes()' if is_sqlite else counted}")).scalar_one()
 
 
 def check_counts(connection):

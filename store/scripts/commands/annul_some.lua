@@ -25,20 +25,25 @@ local function vote_on(subject, known)
   return known
 end
 
+local function holds(cases)
+  for _, each in ipairs(split(cases)) do if each == case then return true end end
+  return false
+end
+
 local function hold(subject, value, cases)
   redis.call("HSET", KEY.annulled .. subject.number, voter, string.format("%d %s%s", value, cases and cases .. " " or "", case))
-  redis.call("ZADD", KEY.cases .. case, 0, subject.member)
+  add_place(KEY.cases .. case, 0, subject.member)
 end
 
 local function annul(number, known, archived)
-  if redis.call("ZSCORE", KEY.cases .. case, member_of(number)) then return end
+  local held, cases = held_vote(number, voter)
+  if held and holds(cases) then return end
   local subject = find_subject(number, archived)
   if not subject then
     absent[#absent + 1] = number
     return
   end
   if subject.state == "deleted" or subject.poster == voter then return end
-  local held, cases = held_vote(number, voter)
   if held then return hold(subject, held, cases) end
 
   local value = vote_on(subject, known)

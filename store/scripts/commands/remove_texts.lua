@@ -13,10 +13,9 @@ require_open()
 local ban, moderator, at, group, name = ARGV[8], ARGV[9], tonumber(ARGV[10]), ARGV[11], ARGV[14]
 if redis.call("ZSCORE", KEY.lifted, ban) then return {"reverted"} end
 
-local DECIDING = {remove = true, approve = true, revert = true}
-
 -- Whether this ban has removed a text before, or a moderator has decided about it since the ban.
 local function is_decided(subject)
+  local DECIDING = {remove = true, approve = true, revert = true}
   local members = redis.call("ZRANGE", KEY.actions .. subject, 0, -1, "WITHSCORES")
   for i = 1, #members, 2 do
     local kind, own = unpack(redis.call("HMGET", KEY.action .. string.format("%.0f", tonumber(members[i])), "kind", "ban"))

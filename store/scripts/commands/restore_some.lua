@@ -35,14 +35,14 @@ local function release(number, value, others)
   else
     redis.call("HDEL", KEY.annulled .. number, voter)
   end
-  redis.call("ZREM", KEY.cases .. case, member_of(number))
+  release_member(member_of(number))
 end
 
 local function restore(number, archived)
   local value, cases = held_vote(number, voter)
   local subject = find_subject(number, archived)
   if not value or not subject and ARGV[12] == "1" then
-    redis.call("ZREM", KEY.cases .. case, member_of(number))
+    release_member(member_of(number))
     if value then forget_annulled(number) end
     return
   end

@@ -130,24 +130,29 @@ local function read_ranking(groups)
   return ranking
 end
 
+-- Writes a place to an index. vote_counts.lua gathers the places of many articles instead.
+local function add_place(index, value, member)
+  redis.call("ZADD", index, value, member)
+end
+
 -- Writes an article to the index of an order in one group. `site_value` is its value by the weights of the site.
 local function set_in_group(article, order, group, ranking, site_value)
   local own, next_weights = ranking.own[group], ranking.next_weights[group]
   local value = own and order_value(article, order, own) or site_value
-  redis.call("ZADD", KEY.group .. group .. ":" .. order, value, article.member)
+  add_place(KEY.group .. group .. ":" .. order, value, article.member)
   if next_weights and WEIGHTED_BY[order] then
-    redis.call("ZADD", KEY.coming .. group .. ":" .. order, order_value(article, order, next_weights), article.member)
+    add_place(KEY.coming .. group .. ":" .. order, order_value(article, order, next_weights), article.member)
   end
   local weight = WEIGHTED_BY[order]
   if weight and (own and rawget(own, weight) or next_weights and rawget(next_weights, weight)) then
-    redis.call("ZADD", KEY.siteranked .. group .. ":" .. order, site_value, article.member) -- for homes
+    add_place(KEY.siteranked .. group .. ":" .. order, site_value, article.member) -- for homes
   end
 end
 
 -- Writes an article to the index of an order, of the site and of its groups.
 local function set_in_order(article, order, ranking)
   local value = order_value(article, order, SITE_WEIGHTS)
-  redis.call("ZADD", INDEX[order], value, article.member)
+  add_place(INDEX[order], value, article.member)
   for _, group in ipairs(article.groups) do set_in_group(article, order, group, ranking, value) end
 end
 
@@ -166,7 +171,7 @@ local function update_indexes(article, before)
   local is_good = article.up - article.down >= good_votes
   if before and is_good == (before.up - before.down >= good_votes) then return end
   if is_good then
-    redis.call("ZADD", KEY.good, article.time, article.member)
+    add_place(KEY.good, article.time, article.member)
   else
     redis.call("ZREM", KEY.good, article.member)
   end

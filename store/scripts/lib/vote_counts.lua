@@ -7,6 +7,48 @@
 -- An archived article is given by words: poster, posting time, upvotes, downvotes, and groups with commas, or "-".
 local case, voter = ARGV[8], ARGV[9]
 local changed, articles, slots, karma_by_poster, recounted = {}, {}, {}, {}, {} -- of this step
+local places, karma_here, released = {}, {}, {} -- of this step: places by index, changes of karma by poster, members
+
+-- A step changes many articles, and each call of a command takes time: the places of an index are written at once, in
+-- `write_gathered`, as is the karma of a poster. How groups are ranked is read once.
+add_place = function(index, value, member)
+  local of_index = places[index]
+  if not of_index then
+    of_index = {}
+    places[index] = of_index
+  end
+  of_index[#of_index + 1] = value
+  of_index[#of_index + 1] = member
+end
+
+add_karma = function(article, votes)
+  local poster = string.lower(article.poster)
+  karma_here[poster] = (karma_here[poster] or 0) + votes
+end
+
+do
+  local rankings, read = {}, read_ranking
+  read_ranking = function(groups)
+    local names = table.concat(groups, " ")
+    rankings[names] = rankings[names] or read(groups)
+    return rankings[names]
+  end
+end
+
+-- Lets the action hold the vote on a subject no more.
+local function release_member(member)
+  released[#released + 1] = member
+end
+
+local function write_gathered()
+  for index, of_index in pairs(places) do redis.call("ZADD", index, unpack(of_index)) end
+  for poster, votes in pairs(karma_here) do redis.call("HINCRBY", KEY.user .. poster, "karma", votes) end
+  if released[1] then redis.call("ZREM", KEY.cases .. case, unpack(released)) end
+end
+
+local function member_of(number)
+  return string.rep("0", 16 - #number) .. number
+end
 
 -- The archived article that some words describe; nil if it has left the archive or was changed since.
 local function archived_article(number, words)
@@ -14,28 +56,32 @@ local function archived_article(number, words)
   if not poster or not has_counts(number, ARGV[11]) or redis.call("SISMEMBER", KEY.moving, number) == 1 then return nil end
   if redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0 then return nil end
   return {
-    type = "archived", number = number, member = string.rep("0", 16 - #number) .. number, poster = poster,
+    type = "archived", number = number, member = member_of(number), poster = poster,
     time = tonumber(time), up = tonumber(up), down = tonumber(down),
     groups = groups ~= "-" and split((string.gsub(groups, ",", " "))) or {},
   }
 end
 
+-- An article without its texts; nil if it is not here.
+local function find_counted(number)
+  local poster, time, up, down, groups, state =
+    unpack(redis.call("HMGET", KEY.article .. number, "poster", "time", "up", "down", "groups", "state"))
+  if not poster then return nil end
+  return {
+    type = "article", number = number, member = member_of(number), poster = poster, state = state,
+    time = tonumber(time), up = tonumber(up), down = tonumber(down), groups = split(groups),
+  }
+end
+
 -- Finds an article or a comment, also an archived one; nil if there is none, or if its article is gone. `type` says what it is.
 local function find_subject(number, archived)
-  local article = find_article(number)
-  if article then
-    article.type = "article"
-    return article
-  end
+  local article = find_counted(number)
+  if article then return article end
   local comment = find_comment(number)
   if not comment then return archived_article(number, archived) end
   if not find_home(comment.article) then return nil end
   comment.type = "comment"
   return comment
-end
-
-local function member_of(number)
-  return string.rep("0", 16 - #number) .. number
 end
 
 local function add_article_count(article, before)
@@ -90,9 +136,10 @@ local function count_vote(subject, value, sign)
   if subject.type == "archived" then recounted[#recounted + 1] = subject.member end
 end
 
--- Logs and publishes the changes of this step. Returns the id of the entry, what `note_effects` returns, and the changes of
--- karma of posters with another home, as words; "", {} and "" if nothing has changed.
+-- Writes what was gathered, logs and publishes the changes of this step. Returns the id of the entry, what `note_effects`
+-- returns, and the changes of karma of posters with another home, as words; "", {} and "" if nothing has changed.
 local function log_votes(kind)
+  write_gathered()
   if not changed[1] then return "", {}, "" end
   local words = {}
   for poster, change in pairs(karma_by_poster) do words[#words + 1] = string.format("%s:%d", poster, change) end

@@ -95,7 +95,7 @@ def test_command_says_what_is_wrong(tmp_path):
     without = run("rules", "try", file, data_dir=tmp_path, database_url="none")
 
     assert [each.returncode for each in (missing, wrong, without)] == [2, 2, 2]
-    assert "No such file" in missing.stderr
+    assert missing.stderr == f"upvote: {file}: No such file or directory\n"
     assert "there is no table [word]" in wrong.stderr
     assert without.stderr == "upvote: UPVOTE_DATABASE_URL=none: there is no database\n"
 
