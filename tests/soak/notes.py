@@ -162,13 +162,12 @@ class Notes:
     def _has_left(self, one: Position, other: Position) -> bool:
         """
         Whether two positions are one place of the thread of a conversation that has left: its cursors say nothing of
-        votes and comments elsewhere, as theirs do.
+        votes and comments elsewhere, and a pinned walk goes on without its pin once the conversation came back.
         """
         if one.listing != other.listing or one.listing[0] != "thread":
             return False
-        is_pinned = one.key.newest is not None
-        is_equal = one.key.levels == other.key.levels and is_pinned == (other.key.newest is not None)
-        return is_equal and (self._model.is_leaving or one.listing[1] in self._model.have_left)
+        has_left = self._model.is_leaving or one.listing[1] in self._model.have_left
+        return has_left and one.key.levels == other.key.levels
 
     def note_cursor(
         self, operation: Operation, path: tuple[str | int, ...], text: str, position: Position
