@@ -42,7 +42,7 @@ def documented(site: Site) -> Iterator[Picture]:
     for voted in (0, 2, 6):
         site.vote(ada, articles[voted]["id"])
     discussed = max(articles, key=lambda article: article["commentCount"])
-    yield Picture(IMAGES / "reader.png", "/", ada, 960, 600, "light")
+    yield Picture(IMAGES / "reader.png", "/", ada, 960, 460, "light")
     yield Picture(IMAGES / "reader-article.png", site.path(discussed["id"]), None, 700, 800, "light")
     yield Picture(IMAGES / "reader-phone.png", "/", None, 360, 640, "dark")
 

@@ -150,4 +150,6 @@ def _count_reach(model: Model, subject: Subject, what: str) -> None:
     reached.count(f"votes on {kind}s {what}")
     reached.count(f"votes on closed {kind}s {what}", not model.has_voters(subject))
     reached.count(f"votes on archived articles {what}", subject.number in model.archived)
+    has_left = isinstance(subject, Comment) and subject.article.number in model.archived
+    reached.count(f"votes on comments that have left {what}", has_left)
     reached.count(f"votes on what is removed {what}", not subject.is_visible)

@@ -10,8 +10,13 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from archive.steps import GRACE
+from tests.soak.formulas import Policy
+
 PATIENCE = 60.0  # seconds
 HOUR = 3_600_000  # milliseconds
+DAYS = 0  # after which conversations leave Redis: as soon as voting on all of them is closed
+QUIET = 0.25  # share of times at which articles leave that all conversations have been quiet
 COLUMNS = ("id", "title", "url", "points", "author", "created_at")
 SHARED = 16  # of so many stories one has a link that is posted as well; 20 stories of a host would become a group
 
@@ -40,6 +45,16 @@ class Story(NamedTuple):
     @property
     def groups(self) -> set[str]:
         return {"ask"} if self.title.startswith("Ask HN") else set()
+
+
+def chosen_stay(random: Random, imported: int) -> Stay:
+    articles = random.choice((0, 5, imported // 2, imported - 10, imported))
+    return Stay(articles, random.choice((0, 3, 1_000)), random.choice((1, 3, 10, 200)), DAYS)
+
+
+def quiet_time(policy: Policy) -> int:
+    """Milliseconds after which conversations leave Redis: voting on all of them is closed."""
+    return policy.voting_window * 1000 + GRACE
 
 
 class EagerArchiver:

@@ -90,6 +90,7 @@ def vote(model: Model, token: str | None, id: str, value: str) -> tuple[Comment,
     comment, voter = _found(model, token, id)
     if model.has_voters(comment):
         model.require_not_banned(voter, comment.article.groups)
+    model.reached.count("votes on comments that have left", comment.article.number in model.archived)
     up, down = len(comment.up), len(comment.down)
     changed = model.cast(comment, voter, value, "commentId")
     if changed:

@@ -88,6 +88,8 @@ def flag(
         counts = has_karma and not any(model.bans_of(user))
         subject.flags[user] = Flag(at, reason, note or None, frozenset(_article(subject).groups), counts=counts)
         model.reached.count("flags replaced" if before else "flags")
+        has_left = isinstance(subject, Comment) and subject.article.number in model.archived
+        model.reached.count("flags of comments that have left", has_left)
     model.version += 1
     if reason is not None and _hides(model, subject, user):
         model.reached.count("texts that flags hide")

@@ -69,6 +69,8 @@ class Model:
         self.mirror = Mirror.UP
         self.indexed: Mapping[Any, Any] = {}  # what the database had of articles, comments and users before a fault
         self.archived: set[int] = set()  # articles that have left Redis, which changes no answer
+        self.have_left: set[int] = set()  # those that were archived once, and may have come back
+        self.is_leaving = False  # whether articles leave now
         self.reached = Reached()
         self.verdicts = Verdicts(self, policy.rules)
 

@@ -1,7 +1,9 @@
 """Random inputs of what moderators do: mostly what they may do, to what is new or was done lately."""
 
+from random import Random
 from typing import Any
 
+from tests.soak.model import Model
 from tests.soak.records import Action, Article, Comment
 from tests.soak.requests import instant
 from tests.soak.variables import GROUPS, SLOT, WRONG_GROUPS, WRONG_IDS, ValueGenerator
@@ -15,6 +17,14 @@ NEWEST = (2, 6, 30)  # of how many new things one is chosen
 def is_in_steps(action: Action) -> bool:
     """Whether an action, and its revert, is a step of its own."""
     return action.removes_texts or action.annulment is not None
+
+
+def any_text(random: Random, model: Model) -> Article | Comment | None:
+    """An article or a comment to purge, mostly a new one."""
+    texts: list[Article | Comment] = [*model.articles.values()]
+    if model.comments and random.random() < 0.5:
+        texts = [each for each in model.comments.values() if not each.is_stub]
+    return random.choice(texts if random.random() < 0.3 else texts[-10:]) if texts else None
 
 
 class ModeratorInputs(ValueGenerator):

@@ -159,12 +159,23 @@ class Notes:
         link = self._model.links.get(given["token"])
         return link.user.lower if link else ""
 
+    def _has_left(self, one: Position, other: Position) -> bool:
+        """
+        Whether two positions are one place of the thread of a conversation that has left: its cursors say nothing of
+        votes and comments elsewhere, as theirs do.
+        """
+        if one.listing != other.listing or one.listing[0] != "thread":
+            return False
+        is_pinned = one.key.newest is not None
+        is_equal = one.key.levels == other.key.levels and is_pinned == (other.key.newest is not None)
+        return is_equal and (self._model.is_leaving or one.listing[1] in self._model.have_left)
+
     def note_cursor(
         self, operation: Operation, path: tuple[str | int, ...], text: str, position: Position
     ) -> str | None:
         """Note the position of a cursor at a path of an answer. Returns what is wrong if it had another position."""
         earlier = self.positions.setdefault(text, position)
-        if earlier != position:
+        if earlier != position and not self._has_left(earlier, position):
             return f"the cursor stands for {earlier} too, and not for {position} alone"
         ref = Ref(operation.number, path)
         self.texts[ref] = text

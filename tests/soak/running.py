@@ -83,11 +83,14 @@ class HistoryRun:
         if isinstance(archived_or_reason, str):
             self.model.reached.count(f"articles could not leave: {archived_or_reason[:100]}")
         else:
-            archived = set(archived_or_reason)
-            self.model.reached.count("articles that have left", len(archived - self.model.archived))
-            returned = self.model.archived - archived
+            archived, talked = set(archived_or_reason), {each.article.number for each in self.model.comments.values()}
+            left, returned = archived - self.model.archived, self.model.archived - archived
+            self.model.reached.count("articles that have left", len(left))
             self.model.reached.count("articles that came back", len(returned & self.model.articles.keys()))
-            self.model.archived = archived
+            self.model.reached.count("conversations that have left", len(left & talked))
+            self.model.reached.count("conversations that came back", len(returned & talked))
+            self.model.archived, self.model.is_leaving = archived, False
+            self.model.have_left |= archived
 
     def compare_either(self, step: Step, operation: Operation, before: Answer, answered: dict[str, Any]) -> None:
         after = self.expected(operation, {})

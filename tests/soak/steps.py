@@ -112,6 +112,7 @@ async def _archive(run: HistoryRun, step: Step) -> None:
     assert step.stay
     await run.note_archived()
     run.archiving = await run.server.archive(step.stay)
+    run.model.is_leaving = True
     for _ in range(MOST_ROUNDS if step.operations else 0):
         is_over = run.archiving.done()
         await run.send(step)

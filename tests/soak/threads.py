@@ -17,6 +17,7 @@ from tests.soak import formulas
 from tests.soak.model import Model
 from tests.soak.pages import ListingEntry, Page, PageArguments, Position, cut, descending
 from tests.soak.records import Article, Comment, Move, Reading, User
+from tests.soak.searches import ANYTHING, Anything
 
 MOST_PLACES = 500  # of a page
 USUAL_PLACES = 25
@@ -120,7 +121,7 @@ class Threads:
         deepest: int,
         paging: PageArguments,
         pinned: bool = False,
-    ) -> Page:
+    ) -> Page | Anything:
         """
         A page of the thread of an article, or below its comment `under`, `deepest` levels below the first one.
 
@@ -136,6 +137,9 @@ class Threads:
             root = None
         if root is None:
             return Page("Comment", [], False, False, 0)
+        if self._is_forgotten(article, order, key):
+            self._model.reached.count("walks that what has left does not know")
+            return ANYTHING
         values = self._pinned.get((article.number, order, key.moves)) if key.newest else None
         places = [
             place for place in self._places(root, order, deepest, key.levels, values)
@@ -147,12 +151,26 @@ class Threads:
         nodes = [place.comment for place in chosen]
         edges = [ThreadEdge(*each) for each in zip(cursors, nodes, hidden, strict=True)]
         self._count_cases(edges, order, under, key)
+        has_left = article.number in self._model.archived and bool(edges)
+        self._model.reached.count("thread pages of what has left", has_left)
         if values is not None:
             present = [place.comment for place in self._places(root, order, deepest, ())]
             is_other = [each.comment for each in places] != present
             self._model.reached.count("pinned thread pages of an order of before", is_other and bool(key.levels))
         total = self._model.comment_count(article) if isinstance(root, Article) else self.visible_descendants(root)
         return Page("Comment", edges, has_previous, has_next, total, edges)
+
+    def _is_forgotten(self, article: Article, order: str, key: ThreadKey) -> bool:
+        """
+        Whether a walk began before the last votes on a conversation that has left, or before comments after it came
+        back: it then goes on by the present values, and once it came back with all comments.
+        """
+        comments = [each for each in self._model.comments.values() if each.article is article]
+        leaves = self._model.is_leaving and not any(map(self._model.has_voters, comments))
+        if order in BY_TIME or not key.levels or not (leaves or article.number in self._model.have_left):
+            return False
+        have_moved = any(move.number > key.moves for each in comments for move in each.moves)
+        return have_moved or (key.newest is not None and any(each.number > key.newest for each in comments))
 
     def _begin(self, article: Article, order: str, pinned: bool) -> ThreadKey:
         """The beginning of a walk. Walks that begin within a minute share a pin."""

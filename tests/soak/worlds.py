@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from tests.soak import announcing, bearers, issuers
-from tests.soak.archiving import Stay, stories
+from tests.soak.archiving import QUIET, chosen_stay, quiet_time, stories
 from tests.soak.banned_texts import MOST, texts_of
 from tests.soak.databases import Databases
 from tests.soak.documents import ACTING, HASHING, MODERATION, MUTATIONS, Document, DocumentGenerator
@@ -17,6 +17,7 @@ from tests.soak.history import Operation, Ref, Step
 from tests.soak.inputs import PASSWORDS, VariableGenerator
 from tests.soak.leaving import UNTIL_DONE
 from tests.soak.model import Mirror
+from tests.soak.moderators import any_text
 from tests.soak.notes import POSTED
 from tests.soak.records import Article, Comment, User
 from tests.soak.running import Difference, HistoryRun, is_search
@@ -172,12 +173,12 @@ class World:
         return self._step("overtaken" if reads else "together", [*reads, self._write(alone=True)])
 
     def _archive(self) -> Step:
-        """Reads while articles leave Redis, or only that they begin to leave."""
-        most = self.settings.imported
-        articles = self.random.choice((0, 5, most // 2, most - 10, most))
-        stay = Stay(articles, self.random.choice((0, 3, 1_000)), self.random.choice((1, 3, 10, 200)), None)
+        """Reads while articles leave Redis, sometimes also quiet conversations, or only that they begin to leave."""
+        if self.random.random() < QUIET:
+            self._now += quiet_time(self.settings.policy) + self._posts
+            self._posts = 0
         reads = [*self._reads(), *(self._read() for _ in range(3))] if self.random.random() < 0.7 else []
-        return replace(self._step("archive", reads), stay=stay)
+        return replace(self._step("archive", reads), stay=chosen_stay(self.random, self.settings.imported))
 
     def _fault(self) -> Step:
         """The next fault of the database or the mirror."""
@@ -293,13 +294,9 @@ class World:
 
     def _purge(self) -> Step | None:
         """Mostly of a new text, beside reads."""
-        model = self.run.model
-        texts: list[Article | Comment] = [*model.articles.values()]
-        if model.comments and self.random.random() < 0.5:
-            texts = [each for each in model.comments.values() if not each.is_stub]
-        if not texts:
+        chosen = any_text(self.random, self.run.model)
+        if chosen is None:
             return None
-        chosen = self.random.choice(texts if self.random.random() < 0.3 else texts[-10:])
         reads = [each for _ in range(6) if is_of_now(each := self._read())][:4]
         return replace(self._step("purge", reads), purged=self._known.id_of(chosen))
 
