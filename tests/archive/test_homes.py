@@ -51,6 +51,7 @@ async def compare(pair: Pair, who: str) -> set[str]:
     return seen
 
 
+@pytest.mark.timeout(600)  # a minute with PostgreSQL on a busy machine
 @pytest.mark.one_server
 @pytest.mark.routed
 @pytest.mark.parametrize("partitions", [4] if TAKES_FEW else [1, 4], indirect=True)
