@@ -15,22 +15,19 @@ LONGEST_NOTE = 5_000  # characters
 
 class QueueEdge(NamedTuple):
     """
-    `flags` are those that the viewer sees, and `has_names` is whether they see who has set them. A comment that is not
-    visible is read as by its id.
+    `flags` are those that the viewer sees, and `has_names` is whether they see who has set them. `held_by` is the rule
+    of what is pending. A comment that is not visible is read as by its id.
     """
 
     cursor: Position
     node: Article | Comment | Reading
     flags: list[tuple[User, Flag]]
     has_names: bool
+    held_by: str | None
 
     @property
     def since(self) -> int:
         return int(self.cursor.key[0])
-
-    @property
-    def subject(self) -> Article | Comment:
-        return self.node.comment if isinstance(self.node, Reading) else self.node
 
 
 @dataclass(frozen=True)
@@ -112,6 +109,11 @@ def _hides(model: Model, subject: Article | Comment, flagger: User) -> bool:
     return is_enough and not is_approved
 
 
+def _rule_of(subject: Article | Comment) -> str | None:
+    """The rule that holds a pending text, or the edit of a visible one."""
+    return subject.rule if subject.state == "PENDING" else subject.held_edit and subject.held_edit.rule
+
+
 def queue(model: Model, viewer: User, kind: str, group: str | None, paging: PageArguments) -> Page | None:
     """
     What is flagged and visible, by its first flag; or what is pending, by the time when it was posted, and what has an
@@ -127,7 +129,13 @@ def queue(model: Model, viewer: User, kind: str, group: str | None, paging: Page
     listing = ("queue", kind, *chosen.name)
     page = cut("Queue", listing, entries, paging, paging.position(listing))
     page.edges = page.ends = [
-        QueueEdge(edge.cursor, _as_read(edge.node), _shown(edge.node, viewer, chosen), viewer.moderates_site)
+        QueueEdge(
+            edge.cursor,
+            _as_read(edge.node),
+            _shown(edge.node, viewer, chosen),
+            viewer.moderates_site,
+            _rule_of(edge.node) if kind == "PENDING" else None,
+        )
         for edge in page.edges
     ]
     model.reached.count(f"queues of {'the site' if viewer.moderates_site else 'groups'}", bool(entries))

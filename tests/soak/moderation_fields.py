@@ -109,12 +109,6 @@ def _queue_flags(request: Request, edge: flags.QueueEdge) -> list[tuple[User, Fl
     return edge.flags if edge.has_names else []
 
 
-def _held_by(request: Request, edge: flags.QueueEdge) -> str | None:
-    """The rule that holds a pending text, or the edit of a visible one."""
-    held = edge.subject
-    return held.rule if held.state == "PENDING" else held.held_edit and held.held_edit.rule
-
-
 def banned_until(request: Request, user: User) -> int | None:
     """When the ban of a user ends, for the user and for all who have a role; None for others."""
     viewer, ban = request.viewer(), request.model.ban_of(user, None)
@@ -246,7 +240,7 @@ FIELDS: dict[str, dict[str, Callable[..., Any]]] = {
         "flags": _queue_flags,
         "flagReasons": lambda request, edge: [flag.reason for _, flag in edge.flags],
         "since": lambda request, edge: edge.since,
-        "heldBy": _held_by,
+        "heldBy": lambda request, edge: edge.held_by,
     },
     "Appeal": {
         "id": lambda request, action: f"appeal:{action.number}",
