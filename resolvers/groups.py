@@ -86,10 +86,10 @@ async def _follow(context: Context, command: Awaitable[Follow]) -> Follow:
 
 @paginated
 async def groups(context: Context, *, paging: PageArguments) -> Connection[Group]:
-    return name_connection("groups", await _all_names(context.reads), paging, validation.GROUP, records.group)
+    return name_connection("groups", await all_names(context.reads), paging, validation.GROUP, records.group)
 
 
-async def _all_names(reads: Reads) -> list[str]:
+async def all_names(reads: Reads) -> list[str]:
     """The names of all groups that have articles or are listed, sorted. One round trip."""
     names = await reads.load_all(queries.groups(p) for p in range(reads.site.partitions))
     return sorted({name for part in names for name in part})
