@@ -17,7 +17,7 @@ async def test_groups_are_listed_by_name_and_lead_to_their_articles(page, scene)
     await page.get_by_role("main").get_by_role("link", name="scene").click()
 
     await expect(page.get_by_role("heading", level=1)).to_have_text("scene")
-    await expect(page.locator("main ol > li h2 a")).to_have_count(2)
+    await expect(page.locator("main ol > li h2 a")).to_have_count(4)
 
 
 async def test_groups_are_opened_by_keys(page, scene):

@@ -1,5 +1,6 @@
 """The reader behind a proxy that strips a path prefix, and a site without the reader."""
 
+import re
 from urllib.parse import urlsplit
 
 import httpx
@@ -25,7 +26,7 @@ async def test_all_pages_work_behind_a_prefix(visit, site, scene, faults):
             inside = [link for link in links if urlsplit(link).netloc == urlsplit(url).netloc or site.url in link]
             assert inside, name
             assert [link for link in inside if not f"{link}/".startswith(url)] == [], name
-    faults.ignore("status of 404")
+    faults.ignore("status of (404|410)")
     assert set(proxy.outside_prefix) <= {"/favicon.ico"}  # Chromium asks for it on pages of plain text
 
 
@@ -76,6 +77,7 @@ async def test_site_without_the_reader_shows_the_explorer(visit, without_reader)
 
 @pytest.mark.parametrize("path", [path for path in PAGES.values() if path != "/" and not path.startswith("/?")])
 def test_site_without_the_reader_has_none_of_its_pages(without_reader, path):
-    answer = httpx.get(f"{without_reader.url}{path.format(alice='a', bob='b', article=1, comment=2)}", headers=HTML)
+    named = re.sub(r"{\w+}", "1", path)
+    answer = httpx.get(f"{without_reader.url}{named}", headers=HTML)
 
     assert answer.status_code == 404
