@@ -17,10 +17,7 @@ from database.changes import Changes
 from database.database import Database
 from database.leaving import replace_some
 from database.positions import stored_positions
-from database.rows import (
-    OF_A_COMMENT,
-    OF_AN_ARTICLE,
-)
+from database.rows import OF_A_COMMENT, OF_AN_ARTICLE
 from database.statements import slices
 from database.tables import (
     ARTICLES,

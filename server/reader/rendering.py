@@ -6,7 +6,7 @@ space between elements, and neither do these. `{{ " " }}` is a space.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -53,6 +53,17 @@ def macro(words: Words, template: str, name: str) -> Callable[..., Markup]:
     return found
 
 
+def author(comment: Mapping[str, Any]) -> str | None:
+    """
+    The name that a comment of a thread is shown with; None where that is hidden or deleted. Comments that deleted users
+    have left have no poster.
+    """
+    poster: Mapping[str, str] | None = comment["poster"]
+    if poster:
+        return poster["username"]
+    return DELETED if comment["state"] == "VISIBLE" else None
+
+
 @lru_cache(MOST_LANGUAGES)
 def environment(words: Words) -> Environment:
     """
@@ -63,6 +74,7 @@ def environment(words: Words) -> Environment:
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, auto_reload=False)
     made.globals |= {"t": words, "html": words.html, "anchor": anchor, "strong": STRONG, "deleted": DELETED}
     made.filters |= {
+        "author": author,
         "age": partial(age, words),
         "counted": partial(counted, words),
         "separated": partial(separated, words),

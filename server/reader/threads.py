@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from caches import POOL
 from server.markdown_html import CHARACTER_BYTES
-from server.reader.rendering import age, macro
+from server.reader.rendering import age, author, macro
 from server.reader.texts import MAX_TEXTS, RenderedText
 from server.words.words import Words
 
@@ -97,8 +97,8 @@ def drawn(
     key = (
         *(words, article["id"], article["poster"]["username"], article["isCommentingOpen"], hidden, text.digest),
         *(comment["id"], place.depth, place.is_current, comment["state"], comment["votes"], comment["content"] is None),
-        *(username_of(comment), (comment["removal"] or {}).get("reason"), age(words, comment["postedAt"], now), edited),
-        *((parent["id"], username_of(parent), parent["state"]) if parent else ()),
+        *(author(comment), (comment["removal"] or {}).get("reason"), age(words, comment["postedAt"], now), edited),
+        *((parent["id"], author(parent), parent["state"]) if parent else ()),
     )
     known: tuple[str, int] | None = ROWS.get(key)
     if known is not None:
@@ -110,11 +110,6 @@ def drawn(
     row = str(html), len(html.encode())
     ROWS.put(key, row, KEY_BYTES + CHARACTER_BYTES * len(html))
     return row
-
-
-def username_of(comment: Comment) -> str | None:
-    poster: Mapping[str, str] | None = comment["poster"]
-    return poster["username"] if poster else None
 
 
 def parent_in(above: Sequence[Comment | None], depth: int) -> Comment | None:
