@@ -1,7 +1,7 @@
 -- Read the places of a page of a home by GRAVITY that are in some listings of one partition.
 -- requires: gravity_search, home_places
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
--- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua   6-13 see home_places.lua
+-- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua   6-14 see home_places.lua
 -- Reply see home_places.lua
 --
 -- Each listing is read up to the last of the places that are wanted so far, so that most of them take few commands. With a
