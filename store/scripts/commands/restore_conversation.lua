@@ -2,7 +2,7 @@
 -- there. Nobody finds them before unarchive.lua writes the article. Safe to repeat.
 -- requires: comment_tree
 -- from branch_paths: tree_member(path, number)
--- from prelude: require_open(), now
+-- from prelude: require_open(), now (unix milliseconds)
 -- from comments: find_comment(number), update_replies(comment, before)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
 --       9 token of the caller's lease of conversations
