@@ -24,7 +24,7 @@ KEYWORD = re.compile(
 )
 INNER = re.compile(r"^ *function ([\w.]+)(\([^)]*\))|^ *(\w+\.[A-Z_]+) = ", re.MULTILINE)
 LOCAL_FUNCTION = re.compile(r"^local function (\w+)(\([^)]*\))", re.MULTILINE)
-LOCAL_VALUES = re.compile(r"^local (?!function )([\w, ]+\w)[^\n]*?(?:-- (.+))?$", re.MULTILINE)
+LOCAL_VALUES = re.compile(r"^local (?!function )(\w+(?:, \w+)*)[^\n]*?(?:-- (.+))?$", re.MULTILINE)
 FROM_LINES = re.compile(r"^-- from \w+: .*\n(?:--   +\S.*\n)*", re.MULTILINE)
 
 
