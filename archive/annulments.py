@@ -200,7 +200,8 @@ async def _take_step(
     store: Store, database: Database | None, p: int, numbers: Sequence[int], run: Run
 ) -> tuple[bool, Sequence[int]]:
     """
-    Take a step, first for what Redis has, then for what is archived, which stays so. Returns whether the database may lack some votes, and the numbers of what is neither here nor there.
+    Take a step, first for what Redis has, then for what is archived, which stays so. Returns whether the database may
+    lack some votes, and the numbers of what is neither here nor there.
 
     Raises:
         Reverted: the action was reverted.

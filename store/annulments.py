@@ -73,8 +73,8 @@ class Step(NamedTuple):
 
 class Archived(NamedTuple):
     """
-    Archived articles and comments that a step is about, by number, as the database has them, which was at this position of the log
-    by then.
+    Archived articles and comments that a step is about, by number, as the database has them, which was at this position
+    of the log by then.
     """
 
     found: Mapping[int, Article | Comment]

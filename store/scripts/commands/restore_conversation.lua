@@ -1,6 +1,10 @@
 -- Write some comments of an archived article back to Redis, with all but their entries in the lists of users, which stay
 -- there. Nobody finds them before unarchive.lua writes the article. Safe to repeat.
 -- requires: comment_tree, recounts
+-- from branch_paths: tree_member(path, number)
+-- from prelude: require_open(), now
+-- from comments: find_comment(number), update_replies(comment, before)
+-- from recounts: has_counts(number, position)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
 --       9 token of the caller's lease of conversations
 --       10 1 if the article has so many comments that it needs `latest`, else 0   11 how many comments it has

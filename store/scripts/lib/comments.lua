@@ -1,5 +1,9 @@
 -- Functions of the scripts that work on comments.
 -- requires: branch_paths, notifications, recent_comments
+-- from branch_paths: parse_path(stored)
+-- from prelude: split(text), order_value(article, order, weights), SITE_WEIGHTS, read_ranking(groups),
+--   set_in_order(article, order, ranking)
+-- from recent_comments: recent.remove(comment, groups), recent.add(comment, groups)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua
 local REPLY_ORDERS = {"best", "votes", "time", "controversial"}
 local ARTICLE_PATH = {text = "", index = 0}

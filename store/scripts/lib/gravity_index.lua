@@ -1,5 +1,6 @@
 -- Functions that read the index of GRAVITY in steps.
 -- requires: gravity_classes
+-- from gravity_classes: CLASS
 -- KEYS  1 index of GRAVITY   2 index of VOTES of the same listing
 -- ARGV  1 the instant (unix milliseconds)   2 exponent of votes   3 exponent of age   4 minutes added to every age
 --       5 about how many articles and classes a step may read   from 6 on: see the script

@@ -1,5 +1,8 @@
 -- Search of the positions that come next, beyond a position, in the part of positive or of negative bases.
 -- requires: gravity_index
+-- from gravity_classes: CLASS, bases_of(class), CLASSES_PER_DIGIT
+-- from gravity_index: stands_above(one, other), by_votes, weight(sign, base), budget, time_bounds(weight, size),
+--   read_marks(sign, outward, from, to, skipped, count), decay(time), count_marks(sign, from, to), index, zeros_above(member)
 -- KEYS  see gravity_index.lua
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua
 --       6 "down" or "up": direction of the page

@@ -1,5 +1,8 @@
 -- Functions that notify users, here and in other partitions.
 -- requires: mail_keys, notify, prelude
+-- from mail_keys: MAILS
+-- from notify: notify, put_back_in_inbox
+-- from prelude: now
 -- ARGV  1-6 see prelude.lua   7 number of partitions; with roles.lua, which has 7, it is 8
 local partitions, here = tonumber(ARGV[7]) or tonumber(ARGV[8]), tonumber(string.match(KEY.effects, "{(%d+)}"))
 local NOTIFIED = "(%l+):([^:%s]+):(%d+):(%d+)" -- kind, username in lower case, its slot, and when the user was notified

@@ -1,5 +1,6 @@
 -- What every script that works on articles begins with: the actor, and the values that the indexes hold.
 -- requires: formulas
+-- from formulas: hot(votes, time, seconds), best(up, votes, z), controversial(up, down)
 -- ARGV  1 username of the actor, or ""   2 digest of the actor's session, or ""; with a username the words of the user's
 --       bans, or "" if the user's home is this partition   3 now (unix milliseconds)
 --       4 weights of the site, separated by spaces: vote_score (seconds), hot_seconds, best_z

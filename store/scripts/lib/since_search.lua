@@ -1,5 +1,7 @@
 -- Functions that read a listing by VOTES, among the articles posted since an instant.
 -- requires: gravity_classes, index_rank
+-- from gravity_classes: CLASSES_PER_DIGIT, bases_of(class), CLASS
+-- from index_rank: rank_of(key, value, member, including)
 -- KEYS  1 index of GRAVITY   2 index of VOTES   3 index of TIME, all of the same listing
 -- ARGV  1 the instant (unix milliseconds)   5 about how many articles and commands a step may take
 --

@@ -1,5 +1,7 @@
 -- Functions that read the replies to a comment or an article in the order of a thread.
 -- requires: branch_paths, formulas, index_rank
+-- from formulas: best(up, votes, z), controversial(up, down)
+-- from index_rank: rank_of(key, value, member, including)
 -- KEYS  1 comment:{p}: (a comment's number is appended)   2 replies:{p}: (a number, ":" and an index are appended)
 --       3 tree:{p}:ARTICLE   4 stubs:{p}:ARTICLE   5 moves:{p}   6 pins:{p}:ARTICLE
 --       7 pinned:{p}: (a number, ":" and the name of a pin are appended)

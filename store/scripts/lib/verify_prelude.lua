@@ -1,6 +1,8 @@
 -- Functions of the scripts that verify: they report what is wrong and, with "repair", repair it from what it is derived
 -- from, in the same step.
 -- requires: log_entry, prelude
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from prelude: now, window, split(text)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 "repair" or ""
 --       8 name: what follows the tag in the key   from 9 on: see the script
 -- Reply {next cursor, or "0"; then for each finding: key with field or member, found value, expected value, "repaired"

@@ -1,5 +1,12 @@
 -- What the scripts that annul and restore votes share: votes of one voter in one partition, in steps.
 -- requires: annulled, archived_values, article_indexes, comments, recounts
+-- from prelude: add_place(index, value, member), add_karma(article, votes), read_ranking(groups), split(text),
+--   update_indexes(article, before), good_votes, SITE_WEIGHTS, append_log(kind, actor, subject, ...)
+-- from archived_values: note_greatest(listing, value), note_orders(article, prefix, weights)
+-- from notifications: is_here(slot), note_effects(id, slots)
+-- from comments: find_comment(number), find_home(number), add_comment_karma(comment, votes), keep_place(comment, lifetime),
+--   add_move(moves, before), note_written(article), update_replies(comment, before)
+-- from recounts: has_counts(number, position), note_recounted(members, id)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the action   9 voter
 --       10 how long to keep the places of comments (milliseconds)
 --       11 the entry of the log that the database was at when archived articles were read there, or ""

@@ -1,5 +1,8 @@
 -- One step of reading the positions of one partition that follow a position in the order GRAVITY.
 -- requires: gravity_search
+-- from gravity_classes: CLASS
+-- from gravity_index: position_of(member), budget, index
+-- from gravity_search: comes_before(one, other), next_positions(beyond, count, resumed, known, limit), LATER_READ
 -- KEYS  see gravity_index.lua
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua
 --       6 "down" or "up": direction of the page   7 how many positions are wanted

@@ -1,5 +1,11 @@
 -- Read the places of a page of a home by GRAVITY that are in some listings of one partition.
 -- requires: gravity_search, home_places
+-- from gravity_classes: CLASS
+-- from gravity_index: value_of(base, time), time_bounds(weight, size), weight(sign, base), by_votes, budget, index
+-- from gravity_search: next_positions(beyond, count, resumed, known, limit)
+-- from home_places: from, from_member, bound, add_beyond(member, value), left, unzipped(flat), most_to_bound, stops, LAST,
+--   last_wanted(), wanted, add_place(member, value), comes_first(one, other), most_read, reply_of_places(count),
+--   each_listing(read)
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua   6-13 see home_places.lua
 -- Reply see home_places.lua

@@ -1,5 +1,9 @@
 -- Read a page of a thread: the descendants of an article or a comment in pre-order, siblings by an index.
 -- requires: thread_siblings
+-- from branch_paths: parse_path(stored), count_descendants(tree, stubs, path), encode(number)
+-- from thread_siblings: COMMENT, number_of(member), TREE, STUBS, value_of(parent, member), value_in_hash(number), is_pinned,
+--   index, find_in_moves(member, find), is_backward, is_new(number), is_bare(member), new_frame(parent, depth, beyond, owner),
+--   next_sibling(frame), count_before(key, value, member, including), replies_of(number), moves_before
 -- KEYS and ARGV  see thread_siblings.lua
 -- Reply one string, separated by spaces: number of the last move when the walk began, 1 if the page is pinned, 0 if not or
 --       if the pin has expired, 1 if there are places before these, 1 if there are places after them, number of known

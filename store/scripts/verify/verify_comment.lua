@@ -2,6 +2,16 @@
 -- `latest` and in `recent`, and whether it is removed as the actions of moderators say. `verify_counts.lua` verifies the number
 -- of its replies, whether a thread has a place for it, and the activity of its article.
 -- requires: comment_states, decisions, verify_prelude
+-- from prelude: now, window, GRACE, split(text), order_value(article, order, weights), SITE_WEIGHTS
+-- from branch_paths: label_of(path), decode(text, place), tree_member(path, number)
+-- from notifications: partitions
+-- from recent_comments: recent.places_of(groups)
+-- from comments: find_comment(number), ARTICLE_PATH, REPLY_ORDERS
+-- from comment_states: set_comment_state(comment, state, actor, limit)
+-- from decisions: state_of(subject)
+-- from verify_prelude: name, reply, report(where, found, expected, repair), ONLY_DIGITS, count_voters(article),
+--   expect_number(hash, field, found, value), expect_expiry(key, instant), expect_member(index, member, value),
+--   log_repairs(subject)
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
 --       9 slot of the poster, as the caller read the poster   10 number of partitions
 --       11 how many comments above it get or lose their places in the thread at most
