@@ -17,6 +17,7 @@ from database.database import CONSUMER, Database
 from database.positions import stored_positions
 from store import keys, log
 from store.annulments import Archived
+from store.records import Article, Comment
 from store.site import Site
 
 if TYPE_CHECKING:
@@ -62,6 +63,6 @@ def position(connection: "Connection", p: int) -> str:
 
 def _read(connection: "Connection", p: int, numbers: Sequence[int]) -> Archived:
     before = position(connection, p)
-    records = article_places.records(connection, numbers)
-    comments = conversations.archived(connection, numbers)
-    return Archived({each.number: each for each in (*filter(None, records), *comments)}, before)
+    found: list[Article | Comment] = [each for each in article_places.records(connection, numbers) if each]
+    found += conversations.archived(connection, numbers)
+    return Archived({each.number: each for each in found}, before)
