@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from archive import annulments, write_back
+from archive import annulments, pace, write_back
 from database import conversations
 from database.database import Database
 from store import annulments as steps
@@ -137,7 +137,7 @@ def interrupt(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     annul_some, restore_some = steps.annul_some, steps.restore_some
     monkeypatch.setattr(steps, "annul_some", lambda *given, **named: history.take_step(annul_some, *given, **named))
     monkeypatch.setattr(steps, "restore_some", lambda *given, **named: history.take_step(restore_some, *given, **named))
-    monkeypatch.setattr(annulments, "VOTES_AT_ONCE", 3)
+    monkeypatch.setattr(pace, "MOST", 3)
     monkeypatch.setattr(annulments, "READ_AT_ONCE", 7)
 
 
