@@ -174,7 +174,8 @@ async def test_first_page_of_500_groups_takes_few_calls(store, clock):  # H4
         assert list(found.positions) == expected[:25] and len(expected) > 26
         tenth = (2 if whole.decay or whole.since else 1) * site.partitions
         stages = [tenth, 2 * tenth, 7 * tenth] if whole.decay or whole.since else [10 * tenth]
-        assert calls == [tenth, *stages], order
+        assert calls[: 1 + len(stages)] == [tenth, *stages], order
+        assert sum(calls[1 + len(stages) :]) <= tenth  # for lists that calls left, as few places give no bound
         calls.clear()
 
 
