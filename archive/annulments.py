@@ -14,7 +14,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from archive import recounts, write_back
+from archive import recounts
 from archive.pace import Pace, in_steps
 from archive.stepwise import ConsumerBehind, Reverted, StepwiseWork
 from database.database import CONSUMER, Database, DatabaseUnavailable
@@ -216,12 +216,13 @@ async def _take_step(
     store: Store, database: Database | None, p: int, numbers: Sequence[int], run: Run, pace: Pace
 ) -> tuple[bool, Sequence[int]]:
     """
-    Take a step, first for what Redis has, then for what is archived; the articles of comments come back. Returns
-    whether the database may lack some votes, and the numbers of what is neither here nor there.
+    Take a step, first for what Redis has, then for what is archived, which stays so. Returns whether the database may
+    lack some votes, and the numbers of what is neither here nor there.
 
     Raises:
         Reverted: the action was reverted.
-        ConsumerBehind: the counts of what is archived change, or articles move, again and again.
+        ConsumerBehind: the counts of what is archived change, or articles move, again and again, or comments are still
+            leaving Redis.
     """
     site, step, archived = store.site, await pace.timed(run(numbers, NOTHING_ARCHIVED)), NOTHING_ARCHIVED
     is_unsure = bool(step.unsure)
@@ -232,15 +233,10 @@ async def _take_step(
             return is_unsure, step.absent
         if tries:
             await caught_up(site)
-        if await write_back.bring_back_comments(store, database, step.absent):
-            step = await run(step.absent, NOTHING_ARCHIVED)
-            is_unsure |= bool(step.unsure)
-            if step.is_reverted:
-                raise Reverted
         archived = await recounts.archived(site, database, p, step.absent)
         step = await pace.timed(run(step.absent, archived))
         is_unsure |= bool(step.unsure)
-    if any(number in archived.articles for number in step.absent):
+    if any(number in archived.found for number in step.absent):
         raise ConsumerBehind
     return is_unsure, step.absent
 
