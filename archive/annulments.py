@@ -14,7 +14,8 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from archive import recounts, write_back
+from archive import recounts
+from archive.pace import Pace, in_steps
 from archive.stepwise import ConsumerBehind, Reverted, StepwiseWork
 from database.database import CONSUMER, Database, DatabaseUnavailable
 from database.statements import Statement
@@ -30,7 +31,6 @@ from store.store import Store
 if TYPE_CHECKING:
     from database.statements import Connection
 
-VOTES_AT_ONCE = 50  # in a step, which blocks the server for some milliseconds
 READ_AT_ONCE = 2_000  # votes, in a query
 AT_ONCE = 1_000  # votes that the request of a moderator waits for
 MAX_BEHIND = 10_000  # entries that a consumer of the log may be behind
@@ -71,8 +71,8 @@ async def settle(store: Store, database: Database | None, number: int, most: int
     Annul the votes of the action with a number, or restore them if it is reverted; if `most` is given, stop after about
     as many.
 
-    A query for `READ_AT_ONCE` votes, and a round trip for `VOTES_AT_ONCE` of a partition; one more for those of them
-    that are archived, and the cost of `recounts.archived`.
+    A query for `READ_AT_ONCE` votes, and a round trip for a step of a partition, see `pace`; one more for those of its
+    votes that are on what is archived, and the cost of `recounts.archived`.
 
     Raises:
         ConsumerBehind: a consumer of the log is too far behind, or the database may not have all votes.
@@ -102,14 +102,14 @@ async def _annul(
 ) -> bool:
     """Annul the votes of an action. False if `most` were looked at before the end."""
     site, seen, total, reaches = store.site, 0, None, None
-    complete_at = 0
+    complete_at, pace = 0, Pace()
     if database is None:
         reaches = await _reaches_back_to(site)
     else:
         complete_at = await caught_up(site)
         total = await database.run(_count, _span(action, voter))
     async for votes in _votes(store, database, action, voter):
-        if await _annul_some(store, database, action, voter, complete_at, votes):
+        if await _annul_some(store, database, action, voter, complete_at, votes, pace):
             raise ConsumerBehind  # some votes may not be in the database yet: the next time
         if not await annulments.note(site, action, total=total, reaches_back_to=reaches):
             raise Reverted
@@ -129,6 +129,7 @@ async def _annul_some(
     voter: str,
     complete_at: int,
     votes: Collection[CastVote],
+    pace: Pace,
 ) -> bool:
     """
     Annul some votes, also those on what is archived. Returns whether the database may lack some.
@@ -137,12 +138,16 @@ async def _annul_some(
         Reverted: the action was reverted.
     """
     site, is_unsure = store.site, False
-    for p, some in _by_partition(site, votes).items():
-        for start in range(0, len(some), VOTES_AT_ONCE):
-            known = {vote.number: vote for vote in some[start : start + VOTES_AT_ONCE]}
-            run = partial(_annul_these, site, p, action.number, voter, complete_at, known)
-            unsure, _ = await _take_step(store, database, p, list(known), run)
-            is_unsure |= unsure
+
+    async def annul(p: int, some: Sequence[CastVote]) -> None:
+        nonlocal is_unsure
+        known = {vote.number: vote for vote in some}
+        run = partial(_annul_these, site, p, action.number, voter, complete_at, known)
+        unsure, _ = await _take_step(store, database, p, list(known), run, pace)
+        is_unsure |= unsure
+
+    for p, of_partition in _by_partition(site, votes).items():
+        await in_steps(of_partition, pace, partial(annul, p))
     return is_unsure
 
 
@@ -164,19 +169,16 @@ async def _restore(
     store: Store, database: Database | None, action: ModerationAction, voter: str, most: int | None
 ) -> bool:
     """Restore the votes that an action holds. False if `most` were restored before the end."""
-    site, seen = store.site, 0
+    site, seen, pace = store.site, 0, Pace()
     if not (action.annulment and action.annulment.began_restoring):
         total = await annulments.held(site, action.number)
         await annulments.note(site, action, total=total, state=AnnulmentState.RESTORING)
     for p in range(site.partitions):
         await annulments.restore_some(site, p, action.number, voter, [])  # from now on none is annulled here
         run = partial(annulments.restore_some, site, p, action.number, voter)
+        restore = partial(_restore_some, store, database, p, run, pace)
         while numbers := await annulments.held_in(site, p, action.number, AT_ONCE):
-            for start in range(0, len(numbers), VOTES_AT_ONCE):
-                some = numbers[start : start + VOTES_AT_ONCE]
-                _, gone = await _take_step(store, database, p, some, run)
-                if gone:
-                    await run(gone, are_gone=True)
+            await in_steps(numbers, pace, restore)
             await annulments.note(site, action)
             await _require_room(site)
             seen += len(numbers)
@@ -184,6 +186,20 @@ async def _restore(
                 return False
     await _wait_until_shown(site, most)
     return await annulments.note(site, action, state=AnnulmentState.RESTORED)
+
+
+async def _restore_some(
+    store: Store,
+    database: Database | None,
+    p: int,
+    run: Callable[..., Awaitable[Step]],
+    pace: Pace,
+    numbers: Sequence[int],
+) -> None:
+    """Restore votes on some articles and comments, and forget those on what is gone."""
+    _, gone = await _take_step(store, database, p, numbers, run, pace)
+    if gone:
+        await run(gone, are_gone=True)
 
 
 async def _wait_until_shown(site: Site, most: int | None) -> None:
@@ -197,17 +213,18 @@ async def _wait_until_shown(site: Site, most: int | None) -> None:
 
 
 async def _take_step(
-    store: Store, database: Database | None, p: int, numbers: Sequence[int], run: Run
+    store: Store, database: Database | None, p: int, numbers: Sequence[int], run: Run, pace: Pace
 ) -> tuple[bool, Sequence[int]]:
     """
-    Take a step, first for what Redis has, then for what is archived; the articles of comments come back. Returns
-    whether the database may lack some votes, and the numbers of what is neither here nor there.
+    Take a step, first for what Redis has, then for what is archived, which stays so. Returns whether the database may
+    lack some votes, and the numbers of what is neither here nor there.
 
     Raises:
         Reverted: the action was reverted.
-        ConsumerBehind: the counts of what is archived change, or articles move, again and again.
+        ConsumerBehind: the counts of what is archived change, or articles move, again and again, or comments are still
+            leaving Redis.
     """
-    site, step, archived = store.site, await run(numbers, NOTHING_ARCHIVED), NOTHING_ARCHIVED
+    site, step, archived = store.site, await pace.timed(run(numbers, NOTHING_ARCHIVED)), NOTHING_ARCHIVED
     is_unsure = bool(step.unsure)
     for tries in range(TRIES):
         if step.is_reverted:
@@ -216,15 +233,10 @@ async def _take_step(
             return is_unsure, step.absent
         if tries:
             await caught_up(site)
-        if await write_back.bring_back_comments(store, database, step.absent):
-            step = await run(step.absent, NOTHING_ARCHIVED)
-            is_unsure |= bool(step.unsure)
-            if step.is_reverted:
-                raise Reverted
         archived = await recounts.archived(site, database, p, step.absent)
-        step = await run(step.absent, archived)
+        step = await pace.timed(run(step.absent, archived))
         is_unsure |= bool(step.unsure)
-    if any(number in archived.articles for number in step.absent):
+    if any(number in archived.found for number in step.absent):
         raise ConsumerBehind
     return is_unsure, step.absent
 

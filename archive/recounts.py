@@ -1,7 +1,7 @@
 """
-Archived articles whose counts change although they stay archived, as votes on them are annulled or restored. A script
-appends the new counts to the log, and the database has them once it has read this entry. Until then no script may use
-the counts of the database; so whoever reads these reads the position of the database first.
+Archived articles and comments whose counts change although they stay archived, as votes on them are annulled or
+restored. A script appends the new counts to the log, and the database has them once it has read this entry. Until then
+no script may use the counts of the database; so whoever reads these reads the position of the database first.
 """
 
 import asyncio
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from archive.reads import ask
 from archive.stepwise import ConsumerBehind
-from database import article_places
+from database import article_places, conversations
 from database.database import CONSUMER, Database
 from database.positions import stored_positions
 from store import keys, log
 from store.annulments import Archived
+from store.records import Article, Comment
 from store.site import Site
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ PATIENCE, PAUSE = 2.0, 0.02  # seconds: how long to wait for the database, and b
 
 async def archived(site: Site, database: Database | None, p: int, numbers: Sequence[int]) -> Archived:
     """
-    Those of some articles of a partition that are archived, as the database has them. One query.
+    Those of some articles and comments of a partition that are archived, as the database has them. One query.
 
     Raises:
         ArchiveUnavailable: there is no database, or it does not answer.
@@ -38,7 +39,7 @@ async def archived(site: Site, database: Database | None, p: int, numbers: Seque
 
 async def wait_until_shown(site: Site, patience: float) -> None:
     """
-    Wait until the database has the counts of all archived articles that have changed up to now: from then on, whoever
+    Wait until the database has the counts of all that is archived and was changed up to now: from then on, whoever
     reads these is shown them. One round trip if none has; else one more, and one every `PAUSE`.
 
     Raises:
@@ -62,5 +63,6 @@ def position(connection: "Connection", p: int) -> str:
 
 def _read(connection: "Connection", p: int, numbers: Sequence[int]) -> Archived:
     before = position(connection, p)
-    records = article_places.records(connection, numbers)
-    return Archived({each.number: each for each in records if each}, before)
+    found: list[Article | Comment] = [each for each in article_places.records(connection, numbers) if each]
+    found += conversations.archived(connection, numbers)
+    return Archived({each.number: each for each in found}, before)

@@ -10,6 +10,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from archive import recounts
 from archive.conversations import conversation
 from archive.reads import ArchiveUnavailable, ask
 from database import conversations as rows
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from database.statements import Connection
 
 PATIENCE, PAUSE = 4.0, 0.05  # seconds: how long to wait for others, less than a request may take; between two looks
+MOVING = "other conversations are being moved: try again"
+BEHIND = "votes on archived comments were just annulled or restored, and the database is behind: try again"
 NO_ROOM = (
     "the conversation of article:{} is archived, and others that came back have taken the room that there is for such: "
     "try again in some days"
@@ -48,7 +51,8 @@ async def with_comments(
     round trip for 50 comments.
 
     Raises:
-        ArchiveUnavailable: other conversations come back, or leave, for too long; or there is no room, or no database.
+        ArchiveUnavailable: other conversations come back, or leave, for too long; the database is behind; or there is
+            no room, or no database.
     """
     deadline = monotonic() + PATIENCE
     while True:
@@ -57,9 +61,9 @@ async def with_comments(
             async with held.held():
                 restored = await _restored(site, database, held, article, room)
                 return restored if restored is None else await write_article(*restored)
-        except (LeaseTaken, stored.Overtaken):
+        except (LeaseTaken, stored.Overtaken, stored.Behind) as reason:
             if monotonic() > deadline:
-                raise ArchiveUnavailable("other conversations are being moved: try again") from None
+                raise ArchiveUnavailable(BEHIND if isinstance(reason, stored.Behind) else MOVING) from None
             await asyncio.sleep(PAUSE)
         except stored.NoRoom:
             raise ArchiveUnavailable(NO_ROOM.format(article)) from None
@@ -69,10 +73,16 @@ async def _restored(
     site: Site, database: Database | None, held: Lease, article: int, room: int | None
 ) -> tuple[int, str] | None:
     await stored.drop(site, held, article)  # what is still there from when it left, or from a process that has ended
-    hashes = await ask(site, database, partial(hashes_of, article=article, best_z=site.policy.best_z))
-    if not await stored.restore(site, held, article, hashes, room):
+    query = partial(_hashes_at, p=site.home_of_article(article), article=article, best_z=site.policy.best_z)
+    position, hashes = await ask(site, database, query)
+    if not await stored.restore(site, held, article, hashes, position, room):
         return None
     return len(hashes), held.token
+
+
+def _hashes_at(connection: "Connection", p: int, article: int, best_z: float) -> tuple[str, dict[int, dict[str, str]]]:
+    """The position in the log that the database was at, and what `hashes_of` finds after that."""
+    return recounts.position(connection, p), hashes_of(connection, article, best_z)
 
 
 def hashes_of(connection: "Connection", article: int, best_z: float) -> dict[int, dict[str, str]]:

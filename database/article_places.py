@@ -37,8 +37,8 @@ class Listed(NamedTuple):
     group: str | None
     order: Order | None
 
-    def index_name(self, article: Article) -> IndexName:
-        return self.name, votes_class(article.votes) if self.order is Order.GRAVITY else 0
+
+NamedListing = tuple[IndexName, Listed]  # a listing, by the name of its index
 
 
 def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -> None:
@@ -49,8 +49,8 @@ def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -
     were computed, until `recompute`: new places are computed with the same weights.
     """
     writes.lock(connection)
-    listings = [(article, list(_listings(article))) for article in articles]
-    wanted = {each.index_name(article): each for article, listed in listings for each in listed}
+    listings = [(article, _listings(article)) for article in articles]
+    wanted = {name: each for _, listed in listings for name, each in listed}
     stored = {(each.name, each.votes_class): each for each in reads.indexes(connection, {name for name, _ in wanted})}
     missing = {name: _weights(site, listed) for name, listed in wanted.items() if name not in stored}
     stored |= writes.create_indexes(connection, missing)
@@ -121,8 +121,8 @@ def recompute(connection: "Connection", site: Site, name: str) -> None:
 
 def check(connection: "Connection", site: Site, numbers: Sequence[int]) -> list[int]:
     """The numbers of those archived articles whose places differ from what `archive` writes."""
-    articles = [(article, list(_listings(article))) for article in records(connection, numbers) if article]
-    names = {each.name for _, listed in articles for each in listed}
+    articles = [(article, _listings(article)) for article in records(connection, numbers) if article]
+    names = {name for _, listed in articles for (name, _), _ in listed}
     stored = {(each.name, each.votes_class): each for each in reads.indexes(connection, names)}
     written: defaultdict[int, set[tuple[int, Place]]] = defaultdict(set)
     for some in slices([article.number for article, _ in articles]):
@@ -132,22 +132,32 @@ def check(connection: "Connection", site: Site, numbers: Sequence[int]) -> list[
 
 
 def _expected(
-    site: Site, stored: Mapping[IndexName, Index], article: Article, listings: Sequence[Listed]
+    site: Site, stored: Mapping[IndexName, Index], article: Article, listings: Sequence[NamedListing]
 ) -> set[tuple[int, Place]] | None:
     """The places of an article; None if a listing has no index."""
-    names = [listed.index_name(article) for listed in listings if listed.name != GOOD]
+    names = [name for name, listed in listings if listed.name != GOOD]
     return set(_places(site, stored, article, listings)) if all(name in stored for name in names) else None
 
 
-def _listings(article: Article) -> Iterator[Listed]:
-    """The listings that an article is in, or may be in if it is good."""
-    for group in (None, *article.groups):
-        for order in Order:
-            yield Listed(order.value if group is None else f"group:{group}:{order.value}", group, order)
-    yield Listed(GOOD, None, None)
-    yield Listed(f"timeline:{article.poster.lower()}", None, None)
+def _listings(article: Article) -> list[NamedListing]:
+    """The listings that an article is in, or may be in if it is good, by the names of their indexes."""
+    of_votes = votes_class(article.votes)
+    found = [
+        ((each.name, of_votes if each.order is Order.GRAVITY else 0), each)
+        for group in (None, *article.groups)
+        for each in _by_orders(group)
+    ]
+    found.append(((GOOD, 0), Listed(GOOD, None, None)))
+    by_time = [f"timeline:{article.poster.lower()}"]
     if article.link:
-        yield Listed(f"links:{links.digest(article.link)}", None, None)
+        by_time.append(f"links:{links.digest(article.link)}")
+    return found + [((name, 0), Listed(name, None, None)) for name in by_time]
+
+
+@lru_cache(maxsize=1_000)
+def _by_orders(group: str | None) -> list[Listed]:
+    """The listings of the site, or of a group, by all orders."""
+    return [Listed(order.value if group is None else f"group:{group}:{order.value}", group, order) for order in Order]
 
 
 def _listed(name: str) -> Listed:
@@ -159,14 +169,17 @@ def _listed(name: str) -> Listed:
 
 
 def _places(
-    site: Site, stored: Mapping[IndexName, Index], article: Article, listings: Sequence[Listed]
+    site: Site, stored: Mapping[IndexName, Index], article: Article, listings: Sequence[NamedListing]
 ) -> Iterator[tuple[int, Place]]:
-    """The places of an article, each with the id of its index."""
-    for listed in listings:
-        index = stored.get(listed.index_name(article))
-        place = _place(_policy(site, index.weights), listed, article) if index else None
-        if index and place:
-            yield index.id, place
+    """The places of an article, each with the id of its index. All indexes of an order and weights have the same."""
+    found: dict[tuple[Order | None, str], Place | None] = {}
+    for name, listed in listings:
+        if index := stored.get(name):
+            kind = listed.order, index.weights
+            if kind not in found:
+                found[kind] = _place(_policy(site, index.weights), listed, article)
+            if place := found[kind]:
+                yield index.id, place
 
 
 def _place(policy: Policy, listed: Listed, article: Article) -> Place | None:

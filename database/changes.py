@@ -142,9 +142,9 @@ class Changes:
         voter, counts = entry.values["voter"], entry.kind == "votes_restored"
         for word in entry.values["votes"].split():
             type, number, value, up, down = word.split(":")
-            changes = self.comments if type == "comment" else self
-            if type == "archived":
-                self.recounted.add(int(number))
+            changes = self.comments if type in ("comment", "archived_comment") else self
+            if type.startswith("archived"):
+                changes.recounted.add(int(number))
             changes.hold(int(number), voter, int(value), counts, integer(up), integer(down))
 
     def hold(self, number: int, voter: str, value: int, counts: bool, up: int, down: int) -> None:

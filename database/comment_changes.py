@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
+from database import conversations
 from database.rows import (
     KEPT_OF_COMMENT,
     Held,
@@ -32,7 +33,8 @@ class CommentChanges:
     """
     The changes of comments in a batch of entries. `rows` are whole rows of new comments, and of deleted ones that still
     have replies; `columns` are new values of others, by number. `removed` are the numbers of deleted comments,
-    `state_changed` those of comments whose state changed, and `purged` those of comments whose text is gone for good.
+    `state_changed` those of comments whose state changed, `purged` those of comments whose text is gone for good, and
+    `recounted` those of archived comments whose counts changed.
     """
 
     rows: dict[int, Row] = field(default_factory=dict)
@@ -43,6 +45,7 @@ class CommentChanges:
     removed: set[int] = field(default_factory=set)
     state_changed: set[int] = field(default_factory=set)
     purged: set[int] = field(default_factory=set)
+    recounted: set[int] = field(default_factory=set)
 
     def add(self, entry: Entry) -> None:
         """Gather an entry about a comment. Kinds that change no table are skipped."""
@@ -143,6 +146,7 @@ class CommentChanges:
         write_held(connection, COMMENT_VOTES, {number: held for number, held in self.held.items() if number in known})
         edits = [row for number, rows in self.edits.items() if number in known for row in rows]
         upsert(connection, COMMENT_EDITS, edits)
+        conversations.renew(connection, sorted(self.recounted))
         return {*rows, *self.removed, *(known & {*self.edits, *self.state_changed})}
 
     def _row(self, number: int) -> Row:

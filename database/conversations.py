@@ -55,8 +55,8 @@ def places(connection: "Connection", article: int) -> list[Comment]:
 
 def version(connection: "Connection", article: int) -> int | None:
     """
-    When an archived article left Redis with its conversation (unix milliseconds); None for others. As an archived
-    conversation does not change, this is the version of a cached one.
+    When an archived article left Redis with its conversation (unix milliseconds); None for others. This is the version
+    of a cached one: annulled votes, all that changes an archived conversation, make it a millisecond later.
     """
     found: int | None = VERSION.run(connection, {"article": article, "archived": True}).scalar()
     return found
@@ -99,6 +99,12 @@ def forget(connection: "Connection", articles: Sequence[int]) -> None:
         FORGET.run(connection, {"numbers": some})
 
 
+def renew(connection: "Connection", comments: Sequence[int]) -> None:
+    """Give the conversations of some comments new versions, as counts in their rows have changed."""
+    for some in slices(comments):
+        RENEW.run(connection, {"numbers": some})
+
+
 def kept(connection: "Connection", article: int) -> dict[int, KeptOfComment]:
     """What was added to the rows of the comments of an archived article."""
     return {number: KeptOfComment(*columns) for number, *columns in KEPT.run(connection, {"article": article})}
@@ -130,6 +136,11 @@ LEFT_SINCE = Statement("SELECT number FROM articles WHERE left_ms >= :since AND 
 FORGET = Statement(
     """UPDATE articles SET notified = NULL, active_ms = NULL, comment_count = NULL, left_ms = NULL
     WHERE number IN :numbers AND left_ms IS NOT NULL""",
+    "numbers",
+)
+RENEW = Statement(
+    """UPDATE articles SET left_ms = left_ms + 1
+    WHERE left_ms IS NOT NULL AND number IN (SELECT article FROM comments WHERE comments.number IN :numbers)""",
     "numbers",
 )
 KEPT = Statement("SELECT number, reply_count, descendant_count, path, notified FROM comments WHERE article = :article")

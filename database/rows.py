@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Insert, Table, bindparam, delete, select, update
+from sqlalchemy import Connection, Insert, Table, bindparam, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from database.statements import run_each, slices
+from database.statements import RowsStatement, run_each, slices
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENT_EDITS, COMMENT_VOTES, COMMENTS, EDITS, VOTES
 
 Row = dict[str, Any]
@@ -32,6 +32,7 @@ class HeldVote(NamedTuple):
 Votes = defaultdict[int, dict[str, VoteColumns | None]]  # by number and voter; None for a vote that was withdrawn
 Held = defaultdict[int, dict[str, HeldVote]]  # by number and voter
 
+POSTGRESQL = postgresql.dialect()  # type: ignore[no-untyped-call]
 KEPT_OF_ARTICLE = ("archived", "notified", "active_ms", "comment_count", "left_ms")  # what only the archive writes
 KEPT_OF_COMMENT = ("reply_count", "descendant_count", "path", "notified")
 PROFILE = ("display_name", "about", "avatar_url")
@@ -102,9 +103,10 @@ def update_rows(connection: Connection, table: Table, columns: Mapping[int, Row]
     """Set some columns of articles or comments, by number."""
     rows: dict[frozenset[str], list[Row]] = defaultdict(list)
     for number, row in columns.items():
-        rows[frozenset(row)].append({"this": number, **row})
+        rows[frozenset(row)].append({**row, "number": number})
     for names, some in rows.items():
-        run_each(connection, _update(table, names), some)
+        listed = (*sorted(names - {"number"}), "number")
+        _update(table, listed).run(connection, [tuple(row[name] for name in listed) for row in some])
 
 
 def write_votes(connection: Connection, table: Table, votes: Mapping[int, Mapping[str, VoteColumns | None]]) -> None:
@@ -113,10 +115,10 @@ def write_votes(connection: Connection, table: Table, votes: Mapping[int, Mappin
     for number, of_number in votes.items():
         for voter, vote in of_number.items():
             if vote:
-                written.append(vote_row(number, voter, *vote))
+                written.append((number, voter, *vote))
             else:
                 ended.append({"this": number, "voter_name": voter})
-    upsert(connection, table, written)
+    _set_votes(table, "value, cast_ms, counts").run(connection, written)
     if ended:
         connection.execute(_end_vote(table), ended)
 
@@ -133,11 +135,11 @@ def hold_vote(votes: Votes, held: Held, number: int, voter: str, value: int, cou
 def write_held(connection: Connection, table: Table, held: Mapping[int, Mapping[str, HeldVote]]) -> None:
     """Set whether votes on articles or comments count, after `write_votes`."""
     rows = [
-        vote_row(number, voter, value, None, counts)
+        (number, voter, value, None, counts)
         for number, of_number in held.items()
         for voter, (value, counts) in of_number.items()
     ]
-    upsert(connection, table, rows, keep=("cast_ms",))
+    _set_votes(table, "value, counts").run(connection, rows)
 
 
 def replace_groups(connection: Connection, groups: Mapping[int, Sequence[str]]) -> None:
@@ -205,9 +207,34 @@ def _upsert(table: Table, dialect: str, keep: tuple[str, ...]) -> Insert:
 
 
 @lru_cache
-def _update(table: Table, columns: frozenset[str]) -> Any:
-    values: Row = {name: bindparam(name) for name in columns}
-    return update(table).where(table.c.number == bindparam("this")).values(values)
+def _update(table: Table, names: tuple[str, ...]) -> RowsStatement:
+    """Sets columns of the row with a number, the last of the names."""
+    each = ", ".join(f"{name} = :{name}" for name in names[:-1])
+    together = ", ".join(f"{name} = row.{name}" for name in names[:-1])
+    return RowsStatement(
+        f"UPDATE {table.name} SET {each} WHERE number = :number",
+        f"UPDATE {table.name} SET {together} FROM {{rows}} WHERE {table.name}.number = row.number",
+        _types(table),
+    )
+
+
+@lru_cache
+def _set_votes(table: Table, replaced: str) -> RowsStatement:
+    """Inserts votes, or replaces these columns of those that exist."""
+    names = "number, voter, value, cast_ms, counts"
+    values = ", ".join(f":{name}" for name in names.split(", "))
+    new = ", ".join(f"{name} = excluded.{name}" for name in replaced.split(", "))
+    conflict = f"ON CONFLICT (number, voter) DO UPDATE SET {new}"
+    return RowsStatement(
+        f"INSERT INTO {table.name} ({names}) VALUES ({values}) {conflict}",
+        f"INSERT INTO {table.name} ({names}) SELECT {names} FROM {{rows}} {conflict}",
+        _types(table),
+    )
+
+
+def _types(table: Table) -> dict[str, str]:
+    """PostgreSQL's types of the columns."""
+    return {column.name: column.type.compile(POSTGRESQL) for column in table.columns}
 
 
 @lru_cache

@@ -1,5 +1,6 @@
 """Statements in SQL as text. They are parsed when they run for the first time, because SQLAlchemy is slow to import."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +13,8 @@ T = TypeVar("T")
 Parameters = Mapping[str, Any]
 
 LISTED_AT_ONCE = 500  # values of a list in a statement
+ROWS_AT_ONCE = 1_000  # so few that PostgreSQL finds each by an index
+PARAMETER = re.compile(r":(\w+)")
 
 
 class Statement:
@@ -34,6 +37,37 @@ class Statement:
         from sqlalchemy import bindparam, text  # slow
 
         return text(self._sql).bindparams(*(bindparam(name, expanding=True) for name in self._lists))
+
+
+class RowsStatement:
+    """
+    A statement for many rows, which are tuples in the order in which `each`, the statement for one row, names their
+    values: `:number`. PostgreSQL, for which a statement costs more than its row, runs `together`, the statement for the
+    rows of `{rows}`. `types` are PostgreSQL's types of the values.
+    """
+
+    def __init__(self, each: str, together: str, types: Mapping[str, str]) -> None:
+        names = PARAMETER.findall(each)
+        self._each = PARAMETER.sub("?", each)
+        self._is_text = [types[name] == "TEXT" for name in names]
+        arrays = ", ".join(f"CAST(%s AS {types[name]}[])" for name in names)
+        self._together = together.format(rows=f"unnest({arrays}) AS row ({', '.join(names)})")
+
+    def run(self, connection: "Connection", rows: Sequence[tuple[Any, ...]]) -> None:
+        """Run it for some rows, which may be none; none of them twice."""
+        if connection.dialect.name == "sqlite":
+            if rows:
+                connection.exec_driver_sql(self._each, list(rows))
+            return
+        for some in slices(rows, ROWS_AT_ONCE):
+            connection.exec_driver_sql(self._together, tuple(map(_array, zip(*some, strict=True), self._is_text)))
+
+
+def _array(values: Sequence[Any], is_text: bool) -> object:
+    """An array as a parameter for PostgreSQL. To write numbers as text takes the driver much longer."""
+    if is_text:
+        return list(values)
+    return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
 
 
 def run_each(

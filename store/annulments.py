@@ -13,7 +13,7 @@ from store.kinds import Backup, Check, Kind, Text
 from store.log import Entry
 from store.moderation import Moderated
 from store.moderation_records import AnnulmentState, ModerationAction
-from store.records import Article
+from store.records import Article, Comment
 from store.roles import Moderator
 from store.scripts.registry import Script
 from store.site import Site
@@ -73,19 +73,22 @@ class Step(NamedTuple):
 
 class Archived(NamedTuple):
     """
-    Archived articles that a step is about, by number, as the database has them, which was at this position of the log
-    by then.
+    Archived articles and comments that a step is about, by number, as the database has them, which was at this position
+    of the log by then.
     """
 
-    articles: Mapping[int, Article]
+    found: Mapping[int, Article | Comment]
     position: str
 
     def words(self, number: int) -> str:
-        """What an article is, for the script; "" of another one."""
-        found = self.articles.get(number)
+        """What an article or a comment is, for the script; "" of another one."""
+        found = self.found.get(number)
         if found is None:
             return ""
         counts = f"{found.posted_at} {found.upvotes} {found.downvotes}"
+        if isinstance(found, Comment):
+            slot = keys.slot(found.poster or "")
+            return f"{found.poster or '-'} {slot} {counts} {found.article} {found.state.value}"
         return f"{found.poster} {counts} {','.join(found.groups) or '-'}"
 
 

@@ -50,6 +50,10 @@ class Overtaken(Exception):
     """Another process removes or writes the comments of the partition."""
 
 
+class Behind(Exception):
+    """The database does not have the last change of counts of the comments yet."""
+
+
 class NoRoom(Exception):
     """Redis has too many comments of conversations that came back."""
 
@@ -66,14 +70,14 @@ async def last_change(site: Site, article: int) -> int:
 
 async def stored(site: Site, article: int) -> dict[int, dict[str, str]] | None:
     """
-    The hashes of all comments of an article, by number; None if something about one waits: it is pending, or has flags,
-    an edit that waits, or annulled votes. Two round trips for `READ_AT_ONCE` comments.
+    The hashes of all comments of an article, by number; None if something about one waits: it is pending, or has flags
+    or an edit that waits. Two round trips for `READ_AT_ONCE` comments.
     """
     found: dict[int, dict[str, str]] = {}
     async for numbers in _numbers(site, article):
         p = site.home_of_article(article)
         hashes: list[Command] = [("HGETALL", keys.comment(p, number)) for number in numbers]
-        kinds = (FLAGS, HELD_EDIT, keys.annulled)
+        kinds = (FLAGS, HELD_EDIT)
         others: list[Command] = [("EXISTS", *(kind(p, number) for kind in kinds)) for number in numbers]
         replies = await site.redis.pipeline([*hashes, *others])
         fields = dict(zip(numbers, replies, strict=False))
@@ -96,25 +100,34 @@ async def drop(site: Site, held: Lease, article: int) -> None:
 
 
 async def restore(
-    site: Site, held: Lease, article: int, comments: Mapping[int, Mapping[str, str]], room: int | None
+    site: Site,
+    held: Lease,
+    article: int,
+    comments: Mapping[int, Mapping[str, str]],
+    position: str,
+    room: int | None,
 ) -> bool:
     """
-    Write the hashes of comments back, by number, with their indexes. False if the article is in Redis by now, or was
+    Write the hashes of comments back, by number, with their indexes, as the database had them when it was at a position
+    of the log. False if the article is in Redis by now, or was
     deleted. With `room`, the partition may then have as many comments of conversations that came back. One round trip
     for `WRITTEN_AT_ONCE`.
 
     Raises:
         Overtaken: another process holds the lease.
+        Behind: the database has to take more entries of the log first; none was written.
         NoRoom: there would be more comments; none was written.
     """
     needs_latest, numbers = int(len(comments) > READ_UP_TO), sorted(comments)
-    head = (needs_latest, len(comments), "" if room is None else room)
+    head = (needs_latest, len(comments), "" if room is None else room, position)
     for start in range(0, len(numbers), WRITTEN_AT_ONCE):
         some = numbers[start : start + WRITTEN_AT_ONCE]
         flat = [[number, 2 * len(comments[number]), *chain(*comments[number].items())] for number in some]
         status = await _run(site, RESTORE_CONVERSATION, article, held, *head, *chain(*flat))
         if status == "full":
             raise NoRoom
+        if status == "behind":
+            raise Behind
         if status == "back":
             return False
     return True

@@ -465,8 +465,8 @@ recounted = Kind(
     "recounted",
     "zset",
     (),
-    "numbers of archived articles on which votes were annulled or restored, by the time of the entry of the log: "
-    "nobody uses the counts of the database before it has this entry",
+    "numbers of archived articles and comments on which votes were annulled or restored, and of the articles of these, "
+    "by the time of the entry of the log: nobody uses the counts of the database before it has this entry",
     lifetime="until another step after that",
     written_by="annulVotes, banUser, revertModeration",
 )

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from database.order_index.reads import HIGHEST, LOWEST, Index, Key, Place, Range, before, indexes
-from database.statements import Statement, slices
+from database.statements import RowsStatement, Statement, slices
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -42,11 +42,7 @@ def create_indexes(connection: "Connection", weights: Mapping[IndexName, str]) -
 
 def add(connection: "Connection", places: Mapping[int, Sequence[Place]]) -> None:
     """Add places to indexes, given by their ids. None of the numbers may be in the index already."""
-    rows = [
-        {"listing": index, "value": place.value, "number": place.number, "extra": place.extra}
-        for index in sorted(places)
-        for place in sorted(places[index])
-    ]
+    rows = [(index, *place) for index in sorted(places) for place in sorted(places[index])]
     if not rows:
         return
     ADD_PLACES.run(connection, rows)
@@ -60,31 +56,30 @@ def add(connection: "Connection", places: Mapping[int, Sequence[Place]]) -> None
 
 def replace(connection: "Connection", numbers: Collection[int], places: Mapping[int, Sequence[Place]]) -> None:
     """Let articles have these places, by the ids of their indexes, and no others. Only what differs is written."""
-    known = {(index, place.number): place for index, place in _places_of(connection, numbers)}
-    moved, added = list[tuple[int, Place, Place]](), defaultdict[int, list[Place]](list)
+    known = {(index, number): (value, number, extra) for index, value, number, extra in _places_of(connection, numbers)}
+    moved, added = list[tuple[int, float, Place]](), defaultdict[int, list[Place]](list)
     for index, of_index in places.items():
         for place in of_index:
             old = known.pop((index, place.number), None)
             if old is None:
                 added[index].append(place)
             elif old != place:
-                moved.append((index, old, place))
+                moved.append((index, old[0], place))
     _move(connection, moved)
     add(connection, added)
     ended: defaultdict[int, list[Key]] = defaultdict(list)
-    for (index, _), place in sorted(known.items()):
-        ended[index].append(place.key)
+    for (index, _), (value, number, _) in sorted(known.items()):
+        ended[index].append((value, number))
     if ended:
-        rows = [{"listing": index, "value": value, "number": n} for index, keys in ended.items() for value, n in keys]
-        REMOVE_PLACE.run(connection, rows)
+        REMOVE_PLACE.run(connection, [(index, *key) for index, keys in ended.items() for key in keys])
         _count_removed(connection, ended)
 
 
 def remove(connection: "Connection", numbers: Collection[int]) -> None:
     """Remove all places of articles, and the indexes that are empty then."""
     removed: defaultdict[int, list[Key]] = defaultdict(list)
-    for index, place in _places_of(connection, numbers):
-        removed[index].append(place.key)
+    for index, value, number, _ in _places_of(connection, numbers):
+        removed[index].append((value, number))
     if removed:
         for some in slices(numbers):
             REMOVE_ARTICLES.run(connection, {"numbers": some})
@@ -125,25 +120,24 @@ def divide(connection: "Connection", index: int, low: Key = LOWEST, high: Key = 
     ADD_COUNT.run(connection, rows)
 
 
-def _places_of(connection: "Connection", numbers: Collection[int]) -> list[tuple[int, Place]]:
-    """All places of articles, each with the id of its index."""
-    return [
-        (index, Place(*place))
-        for some in slices(numbers)
-        for index, *place in PLACES_OF_ARTICLES.run(connection, {"numbers": some})
-    ]
+def _places_of(connection: "Connection", numbers: Collection[int]) -> list[tuple[int, float, int, int | None]]:
+    """All places of articles: each the id of its index, and what `Place` has."""
+    found: list[Any] = []
+    for some in slices(numbers):
+        found += PLACES_OF_ARTICLES.run(connection, {"numbers": some}).all()
+    return found
 
 
-def _move(connection: "Connection", moved: Sequence[tuple[int, Place, Place]]) -> None:
-    """Let places of indexes, given by their ids, be other ones of the same articles."""
+def _move(connection: "Connection", moved: Sequence[tuple[int, float, Place]]) -> None:
+    """Let places of indexes, given by their ids and values, be other ones of the same articles."""
     if not moved:
         return
-    rows = [{"listing": index, "old": old.value, **place._asdict()} for index, old, place in sorted(moved)]
+    rows = [(place.value, place.extra, index, old, place.number) for index, old, place in sorted(moved)]
     MOVE_PLACE.run(connection, rows)
     keys: defaultdict[int, list[tuple[Key, Key]]] = defaultdict(list)
     for index, old, place in moved:
-        if old.value != place.value:
-            keys[index].append((old.key, place.key))
+        if old != place.value:
+            keys[index].append(((old, place.number), place.key))
     for index in _counted(connection, keys):
         _change_counts(connection, index, [old for old, _ in keys[index]], -1)
         _change_counts(connection, index, [new for _, new in keys[index]], 1)
@@ -200,13 +194,31 @@ def _change_counts(connection: "Connection", index: int, changed: Sequence[Key],
 LOCK = Statement("LOCK TABLE listings IN SHARE ROW EXCLUSIVE MODE")
 CREATE_INDEXES = Statement("""
 INSERT INTO listings (name, votes_class, size, weights) VALUES (:name, :votes_class, :size, :weights)""")
-ADD_PLACES = Statement("""
-INSERT INTO places (listing, value, number, extra) VALUES (:listing, :value, :number, :extra)""")
+TYPES = {
+    name: "DOUBLE PRECISION" if name in ("value", "old") else "BIGINT"
+    for name in ("listing", "value", "number", "extra", "old")
+}
+ADD_PLACES = RowsStatement(
+    "INSERT INTO places (listing, value, number, extra) VALUES (:listing, :value, :number, :extra)",
+    "INSERT INTO places (listing, value, number, extra) SELECT listing, value, number, extra FROM {rows}",
+    TYPES,
+)
 RESIZE = Statement("UPDATE listings SET size = size + :change WHERE id = :id")
 PLACES_OF_ARTICLES = Statement("SELECT listing, value, number, extra FROM places WHERE number IN :numbers", "numbers")
-MOVE_PLACE = Statement("""
-UPDATE places SET value = :value, extra = :extra WHERE listing = :listing AND value = :old AND number = :number""")
-REMOVE_PLACE = Statement("DELETE FROM places WHERE listing = :listing AND value = :value AND number = :number")
+MOVE_PLACE = RowsStatement(
+    "UPDATE places SET value = :value, extra = :extra WHERE listing = :listing AND value = :old AND number = :number",
+    """
+UPDATE places SET value = row.value, extra = row.extra FROM {rows}
+WHERE places.listing = row.listing AND places.value = row.old AND places.number = row.number""",
+    TYPES,
+)
+REMOVE_PLACE = RowsStatement(
+    "DELETE FROM places WHERE listing = :listing AND value = :value AND number = :number",
+    """
+DELETE FROM places USING {rows}
+WHERE places.listing = row.listing AND places.value = row.value AND places.number = row.number""",
+    TYPES,
+)
 REMOVE_ARTICLES = Statement("DELETE FROM places WHERE number IN :numbers", "numbers")
 REMOVE_EMPTY = Statement("DELETE FROM listings WHERE size = 0 AND id IN :indexes", "indexes")
 REMOVE_EMPTY_COUNTS = Statement(

@@ -1,7 +1,8 @@
 """
 The scripts of the store. A script is a Lua file in `commands`, `reads` or `verify`, found by its name. In its text it
 follows the files of `lib` that it requires, and they follow those that they require: `-- requires: prelude, log_entry`
-in the head of a file.
+in the head of a file. The lines `-- from prelude: actor(), now` after it are for readers: they say which names the file
+takes from each other one, as an import does. `python -m tests.support.lua_names --write` renews them.
 
 A script that says `KEY.article` gets the key `article` of a partition, or what all keys of that kind begin with there:
 see `kinds.script_key`. Other scripts are called with KEYS in the order that their heads say.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from archive import annulments, banned_texts, maintenance
+from archive.stepwise import Delayed, StepwiseWork
 from archive.write_back import bring_back
 from database.mirror import Mirror
 from store import effects, keys, leases, removals, roles
@@ -237,7 +238,7 @@ class Talk:
         for world in self.pair.worlds:
             for p in range(world.store.site.partitions):
                 for work in (annulments.WORK, banned_texts.WORK):
-                    await work.settle_all(world.store, world.database, p)
+                    await _settled(world, work, p)
                 await removals.remove_all(world.store.site, p)
             await effects.complete(world.store.site)
         following.cancel()
@@ -296,6 +297,15 @@ def _without_cursors(answer: dict[str, Any]) -> dict[str, Any] | None:
     for name in ("startCursor", "endCursor"):
         article["thread"]["pageInfo"][name] = article["thread"]["pageInfo"][name] is not None
     return info
+
+
+async def _settled(world: World, work: StepwiseWork, p: int) -> None:
+    """Do all of some work in a partition, which tries again while the database is behind."""
+    while True:
+        try:
+            return await work.settle_all(world.store, world.database, p)
+        except Delayed:
+            await asyncio.sleep(0.1)
 
 
 async def findings(world: World, *, repair: bool = False) -> list[Finding]:

@@ -7,11 +7,13 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
 
-from archive import annulments, write_back
+from archive import annulments, pace, write_back
+from database import conversations
 from database.database import Database
 from store import annulments as steps
 from store.annulments import Step
@@ -76,7 +78,7 @@ class History:
             if number in self.pair.articles:
                 await self.change(number, lambda store, name=poster: store.articles.delete(number, name))
             else:
-                await self.pair.both(lambda store, name=poster: store.comments.delete(number, name))
+                await self.change(number, lambda store, name=poster: store.comments.delete(number, name))
         await self.pair.world.finish()
         await self.pair.other.finish()
 
@@ -94,6 +96,13 @@ class History:
 
     async def archive(self) -> None:
         await self.pair.world.archive()
+        self.done["comments that have left"] += len(await self.comments_that_have_left())
+
+    async def comments_that_have_left(self) -> set[int]:
+        world = self.pair.world
+        assert world.database
+        found = await world.database.run(partial(conversations.archived, numbers=self.pair.comments))
+        return {each.number for each in found}
 
     async def close(self) -> None:
         """Time passes, and the voters of what is closed are forgotten."""
@@ -103,11 +112,12 @@ class History:
 
     async def settle(self) -> None:
         """The tasks of a server run, and may be killed after any step."""
-        self.left = self.chance.choice([None, *range(6)])
+        self.left, before = self.chance.choice([None, *range(6)]), await self.comments_that_have_left()
         with suppress(Killed, annulments.ConsumerBehind):
             await self.pair.world.settle()
             self.done["settled"] += 1
         self.left = None
+        assert before <= await self.comments_that_have_left()  # no conversation came back
 
     async def take_step(self, run: Any, *arguments: Any, **named: Any) -> Step:
         """A step, before or after which the process may end."""
@@ -127,7 +137,7 @@ def interrupt(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     annul_some, restore_some = steps.annul_some, steps.restore_some
     monkeypatch.setattr(steps, "annul_some", lambda *given, **named: history.take_step(annul_some, *given, **named))
     monkeypatch.setattr(steps, "restore_some", lambda *given, **named: history.take_step(restore_some, *given, **named))
-    monkeypatch.setattr(annulments, "VOTES_AT_ONCE", 3)
+    monkeypatch.setattr(pace, "MOST", 3)
     monkeypatch.setattr(annulments, "READ_AT_ONCE", 7)
 
 
@@ -142,6 +152,9 @@ async def test_annulled_and_restored_equals_never_annulled(
         await pair.fill()
         await run(history)
 
+        await pair.world.mirror()
+        pair.close_voting()
+        await history.archive()
         await pair.world.settle()
         await assert_annulled(history)
         for action in history.chance.sample(history.actions, 2):
@@ -194,4 +207,4 @@ async def assert_restored(history: History) -> None:
     for action in history.actions:
         found = (await world.read(action)).annulment
         assert found and (found.state, found.held, found.done) == (AnnulmentState.RESTORED, 0, found.total)
-    assert history.done["killed"] and history.done["settled"]
+    assert history.done["killed"] and history.done["settled"] and history.done["comments that have left"]

@@ -182,7 +182,10 @@ async def test_bans_annulments_and_their_reverts_reach_what_has_left(pair: Pair)
         answer = await pair.ask(mutation, "alice", input=given)
         assert answer["data"][name]["changed"], answer
         actions.append(answer["data"][name]["action"]["id"])
+        gone = set(talk.gone)
         await talk.carry_out()
+        await talk.look()
+        assert name == "banUser" or talk.gone == gone  # annulments bring nothing back
         await talk.compare()
     await talk.settle()
     for id in reversed(actions):

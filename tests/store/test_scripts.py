@@ -8,6 +8,7 @@ import pytest
 from store.client.replication import READ_COMMANDS
 from store.scripts import registry
 from store.scripts.registry import FILES, Script, files_of
+from tests.support import lua_names
 
 ROOT = Path(__file__).parents[2]
 CALLED = re.compile(r"redis\.call\(\s*\"([A-Z]+)\"")
@@ -119,6 +120,33 @@ def test_no_name_of_a_file_hides_that_of_another(name):
     ]
 
     assert sorted(named) == sorted(set(named))
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_head_of_a_file_says_which_names_it_takes_from_others(name):
+    renew = "renew the heads of scripts with `python -m tests.support.lua_names --write`"
+
+    assert lua_names.with_lines(name) == FILES[name].read_text(), renew
+
+
+def test_names_taken_are_those_that_a_file_does_not_define_itself(written):
+    written(
+        "lib",
+        one="local SIZE, limit = 1, 2\nlocal function first(a, ...) return a end\nlocal t = {}\nfunction t.f(x) end\n",
+        two="-- requires: one\nlocal function second(limit) return {SIZE = limit, first = x.first} end\n",
+    )
+    written(
+        three='-- requires: two\n-- first(1)\nlocal x = {second("SIZE"), t.f(2)}\n'
+        "for limit = 1, 2 do local first = limit end\nif x then local SIZE = 1 else x = limit end\nreturn x\n"
+    )
+
+    assert lua_names.taken("two") == {}
+    assert lua_names.taken("three") == {"one": ["t.f(x)", "limit"], "two": ["second(limit)"]}
+    assert lua_names.with_lines("three").splitlines()[:3] == [
+        "-- requires: two",
+        "-- from one: t.f(x), limit",
+        "-- from two: second(limit)",
+    ]
 
 
 def test_scripts_among_the_reads_change_nothing():

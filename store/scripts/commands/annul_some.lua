@@ -2,9 +2,13 @@
 -- held by the action, leaves the set of voters if that exists, and counts no more. A vote that the action holds already stays
 -- as it is, and so does the vote of a poster on their own.
 -- requires: vote_counts
+-- from prelude: require_open(), window (milliseconds in which votes are open), split(text), add_place(index, value, member)
+-- from annulled: held_vote(number, voter)
+-- from recounts: forget_recounted(position)
+-- from vote_counts: case, voter, find_subject(number, archived), count_vote(subject, value, sign), log_votes(kind)
 -- ARGV  1-11 actor, time, settings of the site, action and voter: see vote_counts.lua
 --       12 when the database was known to have all votes (unix milliseconds); 0 without one
---       from 13 on: number, the value of the vote in the database, or 0, and what an archived article is, or ""
+--       from 13 on: number, the value of the vote in the database, or 0, and what an archived one is, or ""
 -- Reply {"annulled", {numbers that are not here}, {numbers of those whose voting closed after ARGV 12},
 --       id of the entry, what `note_effects` returns, karma by posters of other partitions}
 --       | {"reverted"}

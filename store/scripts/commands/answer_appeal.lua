@@ -1,6 +1,13 @@
 -- Answer the appeal against an action, if the actor could revert the action, and notify whom it is about once more of the same
 -- action. Nobody answers their own appeal.
 -- requires: actions, notifications, roles
+-- from prelude: find_article(number), split(text), now (unix milliseconds)
+-- from appeals: answer_appeal(number, moderator, text)
+-- from log_text: append_text(kind, actor, type, number, ...)
+-- from notifications: is_here(slot), notify_here(notified, type, number, poster), note_effects(id, slots),
+--   slots_of(notified, ...)
+-- from roles: authority(), moderates(roles, groups), is_admin(roles), may_moderate_article(moderator, roles, article, group),
+--   may_moderate_comment(moderator, roles, poster, poster_roles, groups)
 -- kept replies: answered
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions
 --       9 number of the action   10 text

@@ -1,5 +1,11 @@
 -- Ban a user from the site, which ends all their sessions, or from a group; or revert such an action.
 -- requires: actions, bans, roles
+-- from prelude: now (unix milliseconds)
+-- from actions: revertible(number), record_revert(slot, number, action, moderator, reason, note, notified),
+--   action_reply(status, number), record_action(slot, kind, subject, moderator, fields)
+-- from session_lists: end_sessions(subject, kept)
+-- from bans: write_bans(subject), standing_bans(subject), place_of(group), ends_later(ends, other)
+-- from roles: authority(), moderates(roles, groups), outranks(roles, subject_roles, groups)
 -- kept replies: changed
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 username in lower case
 --       9 slot of the user   10 group, or "" for the site   11 until (unix milliseconds), 0 for good   12 reason

@@ -1,5 +1,8 @@
 -- Change a password, and end all other sessions of its user, and all tokens that are good once.
 -- requires: log_entry, one_time_tokens, session_lists
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from one_time_tokens: end_tokens(subject, kept)
+-- from session_lists: end_sessions(subject, kept)
 -- ARGV  1 the password hash that was verified   2 the new hash   3 digest of the session to keep
 --       4 username   5 now (unix milliseconds)
 -- Reply {"done"} | {"changed"} if the stored hash is no longer the verified one. Fails with BANNED if a ban of the user

@@ -1,5 +1,8 @@
 -- Confirm the pending address of a user: it takes the place of the one before, and open tokens end.
 -- requires: mail_drops, mailboxes, one_time_tokens
+-- from mail_drops: drop_mail(subject, what)
+-- from mailboxes: unlist_address(subject, email), list_address(subject, email)
+-- from one_time_tokens: use_token(digest, purpose, call, at), end_tokens(subject, kept)
 -- ARGV  1 digest of the token   2 what it is for   3 a random text of this call   4 now (unix milliseconds)
 -- Reply {"confirmed", username} | {"bad"}: the token is used, has ended, or is of another address than the pending one
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end

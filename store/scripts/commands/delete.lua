@@ -1,6 +1,19 @@
 -- Delete an article and everything derived from it, if the actor is its poster. Its number is not used again. Its comments
 -- cannot be reached any more; `remove_thread.lua` removes them.
 -- requires: annulled, appeals, article_indexes, comments, flags, pending_comments
+-- from prelude: actor(), find_article(number), add_karma(article, votes), split(text), append_log(kind, actor, subject, ...),
+--   publish_event(kind, article, groups, id, channel), now (unix milliseconds)
+-- from annulled: forget_annulled(number)
+-- from flags: drop_flags(number)
+-- from appeals: end_appeals(subject)
+-- from article_indexes: remove_from_indexes(article), karma_of(article)
+-- from notifications: with_notified(notified, ...), forget_here(notified, type, number), note_effects(id, slots),
+--   slots_of(notified, ...)
+-- from recent_comments: recent.all_places_of(article, groups), recent.relist(comments, place, is_listed, limit),
+--   recent.most_in(place)
+-- from comments: note_deleted(number, id)
+-- from held_edits: drop_edit(number, state, groups), move_edits(article, groups, before)
+-- from pending_comments: move_pending(article, groups, before)
 -- flags: allow-oom
 -- kept replies: deleted
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number

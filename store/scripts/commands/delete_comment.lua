@@ -1,6 +1,13 @@
 -- Delete a comment, if the actor is its poster. While it has replies, a stub without content and poster is left. A stub
 -- whose last reply goes is removed, too. One that was not visible is not counted, so its deletion changes no count.
 -- requires: comment_removal
+-- from prelude: actor()
+-- from annulled: forget_annulled(number)
+-- from branch_paths: tree_member(path, number)
+-- from comments: find_comment(number), find_home(number), note_written(article), count_comment(comment, change),
+--   note_deleted(number, id)
+-- from comment_removal: has_descendants(comment), drop_comment(comment), settle(number, limit),
+--   log_removal(comment, deleter, stub, removed, groups)
 -- flags: allow-oom
 -- kept replies: deleted
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number

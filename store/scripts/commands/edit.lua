@@ -1,6 +1,10 @@
 -- Change the title, link or content of an article, if the actor is its poster. What a rule of the site holds waits, and the
 -- article stays as it is, unless it is pending already.
 -- requires: article_edits
+-- from prelude: actor(), find_article(number)
+-- from article_indexes: article_hash(number)
+-- from edits: hold_edit(subject, type, held_by, changes, link_digest, most, mentioned), replace_edit(subject, type)
+-- from article_edits: change_article(article, changes, link_digest, most, mentioned)
 -- kept replies: edited without 2, held without 2
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
 --       9 digest of the new link, or ""   10 how many mentions notify at most

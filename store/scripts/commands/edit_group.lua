@@ -1,5 +1,8 @@
 -- Change what is written about a group, if the actor moderates it. An admin makes the group by that: it is listed then.
 -- requires: article_indexes, log_entry, roles
+-- from article_indexes: remove_if_empty(group)
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from roles: authority(), moderates(roles, groups), is_admin(roles)
 -- kept replies: edited without 2
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 name of the group
 --       9 "unlisted" to take it from the list, or ""

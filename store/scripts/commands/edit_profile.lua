@@ -1,5 +1,7 @@
 -- Change what a user has written about themselves.
 -- requires: profiles
+-- from prelude: actor()
+-- from profiles: write_profile(name, changes)
 -- kept replies: edited
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua
 --       7 from here on: each field to change, display_name, about or avatar_url, then its text; "" removes it

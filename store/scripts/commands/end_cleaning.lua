@@ -1,5 +1,6 @@
 -- Forget that the texts of a ban are to be removed or brought back, as that is done, unless the ban was reverted meanwhile.
 -- requires: prelude
+-- from prelude: require_open()
 -- flags: allow-oom
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number of the ban
 --       8 "1" if what was done follows its revert, else ""

@@ -1,5 +1,7 @@
 -- End the deletion of a user, whose name nothing else has any more: the account becomes that of the pseudonym.
 -- requires: bans
+-- from prelude: require_open()
+-- from bans: write_bans(subject)
 -- flags: allow-oom
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 what `leaving` has   8 username in lower case
 --       9 pseudonym

@@ -1,5 +1,8 @@
 -- End another session of a user, or all others.
 -- requires: log_entry, session_lists
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from sessions: acting_user(name, digest, now), session_details(subject, digest)
+-- from session_lists: end_sessions(subject, kept), end_session(subject, digest)
 -- flags: allow-oom
 -- kept replies: ended
 -- ARGV  1 digest of the session that acts, or ""   2 now (unix milliseconds)

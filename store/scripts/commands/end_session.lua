@@ -1,5 +1,8 @@
 -- End a session.
 -- requires: log_entry, session_lists
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from sessions: read_session(digest)
+-- from session_lists: end_session(subject, digest)
 -- flags: allow-oom
 -- kept replies: ended
 -- ARGV  1 digest of the session   2 now (unix milliseconds)

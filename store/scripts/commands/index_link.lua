@@ -1,5 +1,7 @@
 -- Add an article to the index of its link, unless the link has changed since the caller read it.
 -- requires: article_indexes
+-- from prelude: find_article(number)
+-- from article_indexes: set_link_digest(article, digest)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 link as the caller read it
 --       9 digest of the link: see store/links.py
 -- Reply {"indexed"} | {"changed"}

@@ -1,6 +1,12 @@
 -- Begin to delete a user: nothing of the account is left but its karma, all sessions and tokens end, and nobody acts by this
 -- name any more. The name is noted in `leaving`, with the pseudonym that takes its place.
 -- requires: bans, mail_drops, mailboxes, name_digests, one_time_tokens
+-- from prelude: require_open(), split(text), append_log(kind, actor, subject, ...), now (unix milliseconds)
+-- from session_lists: end_sessions(subject, kept)
+-- from mail_drops: drop_mail(subject, what)
+-- from mailboxes: unlist_address(subject, email)
+-- from name_digests: name_digest(secret, name)
+-- from one_time_tokens: use_token(digest, purpose, call, at), end_tokens(subject, kept)
 -- flags: allow-oom
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username in lower case   8 slot of the user
 --       9 the password hash that was verified, or ""   10 pseudonym   11 keep or remove: what becomes of the texts

@@ -2,6 +2,13 @@
 -- article itself, which has the field `away`, too, while it is out of inboxes. The caller repeats the script from the
 -- beginning to the end of the tree, until a pass finds none to change: then the article is no longer noted in `removing`.
 -- requires: comment_states
+-- from prelude: require_open(), append_log(kind, actor, subject, ...)
+-- from flags: is_flagged(number), queue_flagged(number, is_visible)
+-- from notifications: slots_of(notified, ...), notified_now(notified), notify_here(notified, type, number, poster),
+--   forget_here(notified, type, number), put_back_here(notified, type, number, poster), note_effects(id, slots)
+-- from comments: find_home(number), find_comment(number), is_listed(comment),
+--   publish_comment(kind, comment, id, groups, channel)
+-- from comment_states: list_here(comment)
 -- flags: allow-oom
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
 --       9 "-", or the member of the tree after which to go on, after "("   10 how many comments to read

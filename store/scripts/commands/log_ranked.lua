@@ -1,5 +1,6 @@
 -- Tell all processes, by the log too, that the orders, weights or links of the store have changed.
 -- requires: log_entry
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
 -- flags: allow-oom
 -- KEYS  1 log:{p}   2 channel events:{p}
 -- ARGV  1 now (unix milliseconds)

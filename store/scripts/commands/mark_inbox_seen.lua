@@ -1,5 +1,7 @@
 -- Move the mark of the newest notification seen in the actor's inbox forward, never back, and not beyond the newest one.
 -- requires: log_entry, prelude
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from prelude: reader()
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua
 --       7 value (unix milliseconds) and 8 number (16 digits) of the newest position seen
 -- Reply {"marked", username} | {"unauthenticated"}

@@ -1,5 +1,7 @@
 -- Move the mark of the newest article seen in the actor's feed forward, never back.
 -- requires: log_entry, prelude
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from prelude: actor()
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua
 --       7 value (unix milliseconds) and 8 member of the newest position seen
 --       9 latest time that a mark can have (unix milliseconds): a stored mark beyond it is replaced

@@ -1,6 +1,20 @@
 -- Remove or approve a comment, reject the edit that waits for it, or revert such an action, if the actor is a moderator of the
 -- site or of a group of its article. An approval also puts the edit in place.
 -- requires: actions, comment_edits, comment_states, decisions, flag_clearing, roles
+-- from prelude: split(text), now (unix milliseconds)
+-- from flags: is_flagged(number)
+-- from actions: revertible(number), record_revert(slot, number, action, moderator, reason, note, notified),
+--   standing_action(subject, kinds, wanted), record_action(slot, kind, subject, moderator, fields),
+--   action_reply(status, number)
+-- from notifications: is_here(slot), note_effects(id, slots), slots_of(notified, ...)
+-- from comments: find_comment(number)
+-- from held_edits: drop_edit(number, state, groups)
+-- from edits: find_edit(number)
+-- from comment_edits: apply_comment_edit(comment, groups)
+-- from comment_states: set_comment_state(comment, state, actor, limit)
+-- from decisions: state_after_revert(subject, current), state_of(subject)
+-- from flag_clearing: clear_flags(number, action), restore_flags(number, action, is_visible, other, is_removed)
+-- from roles: authority(), may_moderate_comment(moderator, roles, poster, poster_roles, groups)
 -- kept replies: changed
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions   9 number
 --       10 remove, approve, reject_edit or revert   11 group in whose name it is removed, or ""   12 reason

@@ -1,6 +1,7 @@
 -- Keep in an action how far its votes are annulled or restored, and forget it in `annulling` when that is done, unless it was
 -- reverted meanwhile.
 -- requires: prelude
+-- from prelude: require_open()
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number of the action   8 how many votes it holds
 --       9 how many there are to do, or ""   10 votes cast before (unix milliseconds) are untouched, or ""
 --       11 "restoring" when that begins, "done", "restored", or ""   12 "1" if what was done follows its revert, else ""

@@ -1,5 +1,6 @@
 -- Append to the log of a partition that a user was deleted, and note up to where it may name the user.
 -- requires: prelude
+-- from prelude: require_open(), append_log(kind, actor, subject, ...)
 -- flags: allow-oom
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written   8 pseudonym
 --       9 when entries that name the user leave the log at the latest (unix milliseconds)

@@ -1,6 +1,9 @@
 -- Open a session for a user, if the password hash is still the one that was verified. Of too many sessions of the user, the
 -- ones that were used longest ago end.
 -- requires: log_entry, session_lists
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from sessions: read_session(digest)
+-- from session_lists: write_session(digest, name, ends, used, words, details, at), end_session(subject, digest)
 -- ARGV  1 the password hash that was verified, or ""   2 username   3 digest of the session   4 now (unix milliseconds)
 --       5 when the session ends and 6 when it was used last (unix milliseconds), or ""   7 its id, when it was opened
 --       (unix milliseconds) and its agent, separated by spaces, or ""   8 how many sessions a user may have

@@ -1,5 +1,16 @@
 -- Post an article: hash, indexes, groups, timeline and the poster's own vote, in one step.
 -- requires: article_indexes, article_states, group_rules, idempotency, log_text, notifications
+-- from prelude: actor(), require_not_banned(groups), split(text), now (unix milliseconds),
+--   publish_event(kind, article, groups, id, channel)
+-- from numbers: next_number(slot)
+-- from article_indexes: article_hash(number), write_article(article, title, link, content, imported),
+--   add_voters(article, voters), entry_of(article, title, link, content)
+-- from notifications: newly_notified(poster, before, answered, most, mentioned), add_notified(hash, before, notified),
+--   with_notified(notified, ...), notify_here(notified, type, number, poster), note_effects(id, slots), slots_of(notified, ...)
+-- from article_states: log_state(article, actor)
+-- from group_rules: refused_groups(groups, checked, condition)
+-- from idempotency: repeated_reply(prefix, poster, first, status, find), note_posted(prefix, first, number)
+-- from log_text: append_text(kind, actor, type, number, ...)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 title   9 link or ""
 --       10 content or ""   11 groups, separated by spaces   12 slot of the poster
 --       13-17 how it posts once: see idempotency.lua

@@ -1,6 +1,15 @@
 -- Remove an article or a comment for good, if the actor is an admin: its text is replaced, and the entries of the log
 -- that have it are removed. It cannot be approved any more. The new entry has all that the database needs of it.
 -- requires: article_states, comment_states, decisions, roles
+-- from prelude: find_article(number), now (unix milliseconds), split(text), append_log(kind, actor, subject, ...)
+-- from flags: drop_flags(number)
+-- from notifications: note_effects(id, slots), slots_of(notified, ...)
+-- from article_states: set_state(article, state, actor)
+-- from comments: find_comment(number), find_home(number), note_written(article)
+-- from comment_states: set_comment_state(comment, state, actor, limit)
+-- from actions: standing_action(subject, kinds, wanted), action_reply(status, number),
+--   record_action(slot, kind, subject, moderator, fields)
+-- from roles: authority(), is_admin(roles)
 -- flags: allow-oom
 -- kept replies: changed
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of partitions

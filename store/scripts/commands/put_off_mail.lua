@@ -1,5 +1,6 @@
 -- Put a mail off that was not sent, or back if it was taken; drop it if its user has left.
 -- requires: mail_drops
+-- from mail_drops: drop_mail(subject, what)
 -- ARGV  1 subject   2 what   3 when it was due, as it was read; "" if it was taken   4 when it is due now
 --       5 since when it is tried (all unix milliseconds)   6 how often it was tried
 --       from 7 on: fields and values of a mail that was taken

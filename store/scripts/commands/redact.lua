@@ -1,6 +1,10 @@
 -- Replace the reason or the note of an action with another text, if the actor is an admin, and remove the entries of the log
 -- that have the old one. The new entry has all that everybody may read of the action.
 -- requires: actions, roles
+-- from prelude: split(text)
+-- from log_text: append_text(kind, actor, type, number, ...)
+-- from actions: public_values(number), publish_action(kind, number, moderator, id, group), action_reply(status, number)
+-- from roles: authority(), is_admin(roles)
 -- flags: allow-oom
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 number of the action
 --       9 the new text   10 from here on: reason, note

@@ -1,5 +1,8 @@
 -- Create a user and open a session, if the username is free: no user has it, or had it and was deleted.
 -- requires: log_entry, name_digests, session_lists
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from name_digests: pseudonym_of(departed, namekey, name)
+-- from session_lists: write_session(digest, name, ends, used, words, details, at)
 -- ARGV  1 username   2 password hash   3 now (unix milliseconds)   4 digest of the session
 --       5 when the session ends (unix milliseconds)   6 its id, now and its agent, separated by spaces
 -- Reply {"registered"} | {"taken"}

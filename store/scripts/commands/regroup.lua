@@ -1,5 +1,13 @@
 -- Add an article to groups, then remove it from others, if the actor is its poster. A group in both lists is removed.
 -- requires: actions, article_indexes, group_rules, pending_comments, recent_comments
+-- from prelude: actor(), find_article(number), split(text), require_not_banned(groups), append_log(kind, actor, subject, ...),
+--   publish_event(kind, article, groups, id, channel)
+-- from actions: standing_action(subject, kinds, wanted)
+-- from article_indexes: add_to_group(article, group), remove_from_group(article, group), article_hash(number)
+-- from group_rules: refused_groups(groups, checked, condition)
+-- from held_edits: move_edits(article, groups, before)
+-- from pending_comments: move_pending(article, groups, before)
+-- from recent_comments: recent.note(article, places)
 -- kept replies: regrouped without 2
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 groups to add
 --       9 groups to remove, each separated by spaces   10 highest number of groups of an article

@@ -1,6 +1,10 @@
 -- Bring some comments of an article into a place where recent comments are listed, or take them out, as its state and its
 -- groups say. The caller repeats the script until none is left.
 -- requires: comments
+-- from prelude: require_open()
+-- from recent_comments: recent.places_of(groups), recent.most_in(place), recent.relist(comments, place, is_listed, limit),
+--   recent.AT_ONCE
+-- from comments: find_home(number)
 -- flags: allow-oom
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
 --       9 `all`, or `group:` and a name

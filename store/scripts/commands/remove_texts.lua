@@ -2,6 +2,11 @@
 -- they are: those that are removed, that were posted after the ban, or about which a moderator has decided since; and
 -- outside of the group of the ban. An article in other groups, too, is only taken out of that one.
 -- requires: article_states, comment_states, decisions
+-- from prelude: require_open(), find_article(number)
+-- from article_states: set_state(article, state, actor), take_out_of_group(article, group, actor)
+-- from comments: find_home(number), find_comment(number)
+-- from comment_states: set_comment_state(comment, state, actor, limit)
+-- from actions: record_action(slot, kind, subject, moderator, fields)
 -- flags: allow-oom
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the ban
 --       9 who has banned   10 when (unix milliseconds)   11 group, or ""   12 reason

@@ -2,6 +2,10 @@
 -- ones whose last reply was deleted, and give places in the thread to others, or take them. The caller repeats the script
 -- until none is left.
 -- requires: comment_removal
+-- from prelude: require_open()
+-- from comments: find_home(number), find_comment(number)
+-- from comment_removal: settle(number, limit), log_stubs(lowest, removed), drop_comment(comment),
+--   log_removal(comment, deleter, stub, removed, groups)
 -- flags: allow-oom
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua
 --       8 number of the article, or of the lowest comment   9 how many comments to remove at most

@@ -1,6 +1,9 @@
 -- Replace the name of a user who is being deleted by the pseudonym, in some keys of this partition. What follows from an
 -- article or a comment, such as its place in the user's list, moves with it.
 -- requires: article_indexes
+-- from prelude: require_open(), split(text), find_article(number), add_karma(article, votes),
+--   append_log(kind, actor, subject, ...)
+-- from article_indexes: karma_of(article), archived_of(name), set_archived_of(name, count, newest)
 -- flags: allow-oom
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written   8 pseudonym
 --       9 "1" to remove the entries of the log with texts of the user, too, else ""

@@ -1,6 +1,9 @@
 -- Set the password of the user of a token, which is used up by that, open a session, and end all other sessions and tokens
 -- of the user.
 -- requires: log_entry, one_time_tokens, session_lists
+-- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
+-- from one_time_tokens: use_token(digest, purpose, call, at), end_tokens(subject, kept)
+-- from session_lists: end_sessions(subject, kept), write_session(digest, name, ends, used, words, details, at)
 -- ARGV  1 digest of the token   2 the password hash   3 now (unix milliseconds)   4 digest of the session
 --       5 when the session ends (unix milliseconds)   6 its id, now and its agent, separated by spaces
 -- Reply {"reset"} | {"bad"}

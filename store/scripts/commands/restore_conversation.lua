@@ -1,17 +1,26 @@
 -- Write some comments of an archived article back to Redis, with all but their entries in the lists of users, which stay
 -- there. Nobody finds them before unarchive.lua writes the article. Safe to repeat.
--- requires: comment_tree
+-- requires: comment_tree, recounts
+-- from branch_paths: tree_member(path, number)
+-- from prelude: require_open(), now (unix milliseconds)
+-- from comments: find_comment(number), update_replies(comment, before)
+-- from recounts: has_counts(number, position)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
 --       9 token of the caller's lease of conversations
 --       10 1 if the article has so many comments that it needs `latest`, else 0   11 how many comments it has
 --       12 how many comments of conversations that came back may be here, or "" for any number
---       13 and on: for each comment its number, how many texts follow for it, then field, value, ...
+--       13 the entry of the log that the database was at before the comments were read there
+--       14 and on: for each comment its number, how many texts follow for it, then field, value, ...
 -- Reply {"restored"} | {"back"} if the article is in Redis, or was deleted there
 --       | {"overtaken"} if another process has the lease | {"full"} if there is no room
+--       | {"behind"} if the database did not have the last change of counts of the comments: read again later
 require_open()
 local article = ARGV[8]
 if redis.call("GET", KEY.lease .. "conversations") ~= ARGV[9] then return {"overtaken"} end
 if redis.call("EXISTS", KEY.article .. article) + redis.call("SISMEMBER", KEY.moving, article) > 0 then return {"back"} end
+
+-- No counts of these comments change once `left` has the article.
+if not redis.call("ZSCORE", KEY.left, article) and not has_counts(article, ARGV[13]) then return {"behind"} end
 
 -- Whether there is room for the comments, which the conversation takes until it leaves again.
 local function takes_room()
@@ -25,7 +34,7 @@ end
 
 if not takes_room() then return {"full"} end
 redis.call("ZADD", KEY.left, now, article) -- whose comments are removed again if the article does not follow
-local i = 13
+local i = 14
 while ARGV[i] do
   local number, count = ARGV[i], tonumber(ARGV[i + 1])
   redis.call("HSET", KEY.comment .. number, unpack(ARGV, i + 2, i + 1 + count))

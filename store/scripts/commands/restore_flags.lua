@@ -1,5 +1,6 @@
 -- Restore the flags on an article or a comment, unless it is missing.
 -- requires: flags
+-- from flags: queue_flagged(number, is_visible)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
 --       8 from here on: fields and values of the hash
 local function visibility(key)

@@ -2,8 +2,13 @@
 -- on, that action annuls no vote here any more. A vote that no other action holds counts again, and its voter is back in the
 -- set of voters if that still exists.
 -- requires: vote_counts
+-- from prelude: require_open(), now (unix milliseconds), split(text), expire_voters(set, article)
+-- from annulled: held_vote(number, voter), forget_annulled(number)
+-- from recounts: forget_recounted(position)
+-- from vote_counts: case, voter, release_member(member), member_of(number), find_subject(number, archived),
+--   count_vote(subject, value, sign), log_votes(kind)
 -- ARGV  1-11 actor, time, settings of the site, action and voter: see vote_counts.lua
---       12 "1" if what is not here is gone, else ""   from 13 on: number, and what an archived article is, or ""
+--       12 "1" if what is not here is gone, else ""   from 13 on: number, and what an archived one is, or ""
 -- Reply {"restored", {numbers that are not here}, id of the entry, what `note_effects` returns, karma by posters of
 --       other partitions}
 require_open()

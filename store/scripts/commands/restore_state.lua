@@ -1,6 +1,12 @@
 -- Bring an article or a comment of a backup, which may be from before the newest actions about it, into the state that its
 -- actions say. What was purged loses its text.
 -- requires: article_states, comment_states, decisions
+-- from prelude: require_open(), find_article(number)
+-- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor)
+-- from comments: find_comment(number), find_home(number)
+-- from comment_states: set_comment_state(comment, state, actor, limit)
+-- from actions: standing_action(subject, kinds, wanted)
+-- from decisions: state_of(subject), is_purged(subject)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 id of the article or comment
 --       9 the text in the place of one that was purged
 --       10 how many comments above one get or lose their places in the thread at most

@@ -1,6 +1,12 @@
 -- Revert the removals of some texts in this partition that a ban has made, which is reverted. From the first call on, that
 -- ban removes no text here any more. What others have decided about a text since stays.
 -- requires: article_states, comment_states, decisions
+-- from prelude: require_open(), now (unix milliseconds), find_article(number)
+-- from article_states: set_state(article, state, actor), put_back_in_group(article, group, actor)
+-- from comments: find_comment(number), find_home(number)
+-- from comment_states: set_comment_state(comment, state, actor, limit)
+-- from actions: record_revert(slot, number, action, moderator, reason, note, notified), revertible(number)
+-- from decisions: state_after_revert(subject, current)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the ban
 --       9 who has reverted it   10 reason   11 highest number of groups of an article
 --       12 how many comments above one get or lose their places in the thread at most

@@ -1,5 +1,8 @@
 -- Set the state of a comment without a moderator: it is held for review, or shown. What a moderator has removed stays so.
 -- requires: comment_states
+-- from prelude: require_open()
+-- from comments: find_comment(number), find_home(number)
+-- from comment_states: set_comment_state(comment, state, actor, limit)
 -- flags: allow-oom
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
 --       9 state: visible or pending   10 how many comments above it get or lose their places in the thread at most

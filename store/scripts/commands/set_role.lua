@@ -1,6 +1,11 @@
 -- Grant a role to a user or revoke it, or revert such an action, if the actor is an admin. The user has the role if the newest
 -- of these actions that was not reverted is a grant.
 -- requires: role_words
+-- from actions: revertible(number), record_revert(slot, number, action, moderator, reason, note, notified),
+--   action_reply(status, number), standing_action(subject, kinds, wanted),
+--   record_action(slot, kind, subject, moderator, fields)
+-- from roles: authority(), is_admin(roles), has_role(roles, role)
+-- from role_words: role_word(role, group), write_role(subject, name, role, group)
 -- kept replies: changed
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 username in lower case
 --       9 slot of the user   10 grant_role, revoke_role or revert   11 role: admin or moderator   12 group, or ""

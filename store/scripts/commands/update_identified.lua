@@ -1,6 +1,12 @@
 -- Make the user of a subject of an issuer, if the username is free, and bring profile and roles up to what a token says, if it is
 -- newer than those before.
 -- requires: name_digests, profiles, role_words
+-- from name_digests: pseudonym_of(departed, namekey, name)
+-- from prelude: require_open(), append_log(kind, actor, subject, ...)
+-- from profiles: write_profile(name, changes)
+-- from actions: record_action(slot, kind, subject, moderator, fields)
+-- from roles: OPERATOR (who acts by a command of the shell, and is no user), has_role(roles, role)
+-- from role_words: write_role(subject, name, role, group)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username   8 slot of the user
 --       9 digest of the subject   10 issuer and subject, separated by a space
 --       11 when the token was issued (unix milliseconds), 0 if it does not say   12 "1" if the user is to be made, or ""

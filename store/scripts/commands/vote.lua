@@ -1,5 +1,10 @@
 -- Set the vote of one voter on an article while voting is open.
 -- requires: cast_vote, upvoters
+-- from prelude: actor(), find_article(number), now (unix milliseconds), window (milliseconds in which votes are open),
+--   require_not_banned(groups), update_indexes(article, before), add_karma(article, votes),
+--   append_log(kind, actor, subject, ...), publish_event(kind, article, groups, id, channel)
+-- from cast_vote: cast_vote(subject, voter, vote), counted_hash(subject)
+-- from upvoters: add_upvoter(account, voter)
 -- kept replies: voted without 3
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 the vote: 1, 0 or -1
 -- Reply {"voted" or, without any change, "same", voter, {field, value, ...}} | {"missing"}

@@ -1,5 +1,12 @@
 -- Set the vote of one voter on a comment while voting is open.
 -- requires: cast_vote, comments, upvoters
+-- from prelude: actor(), now (unix milliseconds), window (milliseconds in which votes are open), require_not_banned(groups),
+--   append_log(kind, actor, subject, ...)
+-- from cast_vote: cast_vote(subject, voter, vote), counted_hash(subject)
+-- from notifications: is_here(slot), note_effects(id, slots)
+-- from comments: find_comment(number), find_home(number), keep_place(comment, lifetime), add_move(moves, before),
+--   update_replies(comment, before), publish_comment(kind, comment, id, groups, channel), add_comment_karma(comment, votes)
+-- from upvoters: add_upvoter(account, voter)
 -- kept replies: voted without 3
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number   9 the vote: 1, 0 or -1
 --       10 how long to keep its place (milliseconds)

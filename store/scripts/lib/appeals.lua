@@ -1,6 +1,8 @@
 -- Appeals against actions of moderators, and the queue in which they wait. An appeal keeps the groups whose moderators could
 -- revert the action when it was made, in its field `groups`; the queue of the site has all.
 -- requires: flags
+-- from prelude: split(text)
+-- from flags: set_waiting(queue, number, since, groups, left)
 local function groups_of_appeal(number)
   return split(redis.call("HGET", KEY.appeal .. number, "groups") or "")
 end

@@ -1,5 +1,13 @@
 -- How the text of an article changes: with an edit, or when a moderator approves one that waits.
 -- requires: article_indexes, edits, notifications
+-- from prelude: now (unix milliseconds), publish_event(kind, article, groups, id, channel), split(text)
+-- from flags: forget_cleared_flags(number)
+-- from article_indexes: set_link_digest(article, digest)
+-- from held_edits: drop_edit(number, state, groups)
+-- from log_text: append_text(kind, actor, type, number, ...)
+-- from edits: find_edit(number), changes_of(edit)
+-- from notifications: newly_notified(poster, before, answered, most, mentioned), add_notified(hash, before, notified),
+--   with_notified(notified, ...), notify_here(notified, type, number, poster), note_effects(id, slots), slots_of(notified, ...)
 
 -- Sets new values of an article's title, link or content: {field, value, ...}, where "" removes one. `link_digest` is that of a
 -- new link, `mentioned` are usernames in lower case and slots. Returns the id of the entry, what `note_effects` returns, and

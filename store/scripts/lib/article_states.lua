@@ -1,5 +1,15 @@
 -- Functions that change the state or the lock of an article.
 -- requires: article_indexes, flag_decisions, held_edits, pending_comments, recent_comments
+-- from prelude: append_log(kind, actor, subject, ...), publish_event(kind, article, groups, id, channel),
+--   add_karma(article, votes), now (unix milliseconds)
+-- from flags: queue_flagged(number, is_visible)
+-- from article_indexes: karma_of(article), remove_from_indexes(article), add_to_indexes(article), set_pending(article, since),
+--   remove_from_group(article, group), add_to_group(article, group)
+-- from flag_decisions: decide_flags(number, is_removed)
+-- from held_edits: drop_edit(number, state, groups), queue_edit(number, state, groups, left),
+--   move_edits(article, groups, before)
+-- from pending_comments: move_pending(article, groups, before)
+-- from recent_comments: recent.note(article, places), recent.places_of(groups)
 
 -- Logs and publishes the state and the lock of an article as they are now.
 local function log_state(article, actor)

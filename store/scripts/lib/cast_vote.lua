@@ -1,5 +1,7 @@
 -- The function that sets a vote on an article or a comment.
 -- requires: annulled
+-- from prelude: window (milliseconds in which votes are open), now (unix milliseconds), expire_voters(set, article)
+-- from annulled: held_vote(number, voter)
 
 -- Sets the vote of a voter (1, 0 or -1) on a subject while voting is open, and returns the subject's counts and time
 -- before, and the change of its votes; `counts` of the subject has the new counts as text. Returns nil and the reply that

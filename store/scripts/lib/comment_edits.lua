@@ -1,5 +1,13 @@
 -- How the text of a comment changes: with an edit, or when a moderator approves one that waits.
 -- requires: comments, edits
+-- from prelude: now (unix milliseconds), split(text)
+-- from notifications: newly_notified(poster, before, answered, most, mentioned), add_notified(hash, before, notified),
+--   notify_here(notified, type, number, poster), note_effects(id, slots), slots_of(notified, ...)
+-- from comments: note_written(article), is_listed(comment), publish_comment(kind, comment, id, groups, channel)
+-- from flags: forget_cleared_flags(number)
+-- from held_edits: drop_edit(number, state, groups)
+-- from log_text: append_text(kind, actor, type, number, ...)
+-- from edits: find_edit(number)
 
 -- Sets the content of a comment. `mentioned` are usernames in lower case and slots. Returns the id of the entry, what
 -- `note_effects` returns, and those whom it notifies.

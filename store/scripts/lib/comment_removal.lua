@@ -1,5 +1,16 @@
 -- Functions that delete comments, and that give places in threads to comments which are not visible.
 -- requires: annulled, appeals, comment_tree, flags, pending_comments
+-- from prelude: now (unix milliseconds), split(text), append_log(kind, actor, subject, ...)
+-- from annulled: forget_annulled(number)
+-- from flags: drop_flags(number), set_waiting(queue, number, since, groups, left)
+-- from appeals: end_appeals(subject)
+-- from branch_paths: descendants_of(path), count_descendants(tree, stubs, path)
+-- from notifications: is_here(slot), forget_here(notified, type, number), note_effects(id, slots), slots_of(notified, ...)
+-- from comments: remove_from_replies(comment), pins_of(article), update_replies(comment, before), find_comment(number),
+--   karma_of_comment(comment), add_comment_karma(comment, votes), find_home(number),
+--   publish_comment(kind, comment, id, groups, channel)
+-- from comment_tree: remove_from_tree(comment)
+-- from held_edits: drop_edit(number, state, groups)
 
 -- Removes a comment without descendants: hash, voters, entries of all indexes.
 local function drop_comment(comment)

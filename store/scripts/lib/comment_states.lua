@@ -1,5 +1,17 @@
 -- Functions that change whether comments are shown, by their own state and by that of their article.
 -- requires: comment_removal, flag_decisions
+-- from prelude: append_log(kind, actor, subject, ...)
+-- from flags: queue_flagged(number, is_visible)
+-- from branch_paths: tree_member(path, number)
+-- from notifications: notified_now(notified), is_here(slot), notify_here(notified, type, number, poster),
+--   put_back_here(notified, type, number, poster), forget_here(notified, type, number), note_effects(id, slots),
+--   slots_of(notified, ...)
+-- from comments: is_listed(comment), karma_of_comment(comment), find_home(number), note_written(article),
+--   count_comment(comment, change), add_comment_karma(comment, votes), publish_comment(kind, comment, id, groups, channel)
+-- from held_edits: drop_edit(number, state, groups)
+-- from pending_comments: queue_pending(comment, groups)
+-- from comment_removal: settle(number, limit)
+-- from flag_decisions: decide_flags(number, is_removed)
 
 -- Whether a comment is to be announced, as it was held when it was posted and is shown now for the first time. It notifies
 -- at this time then.

@@ -1,6 +1,7 @@
 -- Functions that add comments to the tree of their article and remove them. branch_paths.lua says what a path is: the
 -- first reply to a comment continues the path of the comment, and each further reply begins a side path.
 -- requires: comments
+-- from branch_paths: encode(number), label_of(path), decode(text, place), tree_member(path, number)
 local SWAPPED_UP_TO = 64 -- a side path of more comments is not swapped with the continuation: that would take too long
 
 -- The path of a new reply to the comment, or the article, with this path.

@@ -1,5 +1,6 @@
 -- What the actions of moderators say about an article or a comment as a whole.
 -- requires: actions
+-- from actions: standing_action(subject, kinds, wanted)
 
 -- The removals, approvals and the purge of a subject, oldest first, each with the state that it has found (`before`, "" for
 -- visible) and the one that it sets. Those that take an article out of a group are not among them.

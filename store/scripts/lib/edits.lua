@@ -2,6 +2,8 @@
 -- holds it (held_by), the new values of title, link or content ("" removes one), the digest of a new link, whom it mentions
 -- (mentions, usernames in lower case and slots), and how many mentions notify (most_mentions).
 -- requires: held_edits, log_text
+-- from prelude: append_log(kind, actor, subject, ...)
+-- from held_edits: queue_edit(number, state, groups, left), drop_edit(number, state, groups)
 local EDITED = {"title", "link", "content"}
 
 -- The edit that waits for an article or a comment, as a table of its fields; nil if there is none.

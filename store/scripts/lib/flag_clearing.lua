@@ -1,5 +1,8 @@
 -- How an approval clears flags, and its revert brings them back.
 -- requires: flag_decisions
+-- from flags: flags_of(number), flag_text(flag), set_waiting(queue, number, since, groups, left), places_of(flags),
+--   queue_flagged(number, is_visible)
+-- from flag_decisions: record_outcomes(number, outcomes)
 
 -- Clears the flags on a thing that was approved by an action. The same people's flags count no more.
 local function clear_flags(number, action)

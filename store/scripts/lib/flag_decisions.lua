@@ -1,6 +1,10 @@
 -- What moderators decide about flags: a removal upholds those that stand on a thing, an approval overrules and clears them (see
 -- flag_clearing.lua), and a revert takes that back. It is kept with those who have set the flags.
 -- requires: flag_outcomes, flags, notifications
+-- from flag_outcomes: set_flag_outcome(account, number, outcome)
+-- from prelude: append_log(kind, actor, subject, ...)
+-- from flags: flags_of(number)
+-- from notifications: is_here(slot), note_effects(id, slots)
 
 -- Records the outcomes of flags on a thing, by names in lower case. Those for users of other partitions are effects of an
 -- entry of the log, and applied within a second.

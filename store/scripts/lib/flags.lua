@@ -1,5 +1,6 @@
 -- Flags on articles and comments, and the queues in which things wait for moderators.
 -- requires: prelude
+-- from prelude: split(text)
 --
 -- A flag is the text of a field: when it was set, its reason, the name of who set it, the number of the action that has
 -- cleared it or "-", after "+" if it counts toward hiding, the groups that the article had then or "-", and a note. One that

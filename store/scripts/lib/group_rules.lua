@@ -1,5 +1,6 @@
 -- Which groups articles may be added to: store/places.py says what to check, and how.
 -- requires: prelude
+-- from prelude: split(text)
 
 -- Those of some groups to which no article may be added, separated by spaces; nil if there are none. Only the groups in
 -- `checked`, separated by spaces, are checked. The condition "listed" is that an admin has made the group, "known" that

@@ -1,6 +1,7 @@
 -- Where the edit of an article or a comment waits that a rule of the site holds: in the queue of what is pending, until a
 -- moderator approves or rejects it. The text that others read stays as it is.
 -- requires: flags
+-- from flags: set_waiting(queue, number, since, groups, left)
 
 -- Sets where the edit of a visible thing waits that is in some groups; it leaves the queues of those in `left`. What is not
 -- visible waits by its state.

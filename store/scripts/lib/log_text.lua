@@ -1,6 +1,7 @@
 -- Entries of the log that have texts of an article, a comment, an action or a user. Their ids are noted: a deletion of what
 -- they are about removes the entries. The arguments after the number, or after the name, are those of `append_log`.
 -- requires: prelude
+-- from prelude: append_log(kind, actor, subject, ...)
 local function append_noted(noted_by, kind, actor, subject, ...)
   local id = append_log(kind, actor, subject, ...)
   local noted = redis.call("HGET", KEY.logged, noted_by)

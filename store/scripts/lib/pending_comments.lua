@@ -1,5 +1,7 @@
 -- Comments that wait to be approved: in the queues of the site and of the groups of their article, since they were posted.
 -- requires: held_edits
+-- from flags: set_waiting(queue, number, since, groups, left)
+-- from held_edits: queue_edit(number, state, groups, left)
 
 -- Sets where a comment waits, by its state, or because its edit does. `groups` are those of its article.
 local function queue_pending(comment, groups)

@@ -1,5 +1,6 @@
 -- What a user says about themselves, or an issuer about them.
 -- requires: log_text
+-- from log_text: append_user_text(kind, actor, name, ...)
 
 -- Changes fields of the profile of a user, and says so in the log; returns whether anything has changed. `changes` are a list of
 -- fields, display_name, about or avatar_url, each followed by its text; "" removes it.

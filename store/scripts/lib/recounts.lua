@@ -1,8 +1,8 @@
--- Counts of archived articles, which the database has when it has taken the entries of the log that have changed them. Whoever
+-- Counts of archived articles and comments, which the database has when it has taken the entries of the log that have changed them. Whoever
 -- uses what the database has says at which entry of the log it was before: a position.
 -- requires: prelude
 --
--- `recounted` has the articles whose counts the database may lack, by the time of the entry. What has left it was in the
+-- `recounted` has the articles and comments whose counts the database may lack, by the time of the entry. What has left it was in the
 -- database at the position in the field `recounted` of `archived`. The last such entry is in the field `last_recounted`.
 
 local function parse_id(id)
@@ -16,7 +16,8 @@ local function is_before(id, other)
   return time < other_time or time == other_time and place < other_place
 end
 
--- Whether the database had the counts of an archived article at a position.
+-- Whether the database had the counts of an archived article or comment at a position; of an article, also those of its
+-- comments.
 local function has_counts(number, position)
   if position == "" or is_before(position, redis.call("HGET", KEY.archived, "recounted") or "") then return false end
   if not is_before(position, redis.call("HGET", KEY.archived, "last_recounted") or "") then return true end
@@ -24,7 +25,7 @@ local function has_counts(number, position)
   return not changed or tonumber(changed) < parse_id(position)
 end
 
--- Forgets the articles whose counts the database had at a position.
+-- Forgets the articles and comments whose counts the database had at a position.
 local function forget_recounted(position)
   local is_last = not is_before(position, redis.call("HGET", KEY.archived, "last_recounted") or "")
   local below = is_last and "+inf" or "(" .. string.format("%.0f", (parse_id(position)))
@@ -34,7 +35,7 @@ local function forget_recounted(position)
   end
 end
 
--- Notes that the counts of archived articles, given as members, were changed with an entry. Whoever reads the archive
+-- Notes that the counts of archived articles and comments, given as members, were changed with an entry. Whoever reads the archive
 -- meanwhile reads again.
 local function note_recounted(members, id)
   local time = string.format("%.0f", (parse_id(id)))

@@ -1,6 +1,7 @@
 -- Roles that are granted or revoked: what the actions about a user say, in the field `roles` of the user and the indexes of
 -- moderators.
 -- requires: actions, roles
+-- from actions: standing_action(subject, kinds, wanted)
 
 -- The word of a role in the field `roles`, without the time.
 local function role_word(role, group)

@@ -1,5 +1,6 @@
 -- Sessions that are opened, extended and ended, and the lists of a user's sessions.
 -- requires: sessions
+-- from sessions: session_text(name, ends, used, words)
 
 -- Takes a session away, and out of the lists of its user.
 local function end_session(subject, digest)

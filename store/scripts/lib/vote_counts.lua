@@ -1,10 +1,19 @@
 -- What the scripts that annul and restore votes share: votes of one voter in one partition, in steps.
 -- requires: annulled, archived_values, article_indexes, comments, recounts
+-- from prelude: add_place(index, value, member), add_karma(article, votes), read_ranking(groups), split(text),
+--   update_indexes(article, before), good_votes (votes of a good article),
+--   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), append_log(kind, actor, subject, ...)
+-- from archived_values: note_greatest(listing, value), note_orders(article, prefix, weights)
+-- from notifications: is_here(slot), note_effects(id, slots)
+-- from comments: find_comment(number), find_home(number), add_comment_karma(comment, votes), keep_place(comment, lifetime),
+--   add_move(moves, before), note_written(article), update_replies(comment, before)
+-- from recounts: has_counts(number, position), note_recounted(members, id)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the action   9 voter
 --       10 how long to keep the places of comments (milliseconds)
 --       11 the entry of the log that the database was at when archived articles were read there, or ""
 --
--- An archived article is given by words: poster, posting time, upvotes, downvotes, and groups with commas, or "-".
+-- An archived article is given by words: poster, posting time, upvotes, downvotes, and groups with commas, or "-"; an archived
+-- comment by poster, slot of the poster, posting time, upvotes, downvotes, number of its article, and state.
 local case, voter = ARGV[8], ARGV[9]
 local changed, articles, slots, karma_by_poster, recounted = {}, {}, {}, {}, {} -- of this step
 local places, karma_here, released = {}, {}, {} -- of this step: places by index, changes of karma by poster, members
@@ -62,6 +71,21 @@ local function archived_article(number, words)
   }
 end
 
+-- The archived comment that some words describe; nil if its conversation moves, or it was changed since.
+local function archived_comment(number, words)
+  local poster, slot, time, up, down, article, state =
+    string.match(words, "^(%S+) (%d+) (%d+) (%d+) (%d+) (%d+) (%S+)$")
+  if not poster or not has_counts(number, ARGV[11]) or redis.call("SISMEMBER", KEY.moving, article) == 1 then return nil end
+  if redis.call("ZSCORE", KEY.left, article) or redis.call("EXISTS", KEY.article .. article) == 1 then return nil end
+  local is_gone = state ~= "deleted" and is_here(slot) and redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0
+  if is_gone then return nil end
+  return {
+    type = "archived_comment", number = number, member = member_of(number), poster = poster, slot = slot,
+    time = tonumber(time), up = tonumber(up), down = tonumber(down), article = article,
+    state = state ~= "visible" and state or nil,
+  }
+end
+
 -- An article without its texts; nil if it is not here.
 local function find_counted(number)
   local poster, time, up, down, groups, state =
@@ -78,7 +102,7 @@ local function find_subject(number, archived)
   local article = find_counted(number)
   if article then return article end
   local comment = find_comment(number)
-  if not comment then return archived_article(number, archived) end
+  if not comment then return archived_article(number, archived) or archived_comment(number, archived) end
   if not find_home(comment.article) then return nil end
   comment.type = "comment"
   return comment
@@ -90,11 +114,7 @@ local function add_article_count(article, before)
   if article.state ~= "removed" then add_karma(article, article.up - article.down - before.up + before.down) end
 end
 
-local function add_comment_count(comment, before)
-  if not comment.bare then keep_place(comment, ARGV[10]) end
-  redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves", add_move(comment.moves, before))
-  note_written(comment.article)
-  if not comment.bare then update_replies(comment, before) end
+local function add_votes_on_comment(comment, before)
   if comment.state == "removed" then return end
   local change, poster = comment.up - comment.down - before.up + before.down, string.lower(comment.poster)
   if is_here(comment.slot) then
@@ -103,6 +123,14 @@ local function add_comment_count(comment, before)
     slots[#slots + 1] = comment.slot
     karma_by_poster[poster] = (karma_by_poster[poster] or 0) + change
   end
+end
+
+local function add_comment_count(comment, before)
+  if not comment.bare then keep_place(comment, ARGV[10]) end
+  redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves", add_move(comment.moves, before))
+  note_written(comment.article)
+  if not comment.bare then update_replies(comment, before) end
+  add_votes_on_comment(comment, before)
 end
 
 -- Of an archived article the database has the counts and the places. Here are the karma of its poster, how many are good, and
@@ -119,7 +147,11 @@ local function add_archived_count(article, before)
   end
 end
 
-local ADD_COUNT = {article = add_article_count, archived = add_archived_count, comment = add_comment_count}
+-- Of an archived comment the database has the counts; here is the karma of its poster.
+local ADD_COUNT = {
+  article = add_article_count, archived = add_archived_count,
+  comment = add_comment_count, archived_comment = add_votes_on_comment,
+}
 
 -- Adds a vote of a value (1 or -1) to the counts of a subject, or with `sign` -1 takes it from them, and notes the change for
 -- the entry in the log and for the event.
@@ -130,10 +162,14 @@ local function count_vote(subject, value, sign)
   changed[#changed + 1] = string.format(
     "%s:%s:%d:%.0f:%.0f", subject.type, subject.number, value, subject.up, subject.down
   )
-  articles[#articles + 1] = subject.type == "comment"
+  articles[#articles + 1] = subject.article
     and string.format("comment:%s:%s:%s", subject.number, subject.poster, subject.article)
     or string.format("article:%s:%s:%s", subject.number, subject.poster, table.concat(subject.groups, ","))
   if subject.type == "archived" then recounted[#recounted + 1] = subject.member end
+  if subject.type == "archived_comment" then -- its article does not come back before the database has the counts
+    recounted[#recounted + 1] = subject.member
+    recounted[#recounted + 1] = member_of(subject.article)
+  end
 end
 
 -- Writes what was gathered, logs and publishes the changes of this step. Returns the id of the entry, what `note_effects`

@@ -1,5 +1,6 @@
 -- Read the pseudonyms of deleted users.
 -- requires: name_digests
+-- from name_digests: pseudonym_of(departed, namekey, name)
 -- ARGV  usernames in lower case
 -- Reply {pseudonym or "" of each}
 local found = {}

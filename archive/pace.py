@@ -1,0 +1,62 @@
+"""
+How much a step of a long work does, and how many steps are under way at once.
+
+Every other request waits for the script of a step, so what bounds a step is the time that its script takes. That
+depends on the machine and on what the step is about: a comment of a deep thread takes longer than an article.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from time import perf_counter
+from typing import TypeVar
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+FIRST, LEAST, MOST = 50, 10, 200  # things in a step
+QUICK, SLOW = 0.005, 0.02  # seconds until the answer of a step that is too small, and of one that is too large
+UNDER_WAY = 2  # the server has the next step when it ends one
+
+
+class Pace:
+    """
+    The `size` of the next step: twice that of one that was quick, half that of one that was slow. What is measured is
+    the answer, with the wait for another step, so steps become smaller where the machine is busy.
+    """
+
+    def __init__(self) -> None:
+        self.size = min(FIRST, MOST)
+
+    async def timed(self, answer: Awaitable[S]) -> S:
+        """The answer of a step, whose time decides the size of the next."""
+        started = perf_counter()
+        found = await answer
+        seconds = perf_counter() - started
+        if seconds < QUICK:
+            self.size = min(self.size * 2, MOST)
+        elif seconds > SLOW:
+            self.size = max(self.size // 2, min(LEAST, MOST))
+        return found
+
+
+async def in_steps(things: Sequence[T], pace: Pace, take: Callable[[Sequence[T]], Awaitable[None]]) -> None:
+    """
+    Take a step for each part of some things, in their order, `UNDER_WAY` at a time. After one that fails no other
+    begins; those under way are awaited, and the first exception is raised.
+    """
+    place = 0
+
+    async def go_on() -> None:
+        nonlocal place
+        while place < len(things):
+            part = things[place : place + pace.size]
+            place += len(part)
+            try:
+                await take(part)
+            except BaseException:
+                place = len(things)
+                raise
+
+    for outcome in await asyncio.gather(*(go_on() for _ in range(UNDER_WAY)), return_exceptions=True):
+        if outcome is not None:
+            raise outcome

@@ -1,0 +1,116 @@
+"""How much a step does, and how many are under way at once."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from archive import pace
+from archive.pace import Pace, in_steps
+
+
+class Seconds:
+    """A clock that a step moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def seconds(monkeypatch: pytest.MonkeyPatch) -> Seconds:
+    found = Seconds()
+    monkeypatch.setattr(pace, "perf_counter", found)
+    return found
+
+
+async def step(seconds: Seconds, how_long: float) -> str:
+    seconds.now += how_long
+    return "done"
+
+
+@pytest.mark.parametrize(
+    ("how_long", "sizes"),
+    [
+        (pace.QUICK / 2, [50, 100, 200, 200]),
+        (pace.SLOW * 2, [50, 25, 12, 10, 10]),
+        ((pace.QUICK + pace.SLOW) / 2, [50, 50]),
+    ],
+)
+async def test_the_time_of_a_step_decides_the_size_of_the_next(
+    seconds: Seconds, how_long: float, sizes: list[int]
+) -> None:
+    of_steps, found = Pace(), list[int]()
+    for _ in sizes:
+        found.append(of_steps.size)
+        assert await of_steps.timed(step(seconds, how_long)) == "done"
+    assert found == sizes
+
+
+async def test_steps_become_larger_again(seconds: Seconds) -> None:
+    of_steps = Pace()
+    for how_long in (pace.SLOW * 2, pace.SLOW * 2, pace.QUICK / 2):
+        await of_steps.timed(step(seconds, how_long))
+    assert of_steps.size == 24
+
+
+async def test_parts_are_taken_in_their_order_two_at_a_time() -> None:
+    began, under_way, most = list[int](), 0, 0
+
+    async def take(part: Sequence[int]) -> None:
+        nonlocal under_way, most
+        began.extend(part)
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0)
+        under_way -= 1
+
+    await in_steps(range(1_030), Pace(), take)
+    assert began == list(range(1_030))
+    assert most == pace.UNDER_WAY
+
+
+async def test_nothing_is_taken_of_nothing() -> None:
+    async def take(part: Sequence[int]) -> None:
+        raise AssertionError(part)
+
+    await in_steps([], Pace(), take)
+
+
+async def test_after_a_step_that_fails_none_begins_and_those_under_way_end() -> None:
+    began, ended = list[int](), list[int]()
+
+    async def take(part: Sequence[int]) -> None:
+        began.append(part[0])
+        await asyncio.sleep(0)
+        if part[0] == 0:
+            raise LookupError("the first")
+        await asyncio.sleep(0)
+        ended.append(part[0])
+
+    with pytest.raises(LookupError, match="the first"):
+        await in_steps(range(1_000), Pace(), take)
+    assert (began, ended) == ([0, pace.FIRST], [pace.FIRST])
+
+
+async def test_a_cancellation_ends_all_steps_under_way() -> None:
+    began, cancelled, all_began = list[int](), list[int](), asyncio.Event()
+
+    async def take(part: Sequence[int]) -> None:
+        began.append(part[0])
+        if len(began) == pace.UNDER_WAY:
+            all_began.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.append(part[0])
+            raise
+
+    task = asyncio.create_task(in_steps(range(1_000), Pace(), take))
+    await all_began.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert cancelled == began == [0, pace.FIRST]
