@@ -32,7 +32,14 @@ COMMENTS = 100
 NAMES = [f"member{number}" for number in range(20)]
 NOW = 1_470_000_000_000
 TEXT = "Comment {number} says *this* about [that](https://example.org/{number}), and @alice may answer. " * 2
-REQUEST = {"type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "query_string": b"", "root_path": ""}
+REQUEST = {
+    "type": "http",
+    "http_version": "1.1",
+    "method": "GET",
+    "scheme": "http",
+    "query_string": b"",
+    "root_path": "",
+}
 BROWSER = [(b"host", b"up"), (b"accept", b"text/html"), (b"accept-encoding", b"identity")]
 
 
