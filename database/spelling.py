@@ -31,11 +31,12 @@ VOCABULARY = {  # words that begin with a letter, by their length, and how many 
 
 def suggestion(connection: "Connection", query: str, search: Search, deleted: frozenset[int]) -> str | None:
     """
-    The query with each word that no text has replaced by the nearest word of the vocabulary, or else by a longer one that
-    begins almost so; None if that finds nothing either.
+    The query with each word that no text has replaced by the nearest word of the vocabulary, or else by a longer one
+    that begins almost so; None if that finds nothing either.
 
     A short word and one with a digit is left as it is, and a query with quotation marks has none. Costs a search for
-    each other word, one or two reads of a part of the vocabulary for each that no text has, and a search for the new query.
+    each other word, one or two reads of a part of the vocabulary for each that no text has, and a search for the new
+    query.
     """
     if '"' in query:
         return None
@@ -76,7 +77,7 @@ def _is_known(connection: "Connection", word: str) -> bool:
 
 
 def _vocabulary(connection: "Connection", word: str, shortest: int, longest: int) -> Iterator[tuple[str, int]]:
-    """The words of these lengths that an edit or two may lead to, if it does not change both of the first two letters."""
+    """The words of these lengths that an edit or two may lead to, if one of the first two letters stays."""
     statement = VOCABULARY[connection.dialect.name]
     for letter in dict.fromkeys(word[:2]):
         bounds = (letter, chr(ord(letter) + 1), shortest, longest)

@@ -77,7 +77,7 @@ def thread_of(
 
 
 def places_of(edges: Sequence[Mapping[str, Any]], current: str) -> list[RowPlace]:
-    """The place of each comment. One whose parent is on an earlier page stands below the nearest that is on this one."""
+    """The place of each comment. One whose parent is on an earlier page stands below the nearest on this one."""
     first_depth = edges[0]["node"]["depth"] if current else 0
     places, above = list[RowPlace](), list[Comment | None]()
     for edge in edges:
