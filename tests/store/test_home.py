@@ -172,10 +172,10 @@ async def test_first_page_of_500_groups_takes_few_calls(store, clock):  # H4
         found = await home.page(site, load, home.listing_of(choices, order, whole), Window(25))
         expected = await homes.expected(whole, choices)
         assert list(found.positions) == expected[:25] and len(expected) > 26
-        tenth = (2 if whole.decay or whole.since else 1) * site.partitions
-        stages = [tenth, 2 * tenth, 7 * tenth] if whole.decay or whole.since else [10 * tenth]
-        assert calls[: 1 + len(stages)] == [tenth, *stages], order
-        assert sum(calls[1 + len(stages) :]) <= tenth  # for lists that calls left, as few places give no bound
+        if whole.decay or whole.since:  # so few articles give no bound: then calls leave lists to others
+            assert calls[0] == 2 * site.partitions and sum(calls) < 50 * site.partitions, order
+        else:
+            assert calls == [site.partitions, 10 * site.partitions], order
         calls.clear()
 
 
