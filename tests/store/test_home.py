@@ -109,6 +109,7 @@ SIZES = (7, 100) if TAKES_FEW else (1, 7, 25, 100)  # of pages
 CHOICES = [(0, 0, 0), (1, 0, 0), (5, 0, 0), (12, 30, 0), (5, 40, 2), (0, 50, 3), (3, 0, 5)]
 
 
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("choices", CHOICES, ids=lambda given: "-".join(map(str, given)))
 async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, H2
     await homes.choose(*choices)
@@ -132,8 +133,8 @@ async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, 
 @pytest.mark.parametrize("choices", [(12, 30, 0), (5, 40, 2)], ids=lambda given: "-".join(map(str, given)))
 async def test_many_lists_are_read_down_to_a_bound(homes, choices, articles, monkeypatch):  # H4
     """
-    Some lists, or the newest articles of some, give a bound; to it, few articles of a list are read, and many are searched
-    for. A call leaves lists to the next one, and stops within a list.
+    Some lists, or the newest articles of some, give a bound; to it, few articles of a list are read, and many are
+    searched for. A call leaves lists to the next one, and stops within a list.
     """
     limits = {
         "UNBOUNDED_LISTS": 4,
