@@ -10,7 +10,7 @@ the script or transaction that repairs it checks once more that it is wrong.
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from archive import faults, mover, returns, steps, write_back
 from archive.faults import Fault
@@ -89,14 +89,19 @@ async def records_since(site: Site, database: Database, since: int) -> AsyncIter
 def _record(article: Article, notified: str | None) -> ArticleRecord:
     fields = write_back.fields(article) | ({"notified": notified} if notified else {})
     kept = {name: value for name, value in fields.items() if name not in DERIVED_ARTICLE_FIELDS}
-    return ArticleRecord(article.number, kept, [], [])
+    return ArticleRecord(article.number, kept, upvoters=[], downvoters=[])
 
 
 async def _comments_of(site: Site, database: Database, article: int) -> list[Record]:
     """The records of the comments of an archived article, each after what it answers."""
     found = await database.run(partial(returns.hashes_of, article=article, best_z=site.policy.best_z))
     return [
-        CommentRecord(number, {name: text for name, text in each.items() if name not in DERIVED_COMMENT_FIELDS}, [], [])
+        CommentRecord(
+            number,
+            {name: text for name, text in each.items() if name not in DERIVED_COMMENT_FIELDS},
+            upvoters=[],
+            downvoters=[],
+        )
         for number, each in sorted(found.items(), key=lambda pair: int(pair[1]["depth"]))
     ]
 
@@ -124,8 +129,9 @@ async def verify(site: Site, database: Database, report: Callable[[Finding], Non
 @dataclass(frozen=True, slots=True)
 class _Sums:
     """
-    The sums of all archived articles: those of users, and by partition the fields of `archived` that count, also those
-    that should be 0. `serials` are those of the moment (see `steps.serials`).
+    The sums of all archived articles: those of users, and by partition the fields of the hash `archived` that count,
+    also those that should be 0. `serials` has a number of each partition, which rises when an article leaves Redis or
+    comes back: so the script that compares the sums knows whether they still hold.
     """
 
     tally: Tally
@@ -176,19 +182,20 @@ class _Checks:
                 return sums.tally
 
     async def _moving(self, numbers: Sequence[int]) -> None:
-        """Articles that are in Redis, too, and not marked as moving: Redis has lost what it had written."""
+        """Articles that are in Redis, too, without the mark `moving`: Redis has lost the write that removed them."""
         suspects = await _find_moving(self.site, numbers, repair=False)
         if suspects:
-            left = await self.database.run(_still_archived, list(suspects))  # others came back, and no mark is left
-            self._report((await _find_moving(self.site, left, repair=self.repair)).values())
+            # Others have come back to Redis by now, which ends with the removal of their marks.
+            archived = await self.database.run(_still_archived, list(suspects))
+            self._report((await _find_moving(self.site, archived, repair=self.repair)).values())
 
     async def _places(self, numbers: Sequence[int]) -> None:
         """Articles whose places differ from their records."""
         suspects = await self.database.run(article_places.check, self.site, numbers)
         if not suspects:
             return
-        wrong, _ = await steps.at_rest(self.site, partial(self._misplaced_of, suspects))
-        for number in wrong:
+        misplaced = await steps.at_rest(self.site, partial(self._misplaced_of, suspects))
+        for number in misplaced.found:
             if not self.repair or await self.database.write(_place_again, self.site, number):
                 where = f"places of article {number} in the database"
                 self.report(Finding(where, "others", "those of its record", self.repair))
@@ -203,7 +210,7 @@ class _Checks:
         best_z = self.site.policy.best_z
         if not (suspects := {each.article for each in await self.database.run(faults.faults, numbers, best_z)}):
             return
-        found, _ = await steps.at_rest(self.site, partial(self._faults_of, sorted(suspects)))
+        found = (await steps.at_rest(self.site, partial(self._faults_of, sorted(suspects)))).found
         for article in {each.article for each in found if each.is_derived} if self.repair else ():
             await self.database.write(faults.repair, article, best_z)
         for each in found:
@@ -226,8 +233,8 @@ class _Checks:
 
     async def _alone(self, numbers: Sequence[int]) -> list[Article]:
         """
-        The numbers of those of some articles that only the database has, without those whose deletion it has still to
-        apply. None at all if the database has to be rebuilt first, as it cannot follow the log.
+        Of some articles those that only the database has, without those whose deletion it has still to apply. None if
+        the database has to be rebuilt first, as it cannot follow the log.
         """
         states = await moving.states_of(self.site, numbers)
         absent = [number for number, state in states.items() if state.may_be_archived]
@@ -271,7 +278,7 @@ async def _sums_of(site: Site, database: Database) -> _Sums:
 
 async def _sums(site: Site, database: Database) -> tuple[Tally, dict[int, dict[str, int]]]:
     find = partial(_hashes, site, database)
-    tally, counts = Tally({}, {}, {}, find), dict[int, dict[str, int]]()
+    tally, counts = Tally(sequences={}, users={}, known={}, find=find), dict[int, dict[str, int]]()
     for p in range(site.partitions):
         known = await steps.known_counts(site, p)
         counts[p] = {name: 0 for name in known if name.startswith(COUNT_FIELD)}
@@ -333,8 +340,8 @@ def _archivable(
     connection: "Connection", numbers: Sequence[int], latest: int
 ) -> tuple[list[Article], str, dict[int, str]]:
     """
-    The numbers of those of some articles that are not archived, and could be: posted until an instant, and without
-    comments. With the identity of the log and the positions up to which the tables have it.
+    Of some articles those that are not archived, and could be: posted until an instant, and without comments. Then the
+    identity of the log that the tables mirror, and by partition the id of the last entry that they have.
     """
     found = [article for article in article_places.records(connection, numbers, archived=False) if article]
     with_comments = article_places.with_comments(connection, [article.number for article in found])
@@ -344,14 +351,14 @@ def _archivable(
 
 async def _find_moving(site: Site, numbers: Sequence[int], *, repair: bool) -> dict[int, Finding]:
     """
-    The numbers of articles that the database has as archived and Redis has, too, without the mark that says so. One
-    round trip.
+    A finding for each article, by its number, that the database has as archived and Redis has, too, without the mark
+    `moving`. One round trip.
     """
     by_partition = _by_partition(site, numbers)
-    calls = [(p, "", part) for p, part in by_partition.items()]
+    calls = [VerifyCall(p, "", part) for p, part in by_partition.items()]
     replies = await _run_script(site, VERIFY_MOVING, calls, repair)
     findings = [each for reply in replies for each in findings_in(reply[1:])]
-    return {int(each.where.rpartition(" ")[2]): each for each in findings}
+    return {int(each.where.rpartition(" ")[2]): each for each in findings}  # `where` is the key `moving` and a number
 
 
 async def _find_lost(
@@ -363,7 +370,7 @@ async def _find_lost(
     """
     homes = [site.home_of_article(each.number) for each in articles]
     calls = [
-        (p, str(each.number), [serials[p], *write_back.fields_and_values(each)])
+        VerifyCall(p, str(each.number), [serials[p], *write_back.fields_and_values(each)])
         for p, each in zip(homes, articles, strict=True)
     ]
     replies = await _run_script(site, VERIFY_LOST, calls, repair)
@@ -381,17 +388,23 @@ async def _find_counts(
     What there is to report of the numbers of archived articles, by partition and field of `archived`, without
     partitions whose serial is another one by now. One round trip.
     """
-    calls = [(p, "", [serials[p], *_flat(fields)]) for p, fields in expected.items()]
+    calls = [VerifyCall(p, "", [serials[p], *_flat(fields)]) for p, fields in expected.items()]
     replies = await _run_script(site, VERIFY_ARCHIVED, calls, repair)
     return {p: findings_in(reply[1:]) for p, reply in zip(expected, replies, strict=True) if reply[0] != MOVED}
 
 
-async def _run_script(
-    site: Site, script: Script, calls: Sequence[tuple[int, str, Sequence[Argument]]], repair: bool
-) -> list[list[str]]:
-    """The replies of a script that verifies, for each partition and name with further arguments."""
+class VerifyCall(NamedTuple):
+    """What a script of `store/scripts/verify` is called with. `name` is the number of an article, or ""."""
+
+    partition: int
+    name: str
+    arguments: Sequence[Argument]
+
+
+async def _run_script(site: Site, script: Script, calls: Sequence[VerifyCall], repair: bool) -> list[list[str]]:
+    """The replies to some calls, each a status or cursor, and then the values of findings. One round trip."""
     repairing = "repair" if repair else ""
-    commands = [site.command(script, p, repairing, name, *arguments) for p, name, arguments in calls]
+    commands = [site.command(script, each.partition, repairing, each.name, *each.arguments) for each in calls]
     replies: list[list[str]] = await site.redis.pipeline(commands)
     return replies
 

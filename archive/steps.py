@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from math import inf
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from store import keys, leases, log, moving
 from store.flags import FLAGS
@@ -50,13 +50,13 @@ class Archivable(NamedTuple):
 async def begin(site: Site, identity: str) -> None:
     """Say in the settings of the store that it has an archive, and notify all processes. Two round trips."""
     await site.redis.run(needed(("HSETNX", keys.store(), ARCHIVE_FIELD, identity)))
-    await site.redis.run(log.ranked(site, 0))
+    await site.redis.run(log.ranked(site))
 
 
 async def begin_conversations(site: Site) -> None:
     """Say in the settings of the store that its archive has conversations, and notify all. Two round trips."""
     await site.redis.run(needed(("HSET", keys.store(), CONVERSATIONS_FIELD, "1")))
-    await site.redis.run(log.ranked(site, 0))
+    await site.redis.run(log.ranked(site))
 
 
 def lease(site: Site, p: int, token: str) -> Lease:
@@ -163,16 +163,22 @@ async def serials(site: Site) -> list[str]:
     return [serial or "" for serial in found]
 
 
-async def at_rest(site: Site, read: Callable[[], Awaitable[T]]) -> tuple[T, list[str]]:
+class AtRest(NamedTuple, Generic[T]):
+    """What was found in a moment in which no article left Redis or came back, and the `serials` of that moment."""
+
+    found: T
+    serials: list[str]
+
+
+async def at_rest(site: Site, read: Callable[[], Awaitable[T]]) -> AtRest[T]:
     """
-    What `read` finds in a moment in which no article leaves Redis or comes back, and the serials of that moment. It is
-    called until it finds one. Two round trips more each time.
+    Call `read` until no article has left Redis or come back meanwhile. Two round trips each time, and those of `read`.
     """
     while True:
         before = await serials(site)
         found = await read()
         if await serials(site) == before:
-            return found, before
+            return AtRest(found, before)
 
 
 async def known_counts(site: Site, p: int) -> dict[str, str]:

@@ -12,8 +12,8 @@ Shared: TypeAlias = EncodedResult | AnswerTooLarge | None  # None: each waiting 
 
 class Coalescer:
     """
-    Executes queries with equal keys once if they arrive in the same iteration of the event loop. So for subscriptions
-    with equal keys that receive the same event.
+    Executes queries with equal keys once if they arrive in the same iteration of the event loop, and subscriptions with
+    equal keys once for each event that they receive.
 
     A query never joins an execution that began in an earlier iteration. It therefore reads data that is as new as
     if it had been executed itself, and a client reads its own writes.
@@ -32,8 +32,9 @@ class Coalescer:
         """
         Execute, with these arguments, or take the result of an equal execution.
 
-        A query joins a running one only. The execution of an `event` may also be joined after its end, until the end
-        of the iteration: most end without waiting for anything, before the next subscription receives the event.
+        A query joins an execution only while that is running. A subscription gives the `event` that it received, and
+        may also take the result of an execution that has ended in this iteration: most end without waiting for
+        anything, before the next subscription receives the event.
 
         A result with errors is not shared: they contain the request's id, and may not occur again.
 

@@ -81,10 +81,10 @@ class WriteRates:
 
 
 def _of_writes(action: str, username: str, address: str, limit: int, limit_a_day: int) -> Sequence[SlidingWindow]:
-    user, place = (action, "user", username.lower()), (action, "address", address)
+    of_user, of_address = (action, "user", username.lower()), (action, "address", address)
     return [
-        SlidingWindow(user, TEN_MINUTES, limit),
-        SlidingWindow(user, DAY, limit_a_day),
-        SlidingWindow(place, TEN_MINUTES, limit * USERS_OF_AN_ADDRESS),
-        SlidingWindow(place, DAY, limit_a_day * USERS_OF_AN_ADDRESS),
+        SlidingWindow(of_user, TEN_MINUTES, limit),
+        SlidingWindow(of_user, DAY, limit_a_day),
+        SlidingWindow(of_address, TEN_MINUTES, limit * USERS_OF_AN_ADDRESS),
+        SlidingWindow(of_address, DAY, limit_a_day * USERS_OF_AN_ADDRESS),
     ]

@@ -33,4 +33,4 @@ def bytes_of(found: Sequence[Article | Comment | None]) -> int:
     return sum([each.held_bytes for each in found if each])
 
 
-SUBJECTS = Nodes(_read, bytes_of)
+SUBJECTS = Nodes(_read, bytes_of)  # pages of articles and comments in one list are read by this

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import cache, partial
 from html import escape
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import orjson
 from starlette.applications import Starlette
@@ -42,17 +42,26 @@ MAX_SUBMITTED = 100  # articles, and comments, of a user
 MAX_CHANGED = 100  # items of the log in `updates`
 LOG_ENTRIES = 300  # that are read for them
 
-# Each list: how many stories at most, of which group, and the orders, of which the first that the store keeps is used.
-STORIES: dict[str, tuple[int, str | None, tuple[Order, ...]]] = {
-    "topstories": (500, None, (Order.GRAVITY, Order.HOT, Order.SCORE)),
-    "newstories": (500, None, (Order.TIME,)),
-    "beststories": (500, None, (Order.BEST, Order.VOTES, Order.SCORE)),
-    "askstories": (200, "ask", (Order.GRAVITY, Order.HOT, Order.SCORE)),
-    "showstories": (200, "show", (Order.GRAVITY, Order.HOT, Order.SCORE)),
+
+class StoryList(NamedTuple):
+    """At most how many stories a list has, of one group or of all, by the first of `orders` that the store keeps."""
+
+    most: int
+    group: str | None
+    orders: tuple[Order, ...]
+
+
+BY_RANK = (Order.GRAVITY, Order.HOT, Order.SCORE)
+STORIES = {
+    "topstories": StoryList(500, None, BY_RANK),
+    "newstories": StoryList(500, None, (Order.TIME,)),
+    "beststories": StoryList(500, None, (Order.BEST, Order.VOTES, Order.SCORE)),
+    "askstories": StoryList(200, "ask", BY_RANK),
+    "showstories": StoryList(200, "show", BY_RANK),
 }
 
-# Only one of the two exists: articles and comments have numbers of the same sequence. `totalCount` is the `first` of
-# `KIDS`, which so costs no more points than there are kids.
+# An item is an article or a comment, never both: their numbers are of the same sequence. `KIDS` then asks for as many
+# comments as `totalCount` says, as the points of a query rise with `first`.
 ITEM = """query HackerNewsItem($article: ID!, $comment: ID!) {
   article(id: $article) {
     id title link content postedAt votes commentCount state poster { username }
@@ -153,13 +162,13 @@ async def user(request: Request) -> Response:
 
 async def stories(name: str, request: Request) -> Response:
     """The numbers of a list, at most as many as `limitToFirst` says."""
-    most, group, orders = STORIES[name]
+    listed = STORIES[name]
     limit = request.query_params.get("limitToFirst", "")
-    count = min(most, int(limit)) if LIMIT.fullmatch(limit) else most
+    count = min(listed.most, int(limit)) if LIMIT.fullmatch(limit) else listed.most
     if not count:
         return answer(request, [])
     pages = -(-count // PAGE)
-    variables = {"order": _kept(request, *orders), "group": group, "first": min(count, PAGE)}
+    variables = {"order": _kept(request, *listed.orders), "group": listed.group, "first": min(count, PAGE)}
     found = await documents.query(request, _listing(pages), variables)
     ids = dict.fromkeys(_number(node) for page in found.values() for node in page["nodes"])
     return answer(request, list(ids)[:count])
@@ -212,7 +221,7 @@ async def _posted(kind: str, found: Item, kids: list[int]) -> Item:
     if found["state"] != VISIBLE:
         posted["deleted" if found["state"] == "DELETED" else "dead"] = True
     elif found["content"]:
-        (posted["text"],) = await markdown_html.render([markdown_html.start(found["content"])])
+        (posted["text"],) = await markdown_html.render([markdown_html.excerpt(found["content"])])
     if kids:
         posted["kids"] = kids
     return posted
@@ -265,6 +274,7 @@ def _nodes(connections: Item) -> list[Item]:
 
 
 def _size(count: int, most: int) -> int:
+    """The argument `first` for so many nodes: at least 1, as the contract has no empty pages."""
     return max(1, min(count, most))
 
 

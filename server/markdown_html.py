@@ -107,7 +107,7 @@ def text_of(html: str, length: int) -> str:
     return cut(text, length)
 
 
-def start(text: str) -> str:
+def excerpt(text: str) -> str:
     """The part of a text that feeds and clients get."""
     return cut(text, TEXT_LENGTH)
 

@@ -240,7 +240,7 @@ def feed_path(request: Request, listing: FeedSource) -> str:
 
 
 async def entries(listing: FeedSource) -> list[FeedEntry]:
-    texts = [markdown_html.start(node["content"] or "") for node in listing.nodes]
+    texts = [markdown_html.excerpt(node["content"] or "") for node in listing.nodes]
     make = comment_entry if listing.shows_comments else entry
     return [make(node, html) for node, html in zip(listing.nodes, await markdown_html.render(texts), strict=True)]
 

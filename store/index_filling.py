@@ -18,8 +18,8 @@ def filling(
     site: Site, lease: str, is_complete: Callable[[Rankings], bool], fill: Callable[[Site], Awaitable[None]], fault: str
 ) -> AbstractAsyncContextManager[None]:
     """
-    Fill indexes by `fill`, if they are not complete, as long as the context is open. The process that has the `lease`
-    does it. An error of another kind than that the store does not answer is logged as `fault`.
+    As long as the context is open, try every `INTERVAL` seconds to fill indexes that are not complete. Of all processes
+    the one that holds the lease with this name does it. Errors other than StoreUnavailable are logged as `fault`.
     """
 
     async def fill_once() -> None:
@@ -42,5 +42,5 @@ async def note_complete(site: Site, field: str) -> None:
         StoreUnavailable: the store does not answer, or takes no writes.
     """
     await site.redis.run(("HSET", keys.store(), field, 1))
-    await site.redis.run(log.ranked(site, 0))
+    await site.redis.run(log.ranked(site))
     await site.rankings.read(site.redis)

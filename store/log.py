@@ -276,8 +276,11 @@ def new_identity() -> str:
     return secrets.token_hex(8)
 
 
-def ranked(site: Site, p: int) -> Command:
-    """The command that says in a log, and to all processes, that the orders or weights of the store have changed."""
+def ranked(site: Site, p: int = 0) -> Command:
+    """
+    The command that tells all processes to read the settings and orders of the store again, and notes it in the log of
+    a partition: one of any partition reaches all processes.
+    """
     return LOG_RANKED.command([keys.log(p), keys.events(p)], site.clock())
 
 

@@ -5,7 +5,10 @@ import type { Hold } from "./hold";
 
 const MOVE = { duration: 450, easing: "cubic-bezier(0.2, 0, 0, 1)", id: "move" };
 
-/** Lets rows glide to their new places, and marks them. Readers who want less motion see the mark only. */
+/**
+ * Lets rows glide to their new places, and marks them, whenever `ids` changes: the ids of all rows, separated by spaces.
+ * Readers who want less motion see the mark only.
+ */
 export function useMarkedMoves(list: RefObject<HTMLElement | null>, ids: string): void {
   const places = useRef(new Map<string, { index: number; top: number }>());
   useLayoutEffect(() => {
@@ -30,13 +33,16 @@ function mark(row: HTMLElement): void {
   row.classList.add("moved");
 }
 
-/** Rows that glide are where they belong, before anything can be hit. */
+/** Puts gliding rows where they belong at once, so that a click does not hit one that is passing. */
 export function finishMoves(list: HTMLElement | null): void {
   const moves = rowsOf(list).flatMap((row) => row.getAnimations());
   for (const move of moves) if (move.id === MOVE.id) move.finish();
 }
 
-/** While the list is held, the lines of its articles keep their heights: a longer title would move what is below it. */
+/**
+ * Keeps the heights of the lines of articles while the list is held: a longer title would move what is below it. `ids` as in
+ * `useMarkedMoves`.
+ */
 export function usePinnedRows(list: RefObject<HTMLElement | null>, ids: string, hold: Hold): void {
   const sizes = useRef<Sizes>(new WeakMap());
   useLayoutEffect(() => {
@@ -61,7 +67,7 @@ function pin(row: HTMLElement | null, sizes: Sizes, hold: Hold): void {
   }
 }
 
-/** Rows have the heights of their contents again. */
+/** Gives rows the heights of their contents again. */
 export function unpin(list: HTMLElement | null): void {
   for (const row of rowsOf(list)) row.style.blockSize = "";
 }

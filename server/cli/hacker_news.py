@@ -11,7 +11,7 @@ from html import unescape
 from server.cli.markdown import markdown
 from store import validation
 from store.errors import Invalid
-from store.maintenance.import_comments import StoryComment
+from store.maintenance.import_comments import PlacedComment, StoryComment
 from store.maintenance.import_stories import MOST_VOTES, Story
 
 OTHER_TYPES = ("job", "poll", "pollopt")
@@ -28,13 +28,13 @@ class Skipped:
 @dataclass(frozen=True, slots=True)
 class Conversations:
     """
-    `placed` are the comments that can be imported, each with its partition, parents first. `skipped` are the deleted
+    `placed` are the comments that can be imported, parents first. `skipped` are the deleted
     ones that nobody answered, and those about skipped items. `orphans` are all others.
     """
 
-    placed: Sequence[tuple[int, StoryComment]]
-    skipped: Sequence[StoryComment]
-    orphans: Sequence[StoryComment]
+    placed: Sequence[PlacedComment] = ()
+    skipped: Sequence[StoryComment] = ()
+    orphans: Sequence[StoryComment] = ()
 
 
 def is_item(fields: Mapping[str, object]) -> bool:
@@ -82,20 +82,20 @@ def arranged(comments: Iterable[StoryComment], homes: Mapping[str, int], skipped
     orphans = [comment for some in replies.values() for comment in some if comment.id not in found]
     kept = _kept(placed)
     left_out = [comment for _, comment in placed if comment.id not in kept] + [comment for _, comment in without]
-    return Conversations([each for each in placed if each[1].id in kept], left_out, sorted(orphans, key=_order))
+    return Conversations([each for each in placed if each.comment.id in kept], left_out, sorted(orphans, key=_order))
 
 
-def _below(replies: Mapping[str, Sequence[StoryComment]], homes: Mapping[str, int]) -> list[tuple[int, StoryComment]]:
+def _below(replies: Mapping[str, Sequence[StoryComment]], homes: Mapping[str, int]) -> list[PlacedComment]:
     """The comments below some items, with the partitions of these."""
-    found = list[tuple[int, StoryComment]]()
-    level = [(p, comment) for id, p in homes.items() for comment in replies[id]]
+    found = list[PlacedComment]()
+    level = [PlacedComment(p, comment) for id, p in homes.items() for comment in replies[id]]
     while level:
-        found += sorted(level, key=lambda placed: _order(placed[1]))
-        level = [(p, reply) for p, comment in level for reply in replies.get(comment.id, ())]
+        found += sorted(level, key=lambda placed: _order(placed.comment))
+        level = [PlacedComment(p, reply) for p, comment in level for reply in replies.get(comment.id, ())]
     return found
 
 
-def _kept(placed: Sequence[tuple[int, StoryComment]]) -> set[str]:
+def _kept(placed: Sequence[PlacedComment]) -> set[str]:
     """The comments that are not deleted, and those above them."""
     kept = set[str]()
     for _, comment in reversed(placed):

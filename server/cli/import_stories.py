@@ -19,7 +19,7 @@ from server.settings import Settings, read_settings
 from store import effects, log
 from store.maintenance import import_comments as importing_comments
 from store.maintenance import import_stories as importing
-from store.maintenance.import_comments import Result, Status, StoryComment
+from store.maintenance.import_comments import PlacedComment, Result, Status, StoryComment
 from store.maintenance.import_stories import Imported, Story, Voters
 from store.records import Article
 from store.site import unix_milliseconds
@@ -106,8 +106,8 @@ class ImportCounts:
 @dataclass(frozen=True, slots=True)
 class FileContents:
     """
-    Names of files; stories in order, without groups; comments; the ids of items that are not imported; and the place of
-    each id.
+    Names of files; stories in order, without groups; comments; `skipped`, the ids of items that are not imported; and
+    the file and line of each id.
     """
 
     names: Sequence[str]
@@ -181,8 +181,8 @@ class Import:
 
     async def run(self, found: FileContents) -> None:
         """Import, and trim the log meanwhile: perhaps no server runs that would do so."""
-        site, kept = self.store.site, (self.settings.log_seconds * 1000, self.settings.log_entries)
-        async with log.kept_trimmed(site, *kept, effects.removable):
+        site, kept_ms, max_entries = self.store.site, self.settings.log_seconds * 1000, self.settings.log_entries
+        async with log.kept_trimmed(site, kept_ms, max_entries, effects.removable):
             stories = story_file.with_groups(found.stories)
             conversations = await self._conversations(found)
             if self.options.shift_to_now:
@@ -197,7 +197,7 @@ class Import:
 
     async def _conversations(self, found: FileContents) -> Conversations:
         if not found.comments:
-            return Conversations((), (), ())
+            return Conversations()
         site = self.store.site
         in_files = {story.id for story in found.stories} | {comment.id for comment in found.comments}
         outside = {comment.parent for comment in found.comments} - in_files
@@ -212,7 +212,10 @@ class Import:
     ) -> tuple[list[Story], Conversations]:
         newest = max((comment.time for _, comment in conversations.placed), default=0)
         shift = await importing.shift_to_now(self.store, stories, self._archived, newest)
-        placed = [(p, replace(comment, time=comment.time + shift)) for p, comment in conversations.placed]
+        placed = [
+            PlacedComment(partition, replace(comment, time=comment.time + shift))
+            for partition, comment in conversations.placed
+        ]
         return [replace(story, time=story.time + shift) for story in stories], replace(conversations, placed=placed)
 
     async def _archived(self, number: int) -> Article | None:
@@ -241,6 +244,7 @@ class Import:
         voters = await importing.create_voters(self.store, stories) if with_voters else Voters((), 0)
         self.counts.users += voters.created
         if self.store.places.only_listed:
+            # posts are only allowed in groups that were created before
             await self.store.places.add_all(sorted({group for story in stories for group in story.groups}))
         task = self.progress.add_task("stories", total=len(stories))
         for batch in _batches(stories):
@@ -268,21 +272,23 @@ class Import:
         await effects.complete(self.store.site)
         return refused
 
-    async def _import_batch(self, batch: Sequence[tuple[int, StoryComment]], names: Mapping[str, str]) -> list[Result]:
+    async def _import_batch(self, batch: Sequence[PlacedComment], names: Mapping[str, str]) -> list[Result]:
         """
-        Import some comments. Refused ones are sent a second time, for two reasons. Their article may be archived: it is
-        written back to Redis before, unless it has a conversation. Or Redis did not know the script: commands refused
-        for that reason are sent again after the others of the batch, so a reply may have come before its parent.
+        Import some comments. Refused ones are sent a second time, for two reasons:
+
+        - Their article may be archived. It is written back to Redis before, unless it has a conversation.
+        - Redis may have lost the script. The client then sends the first commands of the batch again after the others,
+          so a reply may have come before its parent.
         """
         results = await importing_comments.import_comments(self.store, batch, names)
         left = [i for i, each in enumerate(results) if each.status in REFUSED]
         if not left:
             return results
-        asleep = await self._bring_back({results[i].answered for i in left if results[i].status is Status.GONE})
+        still_archived = await self._bring_back({results[i].answered for i in left if results[i].status is Status.GONE})
         again = await importing_comments.import_comments(self.store, [batch[i] for i in left], names)
         for i, result in zip(left, again, strict=True):
-            is_asleep = result.status is Status.GONE and result.answered in asleep
-            results[i] = Result(Status.ARCHIVED, result.answered) if is_asleep else result
+            is_archived = result.status is Status.GONE and result.answered in still_archived
+            results[i] = Result(Status.ARCHIVED, result.answered) if is_archived else result
         return results
 
     async def _bring_back(self, numbers: Iterable[int]) -> set[int]:

@@ -26,10 +26,10 @@ async def healthz(request: Request) -> Response:
 
 async def readyz(request: Request) -> Response:
     """
-    Refused writes do not make a server unready, and neither does a database that answers no more. One that has not
-    answered yet does: what needs it would be refused. Whether the log can be written is known once it was.
+    Whether the server can take requests: the status is 503 until Redis and, where there is one, the database have
+    answered. Refused writes and a database that has stopped answering are told, with status 200.
     """
-    request.app.state.log.flush()
+    request.app.state.log.flush()  # an attempt to write shows whether the program's own log can be written
     try:
         await request.app.state.store.site.redis.ping()
     except StoreUnavailable:

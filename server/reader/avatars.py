@@ -7,11 +7,12 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 SIDE = 5  # cells
+DRAWN = 3  # columns of a row that have bits of their own: the other two mirror the first two
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """`url` is "" for one that is drawn: its `cells` are filled with a colour of this hue, in degrees."""
+    """`url` is "" for one that is drawn: `cells`, each as (column, row), in a colour of this `hue`, in degrees."""
 
     url: str
     hue: int = 0
@@ -22,7 +23,7 @@ def picture_of(request: Request, username: str, url: str | None) -> Picture:
     if url and urlsplit(url).netloc in request.app.state.store.users.offers.avatar_hosts:
         return Picture(url)
     bits = fnv1a(username.lower())
-    cells = [(x, y) for y in range(SIDE) for x in range(SIDE) if bits >> (y * 3 + min(x, SIDE - 1 - x)) & 1]
+    cells = [(x, y) for y in range(SIDE) for x in range(SIDE) if bits >> (y * DRAWN + min(x, SIDE - 1 - x)) & 1]
     return Picture("", bits % 360, cells)
 
 

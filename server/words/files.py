@@ -11,7 +11,7 @@ from fluent.syntax.visitor import Visitor
 FOLDER = Path(__file__).parent
 DEFAULT = "en"  # the language that has all texts, and those that another one lacks
 ENTRY = re.compile(r"^(-?[A-Za-z][\w-]*) *=.*(?:\n(?:[ }].*)?$)*", re.MULTILINE)  # with its further lines
-TAG = re.compile(r"<(/?)([a-z]+)(/?)>")  # an element of the page in a text
+TAG = re.compile(r"<(?P<end>/?)(?P<element>[a-z]+)/?>")  # in a text, of an element of the page
 FUNCTIONS = {"NUMBER", "DATETIME"}
 
 Entries = Mapping[str, str]  # messages and terms as their files have them, by their ids; those of terms begin with -
@@ -68,4 +68,4 @@ class Used(Visitor):
         self.generic_visit(node)
 
     def visit_TextElement(self, node: ast.TextElement) -> None:
-        self.elements |= {found[2] for found in TAG.finditer(node.value)}
+        self.elements |= {found["element"] for found in TAG.finditer(node.value)}

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
+from typing import NamedTuple
 
 from store import effects, keys
 from store.client import Command
@@ -36,6 +37,13 @@ class StoryComment:
     time: int
     content: str
     votes: int = 1
+
+
+class PlacedComment(NamedTuple):
+    """A comment, and the partition of the story that it is about."""
+
+    partition: int
+    comment: StoryComment
 
 
 class Status(Enum):
@@ -93,11 +101,9 @@ async def create_posters(store: Store, joined: Mapping[str, int]) -> Posters:
     return Posters(names, created)
 
 
-async def import_comments(
-    store: Store, comments: Sequence[tuple[int, StoryComment]], names: Mapping[str, str]
-) -> list[Result]:
+async def import_comments(store: Store, comments: Sequence[PlacedComment], names: Mapping[str, str]) -> list[Result]:
     """
-    Import comments, each with its partition, parents first, and return what became of each. A comment that was imported
+    Import comments, parents first, and return what became of each. A comment that was imported
     before is not changed.
 
     One round trip, and one more if there are effects in other partitions. Each comment is one script, so that an

@@ -116,7 +116,7 @@ async def _begin(site: Site, orders: Sequence[Order]) -> str:
 async def _offer(site: Site, orders: Sequence[Order]) -> None:
     """Let clients ask for these orders only, and notify all processes."""
     await site.redis.run(("HSET", keys.store(), "orders", " ".join(order.value for order in orders)))
-    await site.redis.run(log.ranked(site, 0))
+    await site.redis.run(log.ranked(site))
     await site.rankings.read(site.redis)
 
 
@@ -135,7 +135,7 @@ async def _index_links(site: Site, progress: Progress) -> None:
         )
         progress(len(articles))
     await site.redis.run(("HSET", keys.store(), LINKS_FIELD, links.VERSION))
-    await site.redis.run(log.ranked(site, 0))
+    await site.redis.run(log.ranked(site))
     await site.rankings.read(site.redis)
 
 

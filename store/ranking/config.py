@@ -14,7 +14,7 @@ from store.errors import StoreUnavailable
 from store.events import RANKINGS, RECONNECT_PAUSE, Events
 from store.ranking.formulas import WEIGHTS, Order
 
-ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write; the settings have those to read
+ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write. Clients read those of the settings
 LINKS_FIELD = "links"  # field of the store's settings: the version of its index of links, once that is complete
 ACTIVE_FIELD = "active"  # field of the store's settings: that it was made with an index of ACTIVE
 RECENT_FIELD = "recent"  # field of the store's settings: that its indexes of recent comments are complete
@@ -22,7 +22,7 @@ HOMES_FIELD = "homes"  # field of the store's settings: that its indexes for hom
 ARCHIVE_FIELD = "archived"  # field of the store's settings: the id of its archive, once an article has left Redis
 CONVERSATIONS_FIELD = "conversations"  # field of the store's settings: that a conversation has left Redis
 REINDEX_FIELD = "REINDEX"  # field of the ranking hash: the token of the reindex that is under way
-PENDING_PREFIX = "next:"  # fields of the ranking hash: new weights of groups that are rebuilt. Its others are groups
+PENDING_PREFIX = "next:"  # fields of the ranking hash: this and a group, the new weights of a group that is rebuilt
 
 logger = logging.getLogger("upvote")
 
@@ -70,21 +70,31 @@ async def stored_rankings(redis: RedisClient) -> StoredRankings:
     """
     Read the configuration. One round trip.
 
+    The ranking hash also has the weights of each group, in a field with the group's name.
+
     Without the order ACTIVE where an earlier version made the store: it has no complete index of it before a reindex.
     """
-    fields = (ACTIVE_FIELD, LINKS_FIELD, RECENT_FIELD, HOMES_FIELD, ARCHIVE_FIELD, CONVERSATIONS_FIELD)
-    (orders, is_active_indexed, links_version, *more), stored = await redis.pipeline(
-        [("HMGET", keys.store(), "orders", *fields), ("HGETALL", keys.ranking(0))]  # the same in all partitions
+    fields = ("orders", ACTIVE_FIELD, LINKS_FIELD, RECENT_FIELD, HOMES_FIELD, ARCHIVE_FIELD, CONVERSATIONS_FIELD)
+    values, stored = await redis.pipeline(
+        [("HMGET", keys.store(), *fields), ("HGETALL", keys.ranking(0))]  # the same in all partitions
     )
-    has_recent, has_homes, archive, has_conversations = more
-    if orders is None and is_active_indexed is None:
+    found: dict[str, str | None] = dict(zip(fields, values, strict=True))
+    orders = found["orders"]
+    if orders is None and found[ACTIVE_FIELD] is None:
         orders = " ".join(order.value for order in Order if order is not Order.ACTIVE)
     own_fields = (ORDERS_FIELD, REINDEX_FIELD)
     weights = {
         name: text for name, text in stored.items() if name not in own_fields and not name.startswith(PENDING_PREFIX)
     }
-    flags = (has_recent is not None, has_homes is not None, archive, has_conversations is not None)
-    return StoredRankings(orders, weights, links_version, *flags)
+    return StoredRankings(
+        orders,
+        weights,
+        links_version=found[LINKS_FIELD],
+        has_recent_comments=found[RECENT_FIELD] is not None,
+        has_homes=found[HOMES_FIELD] is not None,
+        archive=found[ARCHIVE_FIELD],
+        has_archived_conversations=found[CONVERSATIONS_FIELD] is not None,
+    )
 
 
 def orders_of(text: str) -> tuple[Order, ...]:

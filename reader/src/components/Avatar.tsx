@@ -7,6 +7,9 @@ interface AvatarProps {
 }
 
 const CELLS = [0, 1, 2, 3, 4] as const;
+const LAST = 4;
+const DRAWN = 3; // columns of a row that have bits of their own: the other two mirror the first two
+const CELL_SIDE = "1.02"; // more than 1, so that no line is seen between two cells
 
 /** The picture of a user: from a host that the site allows, else drawn from the name. */
 export function Avatar({ username, url }: AvatarProps) {
@@ -34,7 +37,8 @@ export function isAllowed(url: string): boolean {
 /** A pattern of five by five cells, symmetric, in a colour: the same for a name at all times. */
 function Drawn({ name }: { name: string }) {
   const bits = hash(name);
-  const isFilled = (row: number, column: number) => ((bits >>> (row * 3 + Math.min(column, 4 - column))) & 1) === 1;
+  const isFilled = (row: number, column: number) =>
+    ((bits >>> (row * DRAWN + Math.min(column, LAST - column))) & 1) === 1;
   return (
     <svg className="avatar" viewBox="-1 -1 7 7" width={48} height={48} aria-hidden="true">
       {CELLS.flatMap((row) =>
@@ -43,8 +47,8 @@ function Drawn({ name }: { name: string }) {
             key={`${row} ${column}`}
             x={column}
             y={row}
-            width="1.02"
-            height="1.02"
+            width={CELL_SIDE}
+            height={CELL_SIDE}
             fill={`hsl(${bits % 360} 45% 50%)`}
           />
         )),

@@ -35,17 +35,17 @@ const BANS = graphql(`
 /** Tells somebody who is banned from the whole site until when and why, what they may still do, and lets them appeal. */
 export default function BanLine({ ban: { userId, until } }: { ban: Ban }) {
   const [{ data }] = useQuery({ query: BANS, variables: { userId } });
-  const ban = banIn(data?.moderationLog?.nodes ?? [], useNow());
+  const action = banIn(data?.moderationLog?.nodes ?? [], useNow());
   const said = until ? t("you-are-banned-until", { until: fullTime(Date.parse(until)) }) : t("banned-for-good");
   return (
     <aside className="ban notice" aria-label={t("your-ban")}>
       <p>
-        <Why said={said} reason={ban?.reason} subject={userId} />
+        <Why said={said} reason={action?.reason} subject={userId} />
       </p>
       <p>
         <Words id="ban-text" link={(text) => <Link href="/inbox">{text}</Link>} />
       </p>
-      {ban && <Appeal key={ban.id} actionId={ban.id} />}
+      {action && <Appeal key={action.id} actionId={action.id} />}
     </aside>
   );
 }

@@ -138,15 +138,15 @@ function Unflagging({ subject: { id: subjectId, name }, close, flag: { reason, a
   );
 }
 
-/** Sends a request, and says what has changed or why it was refused. */
+/** Sends a request, closes the dialog and says one of two texts: whether it has changed something; or shows why it was refused. */
 function useSend(close: () => void) {
   const [refusals, setRefusals] = useState<readonly Refusal[]>([]);
   const [fault, setFault] = useState<string | null>(null);
 
   async function send(
     request: PromiseLike<OperationResult<FlagMutation | UnflagMutation>>,
-    changed: string,
-    same: string,
+    ifChanged: string,
+    ifSame: string,
   ) {
     const { data, error } = await request;
     const flagged = readFragment(FLAGGED, data?.flagged);
@@ -155,13 +155,16 @@ function useSend(close: () => void) {
     setRefusals(refused.map(ofField));
     if (error || refused.length > 0) return;
     close();
-    say(flagged?.changed ? changed : same);
+    say(flagged?.changed ? ifChanged : ifSame);
   }
 
   return { send, refusals, fault };
 }
 
-/** Refusals of other fields are about the whole form. */
+/**
+ * `field` is the path to what is refused, such as `["input", "note"]`. The form has an input for the note only: other refusals
+ * are shown for the form as a whole.
+ */
 function ofField(refusal: Refusal): Refusal {
   return refusal.field?.[1] === "note" ? refusal : { ...refusal, field: null };
 }

@@ -80,7 +80,7 @@ interface HideButtonProps {
   article: { id: string; title: string; viewerHasHidden: boolean };
 }
 
-/** Takes an article out of what is hidden, and hides it again: the list keeps its place until it is left. */
+/** Takes an article out of what is hidden, or hides it again. The article stays in the list until the page is left. */
 function HideButton({ article: { id, title, viewerHasHidden } }: HideButtonProps) {
   const client = useClient();
   const text = viewerHasHidden ? t("do-not-hide") : t("hide-again");

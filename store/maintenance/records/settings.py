@@ -117,10 +117,10 @@ class SequencesRecord(Record):
 
 async def read_ranking(site: Site) -> list[RankingRecord]:
     """The record of the orders and weights; none if neither was changed."""
-    orders, weights, *_ = await stored_rankings(site.redis)
-    if orders is None and not weights:
+    stored = await stored_rankings(site.redis)
+    if stored.orders is None and not stored.weights:
         return []
-    return [RankingRecord(" ".join(ORDERS) if orders is None else orders, weights)]
+    return [RankingRecord(" ".join(ORDERS) if stored.orders is None else stored.orders, stored.weights)]
 
 
 async def read_server_keys(site: Site, skipped: Skipped) -> list[ServerKeysRecord]:

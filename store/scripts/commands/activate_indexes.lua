@@ -1,6 +1,7 @@
 -- Activate rebuilt indexes: write these orders from now on, or give a group its new weights and their indexes.
 -- requires: prelude
--- from prelude: WEIGHTED_BY, parse_weights(text), append_log(kind, actor, subject, ...)
+-- from prelude: WEIGHTED_BY (orders whose index depends on a weight), parse_weights(text),
+--   append_log(kind, actor, subject, ...)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 group, or "" for the orders of the site
 --       8 token of the rebuild, as `ranking` has it, or "" if no index was rebuilt
 --       9 the orders, or the weights of the group, separated by spaces; "" removes the field

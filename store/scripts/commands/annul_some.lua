@@ -2,7 +2,7 @@
 -- held by the action, leaves the set of voters if that exists, and counts no more. A vote that the action holds already stays
 -- as it is, and so does the vote of a poster on their own.
 -- requires: vote_counts
--- from prelude: require_open(), window, split(text), add_place(index, value, member)
+-- from prelude: require_open(), window (milliseconds in which votes are open), split(text), add_place(index, value, member)
 -- from annulled: held_vote(number, voter)
 -- from recounts: forget_recounted(position)
 -- from vote_counts: case, voter, find_subject(number, archived), count_vote(subject, value, sign), log_votes(kind)

@@ -1,7 +1,7 @@
 -- Record that the votes of a user, of a span of time, count no more, or revert such an action. They are annulled and restored in
 -- steps: see annul_some.lua and restore_some.lua.
 -- requires: actions, roles
--- from prelude: now
+-- from prelude: now (unix milliseconds)
 -- from actions: revertible(number), record_revert(slot, number, action, moderator, reason, note, notified),
 --   action_reply(status, number), record_action(slot, kind, subject, moderator, fields)
 -- from roles: authority(), moderates_site(roles), outranks(roles, subject_roles, groups)

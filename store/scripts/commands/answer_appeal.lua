@@ -1,7 +1,7 @@
 -- Answer the appeal against an action, if the actor could revert the action, and notify whom it is about once more of the same
 -- action. Nobody answers their own appeal.
 -- requires: actions, notifications, roles
--- from prelude: find_article(number), split(text), now
+-- from prelude: find_article(number), split(text), now (unix milliseconds)
 -- from appeals: answer_appeal(number, moderator, text)
 -- from log_text: append_text(kind, actor, type, number, ...)
 -- from notifications: is_here(slot), notify_here(notified, type, number, poster), note_effects(id, slots),

@@ -1,7 +1,7 @@
 -- Appeal against an action of a moderator, if it is about the actor or a text of the actor: once for each action. The appeal
 -- waits in the queues of the site and of the groups whose moderators could revert the action, until one answers it.
 -- requires: appeals, log_text
--- from prelude: reader(), split(text), now
+-- from prelude: reader(), split(text), now (unix milliseconds)
 -- from flags: set_waiting(queue, number, since, groups, left)
 -- from log_text: append_text(kind, actor, type, number, ...)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number of the action   8 text

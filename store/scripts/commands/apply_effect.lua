@@ -1,7 +1,8 @@
 -- Apply the effect of an entry of another partition's log, once and in the order of that log.
 -- requires: flag_outcomes, notify, upvoters
 -- from flag_outcomes: set_flag_outcome(account, number, outcome)
--- from notify: notify, put_back_in_inbox
+-- from notify: notify(account, inbox, events, keys, member, at, blocked, actor),
+--   put_back_in_inbox(account, inbox, member, at, blocked, actor)
 -- from upvoters: add_upvoter(account, voter)
 -- flags: allow-oom
 -- KEYS  1 applied:{q}   2 closed:{q}   3 user:{q}:   4 channel events:{q}

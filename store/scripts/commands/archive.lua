@@ -2,7 +2,9 @@
 -- groups, its poster's karma, and the time of the poster's newest article. Its comments stay for a moment, too: from now on
 -- nothing but reads by their numbers finds them, and drop_conversation.lua removes them.
 -- requires: archived_values, article_indexes
--- from prelude: require_open(), find_article(number), now, window, GRACE, read_ranking(groups), ORDERS, INDEX, SITE_WEIGHTS
+-- from prelude: require_open(), find_article(number), now (unix milliseconds), window (milliseconds in which votes are open),
+--   GRACE, read_ranking(groups), ORDERS (of articles), INDEX (keys of the site's indexes, by order),
+--   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
 -- from archived_values: note_orders(article, prefix, weights), note_greatest(listing, value)
 -- from article_indexes: remove_from_link(article), archived_of(name), set_archived_of(name, count, newest)
 -- flags: allow-oom

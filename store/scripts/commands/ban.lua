@@ -1,6 +1,6 @@
 -- Ban a user from the site, which ends all their sessions, or from a group; or revert such an action.
 -- requires: actions, bans, roles
--- from prelude: now
+-- from prelude: now (unix milliseconds)
 -- from actions: revertible(number), record_revert(slot, number, action, moderator, reason, note, notified),
 --   action_reply(status, number), record_action(slot, kind, subject, moderator, fields)
 -- from session_lists: end_sessions(subject, kept)

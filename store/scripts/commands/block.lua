@@ -1,6 +1,6 @@
 -- Block a user, or do not block them any more.
 -- requires: prelude
--- from prelude: actor(), now
+-- from prelude: actor(), now (unix milliseconds)
 -- kept replies: changed
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written
 --       8 how many users somebody blocks at most, "0" to end it

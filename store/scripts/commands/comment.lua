@@ -1,12 +1,13 @@
 -- Post a comment: hash, indexes of its siblings, tree, counts and the poster's own vote, in one step.
 -- requires: article_indexes, comment_states, comment_tree, idempotency, log_text
--- from prelude: actor(), require_not_banned(groups), now
+-- from prelude: actor(), require_not_banned(groups), now (unix milliseconds)
 -- from numbers: next_number(slot)
 -- from article_indexes: add_voters(article, voters)
 -- from notifications: newly_notified(poster, before, answered, most, mentioned), add_notified(hash, before, notified),
 --   is_here(slot), note_effects(id, slots), slots_of(notified, ...), notify_here(notified, type, number, poster)
--- from comments: find_comment(number), find_home(number), ARTICLE_PATH, update_replies(comment, before),
---   count_comment(comment, change), publish_comment(kind, comment, id, groups, channel), comment_hash(number)
+-- from comments: find_comment(number), find_home(number), ARTICLE_PATH (what the branch paths of first answers begin with),
+--   update_replies(comment, before), count_comment(comment, change), publish_comment(kind, comment, id, groups, channel),
+--   comment_hash(number)
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- from idempotency: repeated_reply(prefix, poster, first, status, find), note_posted(prefix, first, number)

@@ -2,7 +2,7 @@
 -- cannot be reached any more; `remove_thread.lua` removes them.
 -- requires: annulled, appeals, article_indexes, comments, flags, pending_comments
 -- from prelude: actor(), find_article(number), add_karma(article, votes), split(text), append_log(kind, actor, subject, ...),
---   publish_event(kind, article, groups, id, channel), now
+--   publish_event(kind, article, groups, id, channel), now (unix milliseconds)
 -- from annulled: forget_annulled(number)
 -- from flags: drop_flags(number)
 -- from appeals: end_appeals(subject)

@@ -1,7 +1,7 @@
 -- Remove some comments of an archived article, which the database has. The caller repeats the script until none is left.
 -- requires: comments
 -- from prelude: require_open()
--- from comments: REPLY_ORDERS
+-- from comments: REPLY_ORDERS (in which replies have an index)
 -- flags: allow-oom
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
 --       9 token of the caller's lease of conversations   10 how many comments to remove at most

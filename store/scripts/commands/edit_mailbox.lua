@@ -1,12 +1,12 @@
 -- Change the address of the actor, and how often replies are mailed; queue the mails that this needs: one with a link to
 -- confirm a new address, and a notice to the one that was confirmed before.
 -- requires: mail_drops, mailboxes, one_time_tokens, prelude
--- from mail_keys: MAILS
+-- from mail_keys: MAILS (the keys that functions of mails.lua take)
 -- from mail_drops: drop_mail(subject, what)
--- from mails: mails.queue(keys, subject, what, at), mails.due_at(often, at)
+-- from mails: mails (one variable: a script has at most 200), mails.queue(keys, subject, what, at), mails.due_at(often, at)
 -- from mailboxes: unlist_address(subject, email)
 -- from one_time_tokens: use_token(digest, purpose, call, at), end_tokens(subject, kept)
--- from prelude: reader(), actor(), now
+-- from prelude: reader(), actor(), now (unix milliseconds)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua
 --       7 what becomes of the address: keep, set, repeat (as it is), or remove   8 the address
 --       9 the password hash that was verified, or ""   10 never, at_once, daily or weekly, or "" if that stays

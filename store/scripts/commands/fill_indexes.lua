@@ -1,8 +1,10 @@
 -- Write some articles, from a cursor on, to indexes that are being built: those of added orders, or those of a group by
 -- its new weights. Scripts that write meanwhile write to these indexes, too.
 -- requires: prelude
--- from prelude: split(text), read_ranking(groups), set_in_order(article, order, ranking), WEIGHTED_BY,
---   order_value(article, order, weights), SITE_WEIGHTS, INDEX, find_article(number)
+-- from prelude: split(text), read_ranking(groups), set_in_order(article, order, ranking),
+--   WEIGHTED_BY (orders whose index depends on a weight), order_value(article, order, weights),
+--   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), INDEX (keys of the site's indexes, by order),
+--   find_article(number)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 group, or "" for orders
 --       8 token of the rebuild, as `ranking` has it   9 the added orders, separated by spaces   10 ZSCAN cursor
 -- Reply {"filled", next cursor, "0" at the end, number of articles} | {"stale"} if another rebuild has begun

@@ -2,8 +2,8 @@
 -- the first one, at its time. A flag that was cleared by an approval stays as it is. If enough flags count, the thing is
 -- hidden until a moderator has looked at it, unless it is a moderator's, or was approved and not edited since.
 -- requires: actions, article_states, comment_states, log_text
--- from prelude: actor(), find_article(number), require_not_banned(groups), now, append_log(kind, actor, subject, ...),
---   split(text)
+-- from prelude: actor(), find_article(number), require_not_banned(groups), now (unix milliseconds),
+--   append_log(kind, actor, subject, ...), split(text)
 -- from flags: parse_flag(text), set_flag(number, name, flag), flags_of(number)
 -- from log_text: append_text(kind, actor, type, number, ...)
 -- from actions: standing_action(subject, kinds, wanted)

@@ -1,6 +1,6 @@
 -- Hide an article from the home and the feed of the actor, or show it again.
 -- requires: prelude
--- from prelude: actor(), now
+-- from prelude: actor(), now (unix milliseconds)
 -- kept replies: changed
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 member
 --       8 how many articles a user hides at most, "0" to show it again

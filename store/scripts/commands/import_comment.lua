@@ -1,11 +1,12 @@
 -- Import a comment of another site with its own posting time, once. What it answers has to be imported before. The poster
 -- is a known voter while voting is open; all other votes are counted without a voter. Nobody is notified.
 -- requires: article_indexes, comment_removal, log_text
--- from prelude: require_open(), append_log(kind, actor, subject, ...), now
+-- from prelude: require_open(), append_log(kind, actor, subject, ...), now (unix milliseconds)
 -- from article_indexes: story_number(time, slot), add_voters(article, voters)
 -- from branch_paths: tree_member(path, number)
 -- from notifications: is_here(slot), note_effects(id, slots)
--- from comments: find_comment(number), find_home(number), note_written(article), ARTICLE_PATH, update_replies(comment, before),
+-- from comments: find_comment(number), find_home(number), note_written(article),
+--   ARTICLE_PATH (what the branch paths of first answers begin with), update_replies(comment, before),
 --   publish_comment(kind, comment, id, groups, channel), count_comment(comment, change), add_comment_karma(comment, votes)
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from comment_removal: settle(number, limit)

@@ -1,7 +1,7 @@
 -- Begin to delete a user: nothing of the account is left but its karma, all sessions and tokens end, and nobody acts by this
 -- name any more. The name is noted in `leaving`, with the pseudonym that takes its place.
 -- requires: bans, mail_drops, mailboxes, name_digests, one_time_tokens
--- from prelude: require_open(), split(text), append_log(kind, actor, subject, ...), now
+-- from prelude: require_open(), split(text), append_log(kind, actor, subject, ...), now (unix milliseconds)
 -- from session_lists: end_sessions(subject, kept)
 -- from mail_drops: drop_mail(subject, what)
 -- from mailboxes: unlist_address(subject, email)

@@ -1,7 +1,7 @@
 -- Remove or approve a comment, reject the edit that waits for it, or revert such an action, if the actor is a moderator of the
 -- site or of a group of its article. An approval also puts the edit in place.
 -- requires: actions, comment_edits, comment_states, decisions, flag_clearing, roles
--- from prelude: split(text), now
+-- from prelude: split(text), now (unix milliseconds)
 -- from flags: is_flagged(number)
 -- from actions: revertible(number), record_revert(slot, number, action, moderator, reason, note, notified),
 --   standing_action(subject, kinds, wanted), record_action(slot, kind, subject, moderator, fields),

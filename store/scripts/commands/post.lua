@@ -1,6 +1,7 @@
 -- Post an article: hash, indexes, groups, timeline and the poster's own vote, in one step.
 -- requires: article_indexes, article_states, group_rules, idempotency, log_text, notifications
--- from prelude: actor(), require_not_banned(groups), split(text), now, publish_event(kind, article, groups, id, channel)
+-- from prelude: actor(), require_not_banned(groups), split(text), now (unix milliseconds),
+--   publish_event(kind, article, groups, id, channel)
 -- from numbers: next_number(slot)
 -- from article_indexes: article_hash(number), write_article(article, title, link, content, imported),
 --   add_voters(article, voters), entry_of(article, title, link, content)

@@ -1,7 +1,7 @@
 -- Remove an article or a comment for good, if the actor is an admin: its text is replaced, and the entries of the log
 -- that have it are removed. It cannot be approved any more. The new entry has all that the database needs of it.
 -- requires: article_states, comment_states, decisions, roles
--- from prelude: find_article(number), now, split(text), append_log(kind, actor, subject, ...)
+-- from prelude: find_article(number), now (unix milliseconds), split(text), append_log(kind, actor, subject, ...)
 -- from flags: drop_flags(number)
 -- from notifications: note_effects(id, slots), slots_of(notified, ...)
 -- from article_states: set_state(article, state, actor)

@@ -1,10 +1,10 @@
 -- Write a comment of a backup with everything derived from it in its partition. The article, the parent and the voters
 -- have to be restored first. Safe to repeat.
 -- requires: comment_removal
--- from prelude: window, now, GRACE
+-- from prelude: window (milliseconds in which votes are open), now (unix milliseconds), GRACE
 -- from branch_paths: tree_member(path, number)
--- from comments: find_comment(number), find_home(number), ARTICLE_PATH, update_replies(comment, before),
---   count_comment(comment, change)
+-- from comments: find_comment(number), find_home(number), ARTICLE_PATH (what the branch paths of first answers begin with),
+--   update_replies(comment, before), count_comment(comment, change)
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from pending_comments: queue_pending(comment, groups)
 -- from comment_removal: set_place(comment, is_placed), settle(number, limit)

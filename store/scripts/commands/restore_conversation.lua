@@ -2,7 +2,7 @@
 -- there. Nobody finds them before unarchive.lua writes the article. Safe to repeat.
 -- requires: comment_tree, recounts
 -- from branch_paths: tree_member(path, number)
--- from prelude: require_open(), now
+-- from prelude: require_open(), now (unix milliseconds)
 -- from comments: find_comment(number), update_replies(comment, before)
 -- from recounts: has_counts(number, position)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article

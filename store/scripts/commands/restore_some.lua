@@ -2,7 +2,7 @@
 -- on, that action annuls no vote here any more. A vote that no other action holds counts again, and its voter is back in the
 -- set of voters if that still exists.
 -- requires: vote_counts
--- from prelude: require_open(), now, split(text), expire_voters(set, article)
+-- from prelude: require_open(), now (unix milliseconds), split(text), expire_voters(set, article)
 -- from annulled: held_vote(number, voter), forget_annulled(number)
 -- from recounts: forget_recounted(position)
 -- from vote_counts: case, voter, release_member(member), member_of(number), find_subject(number, archived),

@@ -1,7 +1,7 @@
 -- Revert the removals of some texts in this partition that a ban has made, which is reverted. From the first call on, that
 -- ban removes no text here any more. What others have decided about a text since stays.
 -- requires: article_states, comment_states, decisions
--- from prelude: require_open(), now, find_article(number)
+-- from prelude: require_open(), now (unix milliseconds), find_article(number)
 -- from article_states: set_state(article, state, actor), put_back_in_group(article, group, actor)
 -- from comments: find_comment(number), find_home(number)
 -- from comment_states: set_comment_state(comment, state, actor, limit)

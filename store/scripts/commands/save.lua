@@ -1,6 +1,6 @@
 -- Add an article or a comment to what the actor has saved, or take it out.
 -- requires: prelude
--- from prelude: actor(), now
+-- from prelude: actor(), now (unix milliseconds)
 -- kept replies: changed
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 member
 --       8 how many things a user saves at most, "0" to take it out

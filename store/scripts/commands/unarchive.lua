@@ -1,6 +1,6 @@
 -- Write an archived article back to Redis, so that it can be changed. Its places in the database do not count from now on.
 -- requires: article_indexes, recounts
--- from prelude: require_open(), find_article(number), good_votes
+-- from prelude: require_open(), find_article(number), good_votes (votes of a good article)
 -- from article_indexes: add_to_indexes(article), archived_of(name), set_archived_of(name, count, newest)
 -- from recounts: has_counts(number, position)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number

@@ -5,7 +5,7 @@
 -- from prelude: require_open(), append_log(kind, actor, subject, ...)
 -- from profiles: write_profile(name, changes)
 -- from actions: record_action(slot, kind, subject, moderator, fields)
--- from roles: OPERATOR, has_role(roles, role)
+-- from roles: OPERATOR (who acts by a command of the shell, and is no user), has_role(roles, role)
 -- from role_words: write_role(subject, name, role, group)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username   8 slot of the user
 --       9 digest of the subject   10 issuer and subject, separated by a space

@@ -1,7 +1,8 @@
 -- Set the vote of one voter on an article while voting is open.
 -- requires: cast_vote, upvoters
--- from prelude: actor(), find_article(number), now, window, require_not_banned(groups), update_indexes(article, before),
---   add_karma(article, votes), append_log(kind, actor, subject, ...), publish_event(kind, article, groups, id, channel)
+-- from prelude: actor(), find_article(number), now (unix milliseconds), window (milliseconds in which votes are open),
+--   require_not_banned(groups), update_indexes(article, before), add_karma(article, votes),
+--   append_log(kind, actor, subject, ...), publish_event(kind, article, groups, id, channel)
 -- from cast_vote: cast_vote(subject, voter, vote), counted_hash(subject)
 -- from upvoters: add_upvoter(account, voter)
 -- kept replies: voted without 3

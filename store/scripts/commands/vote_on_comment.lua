@@ -1,6 +1,7 @@
 -- Set the vote of one voter on a comment while voting is open.
 -- requires: cast_vote, comments, upvoters
--- from prelude: actor(), now, window, require_not_banned(groups), append_log(kind, actor, subject, ...)
+-- from prelude: actor(), now (unix milliseconds), window (milliseconds in which votes are open), require_not_banned(groups),
+--   append_log(kind, actor, subject, ...)
 -- from cast_vote: cast_vote(subject, voter, vote), counted_hash(subject)
 -- from notifications: is_here(slot), note_effects(id, slots)
 -- from comments: find_comment(number), find_home(number), keep_place(comment, lifetime), add_move(moves, before),

@@ -1,11 +1,11 @@
 -- Actions of moderators. An action is kept for ever, and only `reverted_by` and what becomes of the votes that it annuls is ever
 -- added to it.
 -- requires: appeals, log_text, mail_keys, notify, numbers
--- from prelude: now
+-- from prelude: now (unix milliseconds)
 -- from appeals: answer_appeal(number, moderator, text)
 -- from log_text: append_text(kind, actor, type, number, ...)
--- from mail_keys: MAILS
--- from notify: notify
+-- from mail_keys: MAILS (the keys that functions of mails.lua take)
+-- from notify: notify(account, inbox, events, keys, member, at, blocked, actor)
 -- from numbers: next_number(slot)
 local UNLOGGED = {
   note = true, reverted_by = true, notified = true, kind = true, at = true, moderator = true, subject = true,

@@ -1,6 +1,6 @@
 -- What the hash `archived` has of the values of archived articles, by which pages know whether to ask the database.
 -- requires: prelude
--- from prelude: ORDERS, order_value(article, order, weights)
+-- from prelude: ORDERS (of articles), order_value(article, order, weights)
 
 -- Notes the greatest value of the archived articles of a listing. This is done for all orders, also for those that the
 -- store does not maintain: the database has them, too.

@@ -1,6 +1,6 @@
 -- How the text of an article changes: with an edit, or when a moderator approves one that waits.
 -- requires: article_indexes, edits, notifications
--- from prelude: now, publish_event(kind, article, groups, id, channel), split(text)
+-- from prelude: now (unix milliseconds), publish_event(kind, article, groups, id, channel), split(text)
 -- from flags: forget_cleared_flags(number)
 -- from article_indexes: set_link_digest(article, digest)
 -- from held_edits: drop_edit(number, state, groups)

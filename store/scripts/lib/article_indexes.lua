@@ -2,8 +2,10 @@
 -- functions are defined again in each call of a script, and a vote needs none of these.
 -- requires: flags, numbers, prelude
 -- from prelude: read_ranking(groups), set_in_group(article, order, group, ranking, site_value),
---   order_value(article, order, weights), SITE_WEIGHTS, ORDERS, WEIGHTED_BY, update_indexes(article, before), INDEX, window,
---   now, expire_voters(set, article)
+--   order_value(article, order, weights), SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), ORDERS (of articles),
+--   WEIGHTED_BY (orders whose index depends on a weight), update_indexes(article, before),
+--   INDEX (keys of the site's indexes, by order), window (milliseconds in which votes are open), now (unix milliseconds),
+--   expire_voters(set, article)
 -- from flags: set_waiting(queue, number, since, groups, left)
 -- from numbers: make_number(sequence, slot)
 

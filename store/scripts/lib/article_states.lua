@@ -1,7 +1,7 @@
 -- Functions that change the state or the lock of an article.
 -- requires: article_indexes, flag_decisions, held_edits, pending_comments, recent_comments
 -- from prelude: append_log(kind, actor, subject, ...), publish_event(kind, article, groups, id, channel),
---   add_karma(article, votes), now
+--   add_karma(article, votes), now (unix milliseconds)
 -- from flags: queue_flagged(number, is_visible)
 -- from article_indexes: karma_of(article), remove_from_indexes(article), add_to_indexes(article), set_pending(article, since),
 --   remove_from_group(article, group), add_to_group(article, group)

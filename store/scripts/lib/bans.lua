@@ -1,7 +1,7 @@
 -- Bans: what the actions of moderators say, in the field `bans` of a user and in all sessions of the user. Both have a word
 -- for each place from which the user is banned: site=UNTIL or group:NAME=UNTIL (unix milliseconds, 0 for good).
 -- requires: prelude, session_lists
--- from prelude: now
+-- from prelude: now (unix milliseconds)
 -- from sessions: read_session(digest), session_text(name, ends, used, words)
 local function place_of(group)
   return group and group ~= "" and "group:" .. group or "site"

@@ -1,6 +1,6 @@
 -- The function that sets a vote on an article or a comment.
 -- requires: annulled
--- from prelude: window, now, expire_voters(set, article)
+-- from prelude: window (milliseconds in which votes are open), now (unix milliseconds), expire_voters(set, article)
 -- from annulled: held_vote(number, voter)
 
 -- Sets the vote of a voter (1, 0 or -1) on a subject while voting is open, and returns the subject's counts and time

@@ -1,6 +1,6 @@
 -- How the text of a comment changes: with an edit, or when a moderator approves one that waits.
 -- requires: comments, edits
--- from prelude: now, split(text)
+-- from prelude: now (unix milliseconds), split(text)
 -- from notifications: newly_notified(poster, before, answered, most, mentioned), add_notified(hash, before, notified),
 --   notify_here(notified, type, number, poster), note_effects(id, slots), slots_of(notified, ...)
 -- from comments: note_written(article), is_listed(comment), publish_comment(kind, comment, id, groups, channel)

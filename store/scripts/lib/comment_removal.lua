@@ -1,6 +1,6 @@
 -- Functions that delete comments, and that give places in threads to comments which are not visible.
 -- requires: annulled, appeals, comment_tree, flags, pending_comments
--- from prelude: now, split(text), append_log(kind, actor, subject, ...)
+-- from prelude: now (unix milliseconds), split(text), append_log(kind, actor, subject, ...)
 -- from annulled: forget_annulled(number)
 -- from flags: drop_flags(number), set_waiting(queue, number, since, groups, left)
 -- from appeals: end_appeals(subject)

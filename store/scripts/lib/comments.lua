@@ -1,12 +1,12 @@
 -- Functions of the scripts that work on comments.
 -- requires: branch_paths, notifications, recent_comments
 -- from branch_paths: parse_path(stored)
--- from prelude: split(text), order_value(article, order, weights), SITE_WEIGHTS, read_ranking(groups),
---   set_in_order(article, order, ranking)
+-- from prelude: split(text), order_value(article, order, weights),
+--   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), read_ranking(groups), set_in_order(article, order, ranking)
 -- from recent_comments: recent.remove(comment, groups), recent.add(comment, groups)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua
-local REPLY_ORDERS = {"best", "votes", "time", "controversial"}
-local ARTICLE_PATH = {text = "", index = 0}
+local REPLY_ORDERS = {"best", "votes", "time", "controversial"} -- in which replies have an index
+local ARTICLE_PATH = {text = "", index = 0} -- what the branch paths of first answers begin with
 
 -- Reads a comment; nil if there is none. `flat` has the hash as HGETALL replies: field, value, ...
 local function find_comment(number)

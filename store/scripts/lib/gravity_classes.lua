@@ -4,7 +4,8 @@
 -- The class is that of the base, |votes - 1|: a class has all bases with the same leading binary digits (prelude.lua:
 -- gravity_mark).
 local CLASS = 2 ^ 42 -- milliseconds between two classes
-local CLASSES_PER_DIGIT, LAST_CLASS = 4, 255 -- from class 8 on, four classes have bases of the same number of digits
+local CLASSES_PER_DIGIT = 4 -- classes of bases with the same number of binary digits, from class 8 on
+local LAST_CLASS = 255 -- the highest class
 
 -- The lowest and the highest base of a class.
 local function bases_of(class)

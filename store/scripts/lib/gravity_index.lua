@@ -1,6 +1,6 @@
 -- Functions that read the index of GRAVITY in steps.
 -- requires: gravity_classes
--- from gravity_classes: CLASS
+-- from gravity_classes: CLASS (milliseconds between two classes)
 -- KEYS  1 index of GRAVITY   2 index of VOTES of the same listing
 -- ARGV  1 the instant (unix milliseconds)   2 exponent of votes   3 exponent of age   4 minutes added to every age
 --       5 about how many articles and classes a step may read   from 6 on: see the script
@@ -9,9 +9,11 @@
 -- index can have values that change, this one has marks (gravity_classes.lua).
 -- A listing has three parts: positive bases (sign 1), base 0 (all of value 0), negative bases (sign -1). Below, a base
 -- and a mark are without their sign; the size of an article is the distance of its value from 0.
-local at, delay = tonumber(ARGV[1]), tonumber(ARGV[4])
+local at = tonumber(ARGV[1]) -- the instant at which the order is read (unix milliseconds)
+local delay = tonumber(ARGV[4]) -- minutes added to every age
 local votes_exponent, age_exponent = tonumber(ARGV[2]), tonumber(ARGV[3])
-local index, by_votes = KEYS[1], KEYS[2] -- a script that reads several listings sets these anew
+local index = KEYS[1] -- the index of GRAVITY of the listing that is read; a script with several listings sets it anew
+local by_votes = KEYS[2] -- the index of VOTES of the same listing
 local TOLERANCE = 1e-9 -- relative error of a computation
 local budget = tonumber(ARGV[5]) -- articles and classes that this step may still read
 

@@ -1,8 +1,11 @@
 -- Search of the positions that come next, beyond a position, in the part of positive or of negative bases.
 -- requires: gravity_index
--- from gravity_classes: CLASS, bases_of(class), CLASSES_PER_DIGIT
--- from gravity_index: stands_above(one, other), by_votes, weight(sign, base), budget, time_bounds(weight, size),
---   read_marks(sign, outward, from, to, skipped, count), decay(time), count_marks(sign, from, to), index, zeros_above(member)
+-- from gravity_classes: CLASS (milliseconds between two classes), bases_of(class),
+--   CLASSES_PER_DIGIT (classes of bases with the same number of binary digits, from class 8 on)
+-- from gravity_index: stands_above(one, other), by_votes (the index of VOTES of the same listing), weight(sign, base),
+--   budget (articles and classes that this step may still read), time_bounds(weight, size),
+--   read_marks(sign, outward, from, to, skipped, count), decay(time), count_marks(sign, from, to),
+--   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew), zeros_above(member)
 -- KEYS  see gravity_index.lua
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua
 --       6 "down" or "up": direction of the page
@@ -15,7 +18,8 @@
 -- A run is {class, base or 0 for all, time to go on from, ties: articles of that time already read, count: articles to
 -- read next}.
 local down = ARGV[6] == "down"
-local FIRST_READ, LATER_READ, MAX_READ = 3, 4, 128 -- articles to read: first, with enough candidates, at most
+local LATER_READ = 4 -- articles to read of a class once there are enough candidates
+local FIRST_READ, MAX_READ = 3, 128 -- articles to read of a class at first, and at most
 local MIN_NEW = 16 -- articles read since the candidates were last sorted out
 
 local function comes_before(one, other)

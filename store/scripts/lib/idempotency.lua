@@ -5,7 +5,7 @@
 --   how long the same key, or the same input, is a replay   how long the key below is kept (both in milliseconds)
 --   "keyed" if there is an idempotency key, else ""
 -- requires: prelude
--- from prelude: split(text), now
+-- from prelude: split(text), now (unix milliseconds)
 -- KEY  prefix .. digest of the first argument: number, time and second argument of the call that has posted
 
 -- The reply to a call that repeats an earlier one, or nil. The five arguments begin at ARGV[first]; `status` is that of a

@@ -1,2 +1,2 @@
--- The keys of mails in this partition, as mails.lua gets them.
-local MAILS = {mailbox = KEY.mailbox, mailing = KEY.mailing, mail = KEY.mail}
+-- The keys of mails in this partition.
+local MAILS = {mailbox = KEY.mailbox, mailing = KEY.mailing, mail = KEY.mail} -- the keys that functions of mails.lua take

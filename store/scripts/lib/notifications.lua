@@ -1,10 +1,12 @@
 -- Functions that notify users, here and in other partitions.
 -- requires: mail_keys, notify, prelude
--- from mail_keys: MAILS
--- from notify: notify, put_back_in_inbox
--- from prelude: now
+-- from mail_keys: MAILS (the keys that functions of mails.lua take)
+-- from notify: notify(account, inbox, events, keys, member, at, blocked, actor),
+--   put_back_in_inbox(account, inbox, member, at, blocked, actor)
+-- from prelude: now (unix milliseconds)
 -- ARGV  1-6 see prelude.lua   7 number of partitions; with roles.lua, which has 7, it is 8
-local partitions, here = tonumber(ARGV[7]) or tonumber(ARGV[8]), tonumber(string.match(KEY.effects, "{(%d+)}"))
+local partitions = tonumber(ARGV[7]) or tonumber(ARGV[8]) -- their number
+local here = tonumber(string.match(KEY.effects, "{(%d+)}")) -- this partition
 local NOTIFIED = "(%l+):([^:%s]+):(%d+):(%d+)" -- kind, username in lower case, its slot, and when the user was notified
 
 -- Whether users of a slot have their home in this partition.

@@ -1,6 +1,6 @@
 -- Functions that add notifications to the inbox of a user, unless there is no such user.
 -- requires: mails
--- from mails: mails.note(keys, subject, member, at)
+-- from mails: mails (one variable: a script has at most 200), mails.note(keys, subject, member, at)
 -- `member` see `records.notification_member`; `at` is in unix milliseconds.
 -- Nobody is notified of an `actor` whom they have blocked before: `blocked` is their list of these.
 local notify, put_back_in_inbox

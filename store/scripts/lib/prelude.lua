@@ -5,12 +5,14 @@
 --       bans, or "" if the user's home is this partition   3 now (unix milliseconds)
 --       4 weights of the site, separated by spaces: vote_score (seconds), hot_seconds, best_z
 --       5 votes of a good article   6 voting window (milliseconds)   from 7 on: arguments of the script itself
-local INDEX = {
+local INDEX = { -- keys of the site's indexes, by order
   score = KEY.score, time = KEY.time, votes = KEY.votes, hot = KEY.hot, best = KEY.best,
   controversial = KEY.controversial, gravity = KEY.gravity, active = KEY.active,
 }
 
-local now, good_votes, window = tonumber(ARGV[3]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local now = tonumber(ARGV[3]) -- unix milliseconds
+local good_votes = tonumber(ARGV[5]) -- votes of a good article
+local window = tonumber(ARGV[6]) -- milliseconds in which votes are open
 
 local function split(text)
   local list = {}
@@ -96,14 +98,13 @@ local function order_value(article, order, weights)
   return article.time
 end
 
-local SITE_WEIGHTS
+local SITE_WEIGHTS -- vote_score, hot_seconds and best_z of the site
 do -- a script has at most 200 local variables
   local vote_score, hot_seconds, best_z = string.match(ARGV[4], "(%S+) (%S+) (%S+)")
   SITE_WEIGHTS = {vote_score = tonumber(vote_score), hot_seconds = tonumber(hot_seconds), best_z = tonumber(best_z)}
 end
-local ORDERS = {"score", "time", "votes", "hot", "best", "controversial", "gravity", "active"}
--- The orders whose index depends on a weight.
-local WEIGHTED_BY = {score = "vote_score", hot = "hot_seconds", best = "best_z"}
+local ORDERS = {"score", "time", "votes", "hot", "best", "controversial", "gravity", "active"} -- of articles
+local WEIGHTED_BY = {score = "vote_score", hot = "hot_seconds", best = "best_z"} -- orders whose index depends on a weight
 
 local function parse_weights(text)
   local weights = setmetatable({}, {__index = SITE_WEIGHTS})

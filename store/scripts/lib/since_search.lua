@@ -1,6 +1,7 @@
 -- Functions that read a listing by VOTES, among the articles posted since an instant.
 -- requires: gravity_classes, index_rank
--- from gravity_classes: CLASSES_PER_DIGIT, bases_of(class), CLASS
+-- from gravity_classes: CLASSES_PER_DIGIT (classes of bases with the same number of binary digits, from class 8 on),
+--   bases_of(class), CLASS (milliseconds between two classes)
 -- from index_rank: rank_of(key, value, member, including)
 -- KEYS  1 index of GRAVITY   2 index of VOTES   3 index of TIME, all of the same listing
 -- ARGV  1 the instant (unix milliseconds)   5 about how many articles and commands a step may take
@@ -11,8 +12,12 @@
 -- number, and the number is at least 2048 * posting time (store/records.py), so that older articles are passed over together.
 -- Only the numbers that early versions gave, which are lower than all others, do not contain the time. A listing of
 -- few articles is read by time and sorted.
-local classes, by_votes, by_time = KEYS[1], KEYS[2], KEYS[3] -- a script that reads several listings sets these anew
-local since, budget = tonumber(ARGV[1]), tonumber(ARGV[5])
+-- A script that reads several listings sets these three anew.
+local classes = KEYS[1] -- the index of GRAVITY of the listing that is read
+local by_votes = KEYS[2] -- the index of VOTES of the same listing
+local by_time = KEYS[3] -- the index of TIME of the same listing
+local since = tonumber(ARGV[1]) -- unix milliseconds
+local budget = tonumber(ARGV[5]) -- articles and commands that this step may still take
 local MAX_SORTED = 300 -- articles of a class that are read and sorted
 local MAX_SORTED_AT_ONCE = 100 -- articles of a listing that are read and sorted independently of their classes
 local FIRST_CHUNK, MAX_CHUNK = 16, 256 -- articles that are read at once from the index of VOTES

@@ -11,13 +11,18 @@
 --       8 number of the last move when the walk began, or when its pin was made, or ""   9 for a pinned walk the highest
 --       number of a comment that it shows, else ""   from 10 on, for the place of the cursor and those of its ancestors
 --       that the cursor has, outermost first: depth, value, number with 16 digits
-local COMMENT, REPLIES, TREE, STUBS, PINNED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[7]
-local index, is_ascending, is_backward = ARGV[2], ARGV[3] == "asc", ARGV[4] == "up"
-local moves_before = ARGV[8] ~= "" and ARGV[8] or redis.call("GET", KEYS[5]) or "0"
+local COMMENT = KEYS[1] -- what the keys of comments begin with
+local TREE = KEYS[3] -- the key of all comments of the article, by branch path
+local STUBS = KEYS[4] -- the key of those of them that are not visible
+local REPLIES, PINNED = KEYS[2], KEYS[7]
+local index = ARGV[2] -- the order of replies
+local is_backward = ARGV[4] == "up" -- whether the places before the cursor are wanted
+local is_ascending = ARGV[3] == "asc"
+local moves_before = ARGV[8] ~= "" and ARGV[8] or redis.call("GET", KEYS[5]) or "0" -- the number of the last move when the walk began
 local FIRST_CHUNK, LARGEST_CHUNK = 8, 512
 local best_z, newest = tonumber(ARGV[7]), tonumber(ARGV[9])
 local pin = index .. ":" .. moves_before -- its name
-local is_pinned = newest and (index == "time" or redis.call("ZSCORE", KEYS[6], pin)) and true or false
+local is_pinned = newest and (index == "time" or redis.call("ZSCORE", KEYS[6], pin)) and true or false -- whether the walk is pinned
 
 local function number_of(member)
   return string.match(member, "^0*(%d+)$")

@@ -2,15 +2,16 @@
 -- from, in the same step.
 -- requires: log_entry, prelude
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
--- from prelude: now, window, split(text)
+-- from prelude: now (unix milliseconds), window (milliseconds in which votes are open), split(text)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 "repair" or ""
 --       8 name: what follows the tag in the key   from 9 on: see the script
 -- Reply {next cursor, or "0"; then for each finding: key with field or member, found value, expected value, "repaired"
 --       or ""}
-local repairing, name = ARGV[7] == "repair", ARGV[8]
+local repairing = ARGV[7] == "repair" -- whether findings are repaired
+local name = ARGV[8] -- what the key ends with: a number, a username or a group
 local MAX_DELAY = 10000 -- milliseconds that a command may take from its sender to here
 
-local reply = {"0"}
+local reply = {"0"} -- the next cursor, then four values of each finding
 
 local function text(value)
   return type(value) == "number" and string.format("%.17g", value) or value or "nothing"
@@ -58,7 +59,7 @@ local function expect_expiry(key, instant)
   end)
 end
 
-local ONLY_DIGITS = "^%d+$"
+local ONLY_DIGITS = "^%d+$" -- a pattern
 local FIELDS = {
   "title", "poster", "time", "groups", "imported", "edited", "up", "down", "comments", "active", "state", "locked",
 }
@@ -76,7 +77,8 @@ local function is_usable(field, value)
   return string.find(value, PATTERNS[field]) ~= nil
 end
 
--- Counts the votes of an article by its voters: no voter is in both sets, and the poster is among the upvoters.
+-- Counts the votes of an article or a comment by its voters, and sets its `up` and `down`: the poster is among the upvoters,
+-- and nobody is in both sets. Also sets `both`, the voters who are, and `lacks_poster`.
 local function count_voters(article)
   local voted, downvoted = KEY.voted .. article.number, KEY.downvoted .. article.number
   article.both = redis.call("SINTER", voted, downvoted)

@@ -1,7 +1,8 @@
 -- What the scripts that annul and restore votes share: votes of one voter in one partition, in steps.
 -- requires: annulled, archived_values, article_indexes, comments, recounts
 -- from prelude: add_place(index, value, member), add_karma(article, votes), read_ranking(groups), split(text),
---   update_indexes(article, before), good_votes, SITE_WEIGHTS, append_log(kind, actor, subject, ...)
+--   update_indexes(article, before), good_votes (votes of a good article),
+--   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), append_log(kind, actor, subject, ...)
 -- from archived_values: note_greatest(listing, value), note_orders(article, prefix, weights)
 -- from notifications: is_here(slot), note_effects(id, slots)
 -- from comments: find_comment(number), find_home(number), add_comment_karma(comment, votes), keep_place(comment, lifetime),

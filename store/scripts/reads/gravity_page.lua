@@ -1,8 +1,10 @@
 -- One step of reading the positions of one partition that follow a position in the order GRAVITY.
 -- requires: gravity_search
--- from gravity_classes: CLASS
--- from gravity_index: position_of(member), budget, index
--- from gravity_search: comes_before(one, other), next_positions(beyond, count, resumed, known, limit), LATER_READ
+-- from gravity_classes: CLASS (milliseconds between two classes)
+-- from gravity_index: position_of(member), budget (articles and classes that this step may still read),
+--   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew)
+-- from gravity_search: comes_before(one, other), next_positions(beyond, count, resumed, known, limit),
+--   LATER_READ (articles to read of a class once there are enough candidates)
 -- KEYS  see gravity_index.lua
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua
 --       6 "down" or "up": direction of the page   7 how many positions are wanted

@@ -1,9 +1,12 @@
 -- One step of counting the articles of one partition above a position in the order GRAVITY.
 -- requires: gravity_index
--- from gravity_classes: bases_of(class), CLASS, LAST_CLASS
--- from gravity_index: by_votes, read_marks(sign, outward, from, to, skipped, count), size(sign, base, time),
---   stands_above(one, other), budget, time_bounds(weight, size), weight(sign, base), count_marks(sign, from, to), at,
---   TOLERANCE, zeros_above(member), position_of(member), index
+-- from gravity_classes: bases_of(class), CLASS (milliseconds between two classes), LAST_CLASS (the highest class)
+-- from gravity_index: by_votes (the index of VOTES of the same listing), read_marks(sign, outward, from, to, skipped, count),
+--   size(sign, base, time), stands_above(one, other), budget (articles and classes that this step may still read),
+--   time_bounds(weight, size), weight(sign, base), count_marks(sign, from, to),
+--   at (the instant at which the order is read (unix milliseconds)), TOLERANCE (relative error of a computation),
+--   zeros_above(member), position_of(member),
+--   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew)
 -- KEYS  see gravity_index.lua
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua
 --       6 value and 7 member of the position and, to continue an earlier step: 8 mark to go on from

@@ -1,11 +1,14 @@
 -- Read the places of a page of a home by GRAVITY that are in some listings of one partition.
 -- requires: gravity_search, home_places
--- from gravity_classes: CLASS
--- from gravity_index: value_of(base, time), time_bounds(weight, size), weight(sign, base), by_votes, budget, index
+-- from gravity_classes: CLASS (milliseconds between two classes)
+-- from gravity_index: value_of(base, time), time_bounds(weight, size), weight(sign, base),
+--   by_votes (the index of VOTES of the same listing), budget (articles and classes that this step may still read),
+--   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew)
 -- from gravity_search: next_positions(beyond, count, resumed, known, limit)
--- from home_places: from, from_member, bound, add_beyond(member, value), left, unzipped(flat), most_to_bound, stops, LAST,
---   last_wanted(), wanted, add_place(member, value), comes_first(one, other), most_read, reply_of_places(count),
---   each_listing(read)
+-- from home_places: from, from_member, bound, add_beyond(member, value), left (articles that may still be read),
+--   unzipped(flat), most_to_bound, stops ({value, member} of the places at which listings stopped that have more),
+--   LAST (in place of a member: the place after all others of the same value), last_wanted(), wanted, add_place(member, value),
+--   comes_first(one, other), most_read, reply_of_places(count), each_listing(read)
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua   6-13 see home_places.lua
 -- Reply see home_places.lua
@@ -18,7 +21,8 @@ local FEW = 40 -- articles that are as new, if none with the most votes are read
 local position = from and {value = from, member = from_member} or nil
 local by_time
 
--- Adds those of some articles whose values are not below the bound, given their votes and times.
+-- Adds those of some articles whose values are not below the bound, given their votes and times: nil for an article that the
+-- other index lacks.
 local function add_to_bound(members, votes, times)
   for i, member in ipairs(members) do
     local value = votes[i] and times[i] and value_of(tonumber(votes[i]) - 1, tonumber(times[i]))
@@ -59,14 +63,15 @@ end
 local function search_listing()
   local last = last_wanted()
   local most, limit = bound and math.max(wanted, most_to_bound) or wanted, last and math.max(last[1], bound or last[1]) or bound
-  budget = math.huge
-  local found, furthest = next_positions(position, most, nil, {}, limit), nil
+  budget = math.huge -- the search in a listing takes one step
+  local from_start, known = nil, {} -- no earlier step has begun this search
+  local found, furthest = next_positions(position, most, from_start, known, limit), nil
   for _, place in ipairs(found) do
     add_place(place.member, string.format("%.17g", place.value))
     local each = {place.value, place.member}
     if not furthest or comes_first(furthest, each) then furthest = each end
   end
-  left = left - most_read / 10
+  left = left - most_read / 10 -- what a search costs, whatever it finds
   if #found >= most then
     stops[#stops + 1] = furthest
   elseif limit then

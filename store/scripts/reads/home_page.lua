@@ -1,7 +1,8 @@
 -- Read the places of a page of a home that are in some indexes of one partition, by an order whose values do not decay.
 -- requires: home_places, index_rank
--- from home_places: is_down, from, from_member, add_place(member, value), left, wanted, last_wanted(), comes_first(one, other),
---   stops, reply_of_places(count)
+-- from home_places: is_down, from, from_member, add_place(member, value), left (articles that may still be read), wanted,
+--   last_wanted(), comes_first(one, other), stops ({value, member} of the places at which listings stopped that have more),
+--   reply_of_places(count)
 -- from index_rank: rank_of(key, value, member, including)
 -- KEYS  see home_places.lua
 -- ARGV  1 lowest value of the listing, or ""   2 a weight that the values depend on, if these are indexes of groups, or ""

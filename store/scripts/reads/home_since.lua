@@ -1,10 +1,15 @@
 -- Read the places of a page of a home by VOTES that are in some listings of one partition, among the articles posted
 -- since an instant.
 -- requires: home_places, since_search
--- from home_places: bound, from, most_to_bound, left, stops, LAST, unzipped(flat), add_beyond(member, value),
+-- from home_places: bound, from, most_to_bound, left (articles that may still be read),
+--   stops ({value, member} of the places at which listings stopped that have more),
+--   LAST (in place of a member: the place after all others of the same value), unzipped(flat), add_beyond(member, value),
 --   add_place(member, value), from_member, is_down, wanted, each_listing(read), last_wanted(), comes_first(one, other),
 --   reply_of_places(count)
--- from since_search: budget, by_votes, by_time, since, classes, read(page), is_full(page), END
+-- from since_search: budget (articles and commands that this step may still take),
+--   by_votes (the index of VOTES of the same listing), by_time (the index of TIME of the same listing),
+--   since (unix milliseconds), classes (the index of GRAVITY of the listing that is read), read(page), is_full(page),
+--   END (in place of a member: the position beyond all articles of a class)
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
 -- ARGV  1 the instant (unix milliseconds)   2-4 ""   5 about how many articles and commands the search in a listing may
 --       take before it stops   6-13 see home_places.lua

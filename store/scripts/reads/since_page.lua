@@ -1,7 +1,9 @@
 -- One step of reading the positions of one partition by VOTES, among the articles posted since an instant.
 -- requires: since_search
--- from since_search: by_votes, by_time, since, is_beyond(page, value, member), MAX_SORTED_AT_ONCE, read_sorted(page, members),
---   read(page)
+-- from since_search: by_votes (the index of VOTES of the same listing), by_time (the index of TIME of the same listing),
+--   since (unix milliseconds), is_beyond(page, value, member),
+--   MAX_SORTED_AT_ONCE (articles of a listing that are read and sorted independently of their classes),
+--   read_sorted(page, members), read(page)
 -- KEYS  1 index of GRAVITY   2 index of VOTES   3 index of TIME, all of the same listing
 -- ARGV  1 the instant (unix milliseconds)   2 "down" or "up": direction of the page   3 how many positions are wanted
 --       4 positions to pass over before these   5 about how many articles this step may read

@@ -4,7 +4,7 @@
 -- requires: comment_removal
 -- from prelude: require_open()
 -- from branch_paths: tree_member(path, number)
--- from comments: find_comment(number), ARTICLE_PATH
+-- from comments: find_comment(number), ARTICLE_PATH (what the branch paths of first answers begin with)
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 ""   8 number of the article
 -- Reply {"rebuilt", number of comments}

@@ -1,6 +1,6 @@
 -- Verify how many archived articles the hash `archived` counts.
 -- requires: verify_prelude
--- from verify_prelude: report(where, found, expected, repair), reply
+-- from verify_prelude: report(where, found, expected, repair), reply (the next cursor, then four values of each finding)
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is ""
 --       9 serial of `archived` at which the caller has counted, or ""   10 and on: field, number, ...
 -- Reply see verify_prelude.lua; {"moved"} if articles have left Redis or came back since: count again

@@ -1,15 +1,18 @@
 -- Verify an article: its hash, its voters while voting is open, its entry in every sorted set, and whether it is removed and
 -- locked as the actions of moderators say.
 -- requires: article_states, decisions, verify_prelude
--- from prelude: now, GRACE, read_ranking(groups), split(text), INDEX, order_value(article, order, weights), SITE_WEIGHTS,
---   WEIGHTED_BY, ORDERS, good_votes, find_article(number)
--- from notifications: partitions
+-- from prelude: now (unix milliseconds), GRACE, read_ranking(groups), split(text),
+--   INDEX (keys of the site's indexes, by order), order_value(article, order, weights),
+--   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), WEIGHTED_BY (orders whose index depends on a weight),
+--   ORDERS (of articles), good_votes (votes of a good article), find_article(number)
+-- from notifications: partitions (their number)
 -- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor)
 -- from actions: standing_action(subject, kinds, wanted)
 -- from decisions: state_of(subject)
--- from verify_prelude: examine(number), name, reply, report(where, found, expected, repair), repaired,
---   expect_number(hash, field, found, value), expect_expiry(key, instant), expect_member(index, member, value),
---   log_repairs(subject)
+-- from verify_prelude: examine(number), name (what the key ends with: a number, a username or a group),
+--   reply (the next cursor, then four values of each finding), report(where, found, expected, repair),
+--   repaired (fields and values of the entry in the log), expect_number(hash, field, found, value),
+--   expect_expiry(key, instant), expect_member(index, member, value), log_repairs(subject)
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
 --       9 orders whose indexes are complete even during a reindex, separated by spaces
 --       10 "links" if the index of links is complete, else ""   11 link as the caller read it, or ""

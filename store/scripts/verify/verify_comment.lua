@@ -2,22 +2,25 @@
 -- `latest` and in `recent`, and whether it is removed as the actions of moderators say. `verify_counts.lua` verifies the number
 -- of its replies, whether a thread has a place for it, and the activity of its article.
 -- requires: comment_states, decisions, verify_prelude
--- from prelude: now, window, GRACE, split(text), order_value(article, order, weights), SITE_WEIGHTS
+-- from prelude: now (unix milliseconds), window (milliseconds in which votes are open), GRACE, split(text),
+--   order_value(article, order, weights), SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
 -- from branch_paths: label_of(path), decode(text, place), tree_member(path, number)
--- from notifications: partitions
+-- from notifications: partitions (their number)
 -- from recent_comments: recent.places_of(groups)
--- from comments: find_comment(number), ARTICLE_PATH, REPLY_ORDERS
+-- from comments: find_comment(number), ARTICLE_PATH (what the branch paths of first answers begin with),
+--   REPLY_ORDERS (in which replies have an index)
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- from decisions: state_of(subject)
--- from verify_prelude: name, reply, report(where, found, expected, repair), ONLY_DIGITS, count_voters(article),
---   expect_number(hash, field, found, value), expect_expiry(key, instant), expect_member(index, member, value),
---   log_repairs(subject)
+-- from verify_prelude: name (what the key ends with: a number, a username or a group),
+--   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
+--   count_voters(article), expect_number(hash, field, found, value), expect_expiry(key, instant),
+--   expect_member(index, member, value), log_repairs(subject)
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
 --       9 slot of the poster, as the caller read the poster   10 number of partitions
 --       11 how many comments above it get or lose their places in the thread at most
 --       12 "recent" if the indexes of recent comments are complete, else ""
 -- Reply see verify_prelude.lua
-partitions = tonumber(ARGV[10])
+partitions = tonumber(ARGV[10]) -- notifications.lua reads it where commands have it
 local comment = find_comment(name)
 if not comment then return reply end
 
@@ -58,7 +61,7 @@ end
 
 local function verify_voters()
   comment.closes = comment.time + window
-  comment.fields = {imported = comment.imported}
+  comment.fields = {imported = comment.imported} -- `count_voters` adds these votes, which have no voters here
   local up, down = comment.up, comment.down
   if now <= comment.closes and redis.call("EXISTS", KEY.voted .. name) == 1 then
     count_voters(comment)
@@ -77,7 +80,8 @@ local function verify_voters()
   expect_expiry(KEY.downvoted .. name, comment.closes + GRACE)
 end
 
--- Whether the path is that of a reply to the parent.
+-- Whether a path is that of a reply to the parent, whose path is `above`: it goes on with the next index, or begins a side
+-- path, whose text is the label of the parent and a number (branch_paths.lua).
 local function is_placed(path, above)
   if path.text == above.text then return path.index == above.index + 1 end
   local label = label_of(above)
@@ -98,7 +102,8 @@ local function verify_path()
   expect_member(stubs, member, comment.state and 0 or nil)
 end
 
--- Whether the comment is out of lists and inboxes because of its article, unless this is being changed.
+-- Verifies the field `away`: the comment is out of lists and inboxes if its article is not visible. While the key `removing`
+-- has the article, this is being changed.
 local function verify_lists()
   local expected = not is_stub and redis.call("HEXISTS", article, "state") == 1 and "1" or nil
   if comment.away == expected or redis.call("ZSCORE", KEY.removing, comment.article) then return end
@@ -108,7 +113,8 @@ local function verify_lists()
   end)
 end
 
--- Whether the comment is among the recent ones where it belongs, unless those of its article are being moved.
+-- Verifies that the comment is in the indexes `recent` of the places where it belongs, if it is newer than the floor: up to
+-- this time a place has lost its comments, as there were too many. While `relisting` has the article, this is being changed.
 local function verify_recent()
   local groups, state = unpack(redis.call("HMGET", article, "groups", "state"))
   for _, place in ipairs(recent.places_of(split(groups or ""))) do
@@ -125,6 +131,7 @@ if not is_stub then
   if ARGV[9] ~= "" then expect_field("slot", ARGV[9]) end
   verify_voters()
 end
+-- A comment with the field `bare` has no place among the replies: it was removed or deleted, and nothing below it is left.
 for _, order in ipairs(REPLY_ORDERS) do
   expect_member(KEY.replies .. (comment.parent or comment.article) .. ":" .. order, comment.member,
     not comment.bare and order_value(comment, order, SITE_WEIGHTS) or nil)
@@ -132,8 +139,9 @@ end
 if redis.call("EXISTS", KEY.latest .. comment.article) == 1 then
   expect_member(KEY.latest .. comment.article, comment.member, not comment.state and comment.time or nil)
 end
-local waiting = not comment.state and tonumber(redis.call("HGET", KEY.heldedit .. comment.number, "at") or nil)
-local since = comment.state == "pending" and comment.time or waiting or nil
+-- A comment waits in the queue `pending` while it is held, or a visible one while an edit of it is.
+local edited_at = not comment.state and tonumber(redis.call("HGET", KEY.heldedit .. comment.number, "at") or nil)
+local since = comment.state == "pending" and comment.time or edited_at or nil
 expect_member(KEY.queue .. "pending:all", comment.member, since)
 for _, group in ipairs(split(redis.call("HGET", article, "groups") or "")) do
   expect_member(KEY.queue .. "pending:group:" .. group, comment.member, since)
@@ -147,7 +155,8 @@ log_repairs("comment:" .. name)
 local state = state_of("comment:" .. name)
 if not is_stub and comment.path and (state == "removed") ~= (comment.state == "removed") then
   report(comment.hash .. " state", comment.state or "visible", state or "visible", function()
-    set_comment_state(find_comment(name), state, "", tonumber(ARGV[11]))
+    local nobody = ""
+    set_comment_state(find_comment(name), state, nobody, tonumber(ARGV[11]))
   end)
 end
 return reply

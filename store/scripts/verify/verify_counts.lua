@@ -1,13 +1,14 @@
 -- Verify the number of visible comments of an article and the time of the newest; or the number of visible replies to a
 -- comment, by the indexes, and whether a thread has a place for it.
 -- requires: comment_removal, verify_prelude
--- from prelude: now
+-- from prelude: now (unix milliseconds)
 -- from branch_paths: descendants_of(path)
 -- from comments: newest_time(article, time), write_activity(article), index_activity(article), find_comment(number),
 --   find_home(number)
 -- from comment_removal: has_descendants(comment), has_place(comment), set_place(comment, is_placed)
--- from verify_prelude: name, report(where, found, expected, repair), examine(number), reply,
---   expect_number(hash, field, found, value), repairing
+-- from verify_prelude: name (what the key ends with: a number, a username or a group), report(where, found, expected, repair),
+--   examine(number), reply (the next cursor, then four values of each finding), expect_number(hash, field, found, value),
+--   repairing (whether findings are repaired)
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
 --       9 "article" or "comment"
 -- Reply see verify_prelude.lua

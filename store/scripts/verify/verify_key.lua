@@ -3,8 +3,9 @@
 -- requires: sessions, verify_prelude
 -- from sessions: read_session(digest), session_text(name, ends, used, words)
 -- from prelude: split(text)
--- from verify_prelude: name, report(where, found, expected, repair), expect_expiry(key, instant), ONLY_DIGITS,
---   expect_member(index, member, value), reply
+-- from verify_prelude: name (what the key ends with: a number, a username or a group), report(where, found, expected, repair),
+--   expect_expiry(key, instant), ONLY_DIGITS (a pattern), expect_member(index, member, value),
+--   reply (the next cursor, then four values of each finding)
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name may be ""
 --       9 kind of the key
 --       10 for `sequence` the highest sequence of any post; for `posted` and `commented` the time to live (milliseconds);

@@ -3,7 +3,8 @@
 -- requires: article_indexes, verify_prelude
 -- from prelude: find_article(number)
 -- from article_indexes: add_to_indexes(article)
--- from verify_prelude: name, reply, report(where, found, expected, repair)
+-- from verify_prelude: name (what the key ends with: a number, a username or a group),
+--   reply (the next cursor, then four values of each finding), report(where, found, expected, repair)
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a number
 --       9 serial of `archived` at which the caller found the article in the database alone, or ""
 --       10 and on: field, value, ...

@@ -1,10 +1,12 @@
 -- Verify some members of a sorted set, from a cursor on: report those that do not belong there, or remove them, too.
 -- requires: comments, verify_prelude
 -- from branch_paths: tree_member(path, number)
--- from prelude: INDEX, split(text), read_ranking(groups), WEIGHTED_BY
+-- from prelude: INDEX (keys of the site's indexes, by order), split(text), read_ranking(groups),
+--   WEIGHTED_BY (orders whose index depends on a weight)
 -- from recent_comments: recent.places_of(groups)
 -- from comments: find_comment(number)
--- from verify_prelude: name, reply, expect_member(index, member, value)
+-- from verify_prelude: name (what the key ends with: a number, a username or a group),
+--   reply (the next cursor, then four values of each finding), expect_member(index, member, value)
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; 8, the name, is what the
 --       key has after its kind and tag: an article, a user, a link digest, GROUP:ORDER, a place of recent comments, or ""
 --       for an index of the site   9 kind of the key   10 ZSCAN cursor

@@ -1,6 +1,6 @@
 -- Verify articles that the database has as archived: one that is in Redis, too, is marked as moving.
 -- requires: verify_prelude
--- from verify_prelude: report(where, found, expected, repair), reply
+-- from verify_prelude: report(where, found, expected, repair), reply (the next cursor, then four values of each finding)
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is ""
 --       from 9 on: numbers
 -- Reply see verify_prelude.lua

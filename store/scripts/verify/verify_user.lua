@@ -1,8 +1,10 @@
 -- Verify a user: the hash, the bans, and what is derived from all articles of the user: karma, and the time of the newest.
 -- requires: bans, verify_prelude
 -- from bans: words_that_stand(words), words_of(found), standing_bans(subject), write_bans(subject)
--- from verify_prelude: name, reply, report(where, found, expected, repair), ONLY_DIGITS, examine(number), text(value),
---   expect_number(hash, field, found, value), expect_member(index, member, value), log_repairs(subject)
+-- from verify_prelude: name (what the key ends with: a number, a username or a group),
+--   reply (the next cursor, then four values of each finding), report(where, found, expected, repair), ONLY_DIGITS (a pattern),
+--   examine(number), text(value), expect_number(hash, field, found, value), expect_member(index, member, value),
+--   log_repairs(subject)
 -- ARGV  1-8 time, settings of the site, whether to repair, and a name: see verify_prelude.lua; the name is a username in
 --       lower case   9 slot of the user   10 latest time that a mark in a feed can have (unix milliseconds)
 --       11 what `archived` had of the user when the caller read the database, "?" if it did not of the user's articles in
