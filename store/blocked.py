@@ -40,7 +40,7 @@ async def block(site: Site, actor: Actor, username: str) -> Blocked:
         Unauthenticated, Banned: the session has ended, or the actor is banned from the site.
     """
     blocked = await _set(site, actor, username, MAX_BLOCKED)
-    await follows.set_all(site, USERS, False, [(blocked.username, blocked.blocked)])
+    await follows.set_all(site, USERS, [(blocked.username, blocked.blocked)], begins=False)
     return blocked
 
 
