@@ -97,7 +97,7 @@ async def _page(
         if chosen == before or not tries_left:
             connection: Connection[Article] = connections[0]
             return connection
-        reads = Reads(context.store, None, context.database)  # the old ones have what was chosen before
+        reads = Reads(context.store, login=None, database=context.database)  # the old ones have what was chosen before
     raise AssertionError("the last try returns")
 
 
