@@ -302,6 +302,6 @@ async def _duplicate_of(article: Article | None, context: Context) -> Article | 
     if article is None or article.link is None or not site.policy.duplicate_window:
         return None
     since = context.now - round(site.policy.duplicate_window * 1000)
-    (page,) = await context.reads.pages([(listings.by_link(site, article.link, since), Window(2))])
+    page = await context.reads.page(listings.by_link(site, article.link, since), Window(2))
     others = [position.number for position in page.positions if position.number != article.number]
     return (await context.reads.articles(others[:1]))[0] if others else None

@@ -98,7 +98,8 @@ class Reads:
 
     async def login(self) -> Login | None:
         if self._login_read and self._login is None:
-            self._login = await self.load(self._login_read)
+            load = self._loader.completed(self._login_read)  # a pipeline that was sent has read it, too
+            self._login = load.result if load and load.error is None else await self.load(self._login_read)
         return self._login
 
     async def stored_login(self) -> Login | None:
@@ -218,13 +219,8 @@ class Reads:
         return await self._records_of(queries.PLACES, list(groups))
 
     async def voters(self, numbers: Iterable[int]) -> list[tuple[str, ...]]:
-        site = self.site
-        return await self._by_id(
-            list(numbers),
-            self._voters,
-            lambda missing: queries.cached_voters(site, missing, self._started),
-            self._stored_voters,
-        )
+        cached = partial(queries.cached_voters, self.site, since=self._started)
+        return await self._by_id(list(numbers), self._voters, cached, self._stored_voters)
 
     async def _stored_voters(self, numbers: Sequence[int]) -> dict[int, tuple[str, ...]]:
         names = await self.load_all([queries.voters(self.site, number) for number in numbers])
@@ -232,13 +228,9 @@ class Reads:
 
     async def votes(self, numbers: Sequence[int], voter: str) -> list[Vote]:
         """One command per partition."""
-        site = self.site
-        return await self._by_id(
-            numbers,
-            self._votes.setdefault(voter, {}),
-            lambda missing: queries.cached_votes(site, missing, voter, self._started),
-            partial(self._stored_votes, voter),
-        )
+        cached = partial(queries.cached_votes, self.site, voter=voter, since=self._started)
+        read = self._votes.setdefault(voter, {})
+        return await self._by_id(numbers, read, cached, partial(self._stored_votes, voter))
 
     async def _stored_votes(self, voter: str, numbers: Sequence[int]) -> dict[int, Vote]:
         return _merged(await self.load_all(queries.votes(self.site, numbers, voter)))
@@ -262,6 +254,11 @@ class Reads:
         return [
             listings.merge([next(pages) for _ in part], window) for part, (_, window) in zip(parts, wanted, strict=True)
         ]
+
+    async def page(self, listing: Listing, window: Window) -> Page:
+        if self._archive:
+            return (await self._archive.pages([(listing, window)]))[0]
+        return listings.merge(await self._load_to_end(listings.partition_pages(listing, window)), window)
 
     async def ranks(self, listing: Listing, positions: Sequence[Position]) -> list[Rank]:
         """The ranks of positions in a listing. One round trip, a few more for deep positions where values decay."""

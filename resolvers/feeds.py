@@ -77,7 +77,7 @@ async def _page(feed: Feed, context: Context, paging: PageArguments, unseen_only
     window = pagination.window(name, paging, ARTICLE_TIME_CURSOR)
     floor = await _mark_of(feed, context.reads) if unseen_only else None
     page = _page_of(await _pull(context.reads, feed.username, window, floor), window)
-    return (await pagination.connections_of_pages(context, [(name, page, FeedTotal(feed, unseen_only))]))[0]
+    return await pagination.connection_of_page(context, name, page, FeedTotal(feed, unseen_only))
 
 
 def _page_of(pull: Pull, window: Window) -> Page:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from resolvers.arguments import PageArguments
 from resolvers.context import Context
-from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection, Nodes, Total, connections_of_pages, window
+from resolvers.pagination import ARTICLE_TIME_CURSOR, Connection, Nodes, Total, connection_of_page, window
 from store.listings import Listing, Page, Window
 from store.records import Position
 
@@ -25,7 +25,7 @@ class Source(NamedTuple):
 
     @classmethod
     def of_listing(cls, context: Context, listing: Listing) -> Self:
-        return cls(listing.name, partial(_page_of, context, listing))
+        return cls(listing.name, partial(context.reads.page, listing))
 
 
 async def full_connection(context: Context, source: Source, paging: PageArguments, nodes: Nodes) -> Connection[Any]:
@@ -37,14 +37,8 @@ async def full_connection(context: Context, source: Source, paging: PageArgument
     """
     placed = window(source.name, paging, ARTICLE_TIME_CURSOR)
     page, places = await _full_page(context, source, placed, nodes)
-    named = (source.name, page, places if source.total is None else source.total)
-    (connection,) = await connections_of_pages(context, [named], nodes)
-    return connection
-
-
-async def _page_of(context: Context, listing: Listing, window: Window) -> Page:
-    (page,) = await context.reads.pages([(listing, window)])
-    return page
+    total = places if source.total is None else source.total
+    return await connection_of_page(context, source.name, page, total, nodes)
 
 
 async def _full_page(context: Context, source: Source, placed: Window, nodes: Nodes) -> tuple[Page, int]:

@@ -11,7 +11,7 @@ from resolvers.dataloader import Reads
 from resolvers.pagination import (
     Connection,
     article_window,
-    connections_of_pages,
+    connection_of_page,
     name_connection,
     user_connections,
 )
@@ -91,11 +91,11 @@ async def _page(
         placed = article_window(whole._replace(name=listing.name), paging)
         is_pinned = pinned if paging.cursor is None else placed.is_pinned
         page = await (_pinned_page if is_pinned else _current_page)(context, reads, listing, placed)
-        connecting = connections_of_pages(context, [(listing.name, page, 0)])
-        connections, again = await asyncio.gather(connecting, load_again(site, wanted))
+        connecting = connection_of_page(context, listing.name, page, 0)
+        connection: Connection[Article]
+        connection, again = await asyncio.gather(connecting, load_again(site, wanted))
         before, chosen = chosen, Chosen.of(username, again)
         if chosen == before or not tries_left:
-            connection: Connection[Article] = connections[0]
             return connection
         reads = Reads(context.store, login=None, database=context.database)  # the old ones have what was chosen before
     raise AssertionError("the last try returns")

@@ -349,7 +349,7 @@ class SharedRanking:
     async def _read(self) -> RankedArticles:
         site, reads = self._store.site, Reads(self._store, login=None, database=self._database)
         listing = articles_by(site, self._key.order, self._key.group)
-        (page,) = await reads.pages([(listing, Window(self._key.size))])
+        page = await reads.page(listing, Window(self._key.size))
         articles = await reads.articles(position.number for position in page.positions)
         return RankedArticles([article for article in articles if article])
 

@@ -269,10 +269,10 @@ async def article_connection(
     Raises:
         BadInput: an argument is wrong.
     """
-    (connection,) = await article_connections(context, [listing], paging, default_size, pinned=pinned)
-    if isinstance(connection, BadInput):
-        raise connection
-    return connection
+    placed = article_window(listing, paging, default_size)
+    is_pinned = pinned if paging.cursor is None else placed.is_pinned
+    page = await (_pinned_page(context, listing, placed) if is_pinned else context.reads.page(listing, placed))
+    return await connection_of_page(context, listing.name, page, page.total)
 
 
 async def user_connections(
@@ -364,10 +364,8 @@ async def connection_by_time(
     context: Context, listing: Listing, paging: PageArguments, nodes: Nodes
 ) -> Connection[Any]:
     """A page of a listing by time: two round trips, one for the places and one for the records."""
-    placed = window(listing.name, paging, ARTICLE_TIME_CURSOR)
-    (page,) = await context.reads.pages([(listing, placed)])
-    (connection,) = await connections_of_pages(context, [(listing.name, page, page.total)], nodes)
-    return connection
+    page = await context.reads.page(listing, window(listing.name, paging, ARTICLE_TIME_CURSOR))
+    return await connection_of_page(context, listing.name, page, page.total, nodes)
 
 
 async def connection_oldest_first(
@@ -375,10 +373,9 @@ async def connection_oldest_first(
 ) -> Connection[Any]:
     """As `connection_by_time`, the oldest first: the same listing, read from its other end."""
     placed = window(listing.name, paging, ARTICLE_TIME_CURSOR)
-    (page,) = await context.reads.pages([(listing, replace(placed, upwards=not placed.upwards))])
+    page = await context.reads.page(listing, replace(placed, upwards=not placed.upwards))
     turned = page._replace(positions=page.positions[::-1], above=page.below, below=page.above)
-    (connection,) = await connections_of_pages(context, [(listing.name, turned, page.total)], nodes)
-    return connection
+    return await connection_of_page(context, listing.name, turned, page.total, nodes)
 
 
 async def connections_of_pages(
@@ -399,6 +396,17 @@ async def connections_of_pages(
         _cached_connection(each, known, own, list(islice(found, len(own))), nodes)
         for each, known, own in zip(pages, cached, numbers, strict=True)
     ]
+
+
+async def connection_of_page(
+    context: Context, name: str, page: Page, total: Total, nodes: Nodes = ARTICLES
+) -> Connection[Any]:
+    """As `connections_of_pages`, of one page."""
+    cached: CachedPage | None = PAGES.get(_page_key(name, page, total))
+    is_known = cached is not None and cached.page == page
+    numbers = cached.numbers if cached and is_known else [position.number for position in page.positions]
+    found = [*await nodes.read(context, numbers)]
+    return _cached_connection((name, page, total), cached, numbers, found, nodes)
 
 
 def _page_key(name: str, page: Page, total: Total) -> tuple[object, ...]:
@@ -458,16 +466,15 @@ async def _pinned_page(context: Context, listing: Listing, window: Window) -> Pa
     if is_first and not await context.reads.load(snapshots.exists(pinned)):
         status = await _pin(context, listing, at)
     elif is_first and (viewer := await context.viewer()):
-        (page,), posted = await gather(context.reads.pages([(pinned, window)]), _last_post(context, viewer))
+        page, posted = await gather(context.reads.page(pinned, window), _last_post(context, viewer))
         if posted is not None and snapshots.may_lack(at, posted):
             at, status = await _own_pin(context, listing)
             pinned = snapshots.pinned_listing(context.store.site, listing, at)
-    (page,) = await context.reads.pages([(pinned, window)])
+    page = await context.reads.page(pinned, window)
     if page.total or (is_first and status != "refused"):
         return page._replace(at=at, is_pinned=True)
     context.note_expired_pin(listing.name)
-    (page,) = await context.reads.pages([(snapshots.as_of(listing, at), window)])
-    return page
+    return await context.reads.page(snapshots.as_of(listing, at), window)
 
 
 async def _last_post(context: Context, username: str) -> float | None:
@@ -478,7 +485,7 @@ async def _last_post(context: Context, username: str) -> float | None:
 
 async def _pin(context: Context, listing: Listing, at: int) -> PinStatus:
     """Pin the first positions of a listing. Two round trips."""
-    (first,) = await context.reads.pages([(snapshots.as_of(listing, at), Window(snapshots.MAX_POSITIONS))])
+    first = await context.reads.page(snapshots.as_of(listing, at), Window(snapshots.MAX_POSITIONS))
     return await snapshots.pin(context.store.site, snapshots.pinned_listing(context.store.site, listing, at), first)
 
 

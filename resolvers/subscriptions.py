@@ -231,7 +231,7 @@ async def moderated(
     """
     listing, name = moderation.log_of(context.store.site, group, subject_id), group and arguments.group_name(group)
     with context.live.events.mailbox(of_moderation(name)) as mailbox:
-        (newest,) = await context.reads.pages([(listing, Window(PAGE))])
+        newest = await context.reads.page(listing, Window(PAGE))
         sent = Sent(newest.positions, (position.number for position in newest.positions))
         async for event in mailbox:
             found = await context.live.read_after(event, partial(_new_actions, listing, event, sent))
@@ -389,7 +389,7 @@ async def _posts(
     """
     site, live = context.store.site, context.live
     with live.events.mailbox(topic) as mailbox:
-        (newest,) = await context.reads.pages([(listing, Window(PAGE))])
+        newest = await context.reads.page(listing, Window(PAGE))
         sent = Sent(newest.positions, (position.number for position in newest.positions))
         async for event in mailbox:
             position = sent.floor if event.kind is EventKind.MISSED else None
@@ -422,7 +422,7 @@ async def _missed(
 
 
 async def _page_above(listing: Listing, position: Position, reads: Reads) -> Page:
-    (page,) = await reads.pages([(listing, Window(PAGE, upwards=True, beyond=position))])
+    page = await reads.page(listing, Window(PAGE, upwards=True, beyond=position))
     return page
 
 
@@ -461,7 +461,7 @@ async def _new_actions(listing: Listing, event: Event, sent: Sent[int], reads: R
     """The unsent actions that an event is about, oldest first."""
     numbers = [event.number] if event.kind is EventKind.MODERATED else []
     if event.kind is EventKind.MISSED:
-        (page,) = await reads.pages([(listing, Window(PAGE, upwards=True, beyond=sent.floor))])
+        page = await reads.page(listing, Window(PAGE, upwards=True, beyond=sent.floor))
         numbers = [position.number for position in reversed(page.positions)]
     return [action for action in await reads.actions(sent.unsent(numbers)) if action]
 

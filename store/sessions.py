@@ -33,7 +33,8 @@ LONGEST = 365 * 24 * 60 * 60  # seconds from log-in that a session lasts, howeve
 MAX_SESSIONS = 100  # of a user
 MAX_AGENT = 80  # characters
 ID_BYTES = 16
-TOKEN = re.compile(r"[A-Za-z0-9_-]{46}", re.ASCII)  # base64 of 34 bytes, which leaves four bits unused
+TOKEN_LENGTH = 46  # base64 of 34 bytes, which leaves four bits unused
+TOKEN = re.compile(rf"[A-Za-z0-9_-]{{{TOKEN_LENGTH}}}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,15 @@ class ListedSession:
     is_current: bool
 
 
+def _has_length(token: str) -> bool:
+    return len(token) == TOKEN_LENGTH
+
+
+@memo(600, microseconds=3, when=_has_length)
 def parse_token(token: str) -> Session | None:
     """The session of a token; None if the text is not a token. Only the canonical base64 of a token is accepted."""
-    return _session_of(token) if TOKEN.fullmatch(token) else None
-
-
-@memo(600, microseconds=3)
-def _session_of(token: str) -> Session | None:
+    if not TOKEN.fullmatch(token):
+        return None
     raw = urlsafe_b64decode(token + "==")
     if _token(raw) != token:
         return None
@@ -91,7 +94,7 @@ class Sessions:
         self._site = site
 
     def read(self, session: Session) -> Read[Login | None]:
-        return _read(self._site.session_key(session))
+        return _read(self._site.partitions, session)
 
     async def open(self, username: str, password_hash: str = "", agent: str = "") -> NewSession:
         """
@@ -208,5 +211,5 @@ class Sessions:
 
 
 @memo(800, microseconds=2)
-def _read(key: str) -> Read[Login | None]:
-    return Read(encoded(("GET", key)), parse_login)
+def _read(partitions: int, session: Session) -> Read[Login | None]:
+    return Read(encoded(("GET", keys.session(session.slot % partitions, session.digest))), parse_login)

@@ -82,9 +82,9 @@ USES = {  # our module: {"package.module" or "package.module:Class": the names t
     "server/http/limited_protocol.py": {
         "uvicorn.protocols.http.httptools_impl": "HttpToolsProtocol RequestResponseCycle",
         "uvicorn.protocols.http.httptools_impl:HttpToolsProtocol": (
-            "_should_upgrade _unset_keepalive_if_required app cycle handle_websocket_upgrade headers "
-            "on_headers_complete on_message_complete parser timeout_keep_alive timeout_keep_alive_handler "
-            "timeout_keep_alive_task transport url"
+            "_should_upgrade _unset_keepalive_if_required app cycle flow handle_websocket_upgrade headers loop "
+            "on_headers_complete on_message_complete on_response_complete parser pipeline timeout_keep_alive "
+            "timeout_keep_alive_handler transport url"
         ),
         "uvicorn.protocols.http.httptools_impl:RequestResponseCycle": (
             "disconnected keep_alive message_event response_complete response_started"

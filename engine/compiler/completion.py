@@ -38,6 +38,7 @@ TypeTest = Callable[[Any, Any], Any]  # graphql-core's `is_type_of(value, info)`
 Fill = Callable[[Sequence["JsonTemplate"], Iterable[int], Sequence[Column]], Column]  # with the columns of these fields
 INTS = range(-(2**31), 2**31)
 TEMPLATE_MICROSECONDS = 20  # to make a template
+MIN_REPEATED_SHARE = 4  # a column of texts repeats if the first is more than a fourth of them
 TEMPLATE_SIZE = 600  # bytes of a template beside its text and its record, and of each of its placeholders
 
 
@@ -274,6 +275,8 @@ class CachedLevel:
     async def _awaited(
         self, templates: Sequence[JsonTemplate], numbers: Iterable[int], columns: Sequence[Any], fill: Fill
     ) -> Column:
+        if len(columns) == 1:  # the usual case, without more coroutines
+            return fill(templates, numbers, [await columns[0]])
         return fill(templates, numbers, await gather_columns(columns))
 
     def _templates(self, records: Column, run: Run) -> list[JsonTemplate]:
@@ -333,14 +336,23 @@ def _collect(templates: Sequence[JsonTemplate], placeholders: Placeholders) -> N
 
 
 def _with_values(templates: Sequence[JsonTemplate], numbers: Iterable[int], columns: Sequence[Column]) -> Column:
-    values = {number: map(orjson.dumps, column) for number, column in zip(numbers, columns, strict=True)}
+    values = {number: _texts(column) for number, column in zip(numbers, columns, strict=True)}
     return [template.filled(values) for template in templates]
 
 
 def _with_own_values(templates: Sequence[JsonTemplate], numbers: Iterable[int], columns: Sequence[Column]) -> Column:
     """As `_with_values`, where each template has a single placeholder: a value joins its two texts."""
     (column,) = columns
-    return list(map(orjson.Fragment, map(bytes.join, map(orjson.dumps, column), [each.texts for each in templates])))
+    return list(map(orjson.Fragment, map(bytes.join, _texts(column), [each.texts for each in templates])))
+
+
+def _texts(column: Column) -> Iterator[bytes]:
+    """The values of a column as JSON. Those of an enum repeat, and each is encoded once."""
+    repeats = column and column.count(column[0]) > len(column) // MIN_REPEATED_SHARE
+    if repeats and set(map(type, column)) == {str}:
+        encoded = {value: orjson.dumps(value) for value in set(column)}
+        return map(encoded.__getitem__, column)
+    return map(orjson.dumps, column)
 
 
 def serializer(type_: GraphQLLeafType) -> Callable[[Column], Column]:

@@ -289,6 +289,8 @@ class Level:
         return self._built(columns, run) if all_ready(columns) else run.expect(self._awaited(columns, run))
 
     async def _awaited(self, columns: list[Any], run: Run) -> Column:
+        if len(columns) == 1:
+            return self._built([await columns[0]], run)
         places = awaited_places(columns)
         if len(places) == 1:  # the usual case, without another coroutine
             columns[places[0]] = await columns[places[0]]

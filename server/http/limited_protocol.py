@@ -33,6 +33,8 @@ class LimitedHttp(HttpToolsProtocol):
         self._limiter = limiter
         self._state = app_state
         self._request_timer: TimerHandle | None = None
+        self._idle_timer: TimerHandle | None = None
+        self._idle_since: float | None = None  # by the loop's clock; None while a request is received or answered
         self._is_admitted = self._is_upgrade = self._is_stopping = False
         self._is_receiving = self._is_in_head = True  # the first request is waited for
         self._head_bytes = 0  # of an incomplete head, at least
@@ -56,6 +58,7 @@ class LimitedHttp(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_request_timer()
+        self._stop_idle_timer()
         self._limiter.slow_clients.remove(self._socket)
         self._unread.remove()
         if self._is_admitted:
@@ -123,6 +126,7 @@ class LimitedHttp(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         self._stop_request_timer()
+        self._stop_idle_timer()
         self._unread.remove()
         self.transport = self._socket
         super().handle_websocket_upgrade()
@@ -158,9 +162,39 @@ class LimitedHttp(HttpToolsProtocol):
             self._limiter.check_head(self.url, self.headers)
         super().on_message_complete()
         if self.cycle.response_complete:  # it did not wait for the end of the body
-            self.timeout_keep_alive_task = get_running_loop().call_later(
-                self.timeout_keep_alive, self.timeout_keep_alive_handler
-            )
+            self._become_idle()
+
+    def on_response_complete(self) -> None:
+        """As in uvicorn, which sets a timer for each response: it takes a fiftieth of a page."""
+        if self.pipeline or self._socket.is_closing():
+            super().on_response_complete()
+        else:
+            self.flow.resume_reading()
+            self._become_idle()
+
+    def _become_idle(self) -> None:
+        self._idle_since = self.loop.time()
+        if self._idle_timer is None:
+            self._idle_timer = self.loop.call_later(self.timeout_keep_alive, self._check_idle)
+
+    def _unset_keepalive_if_required(self) -> None:
+        """Called when data arrive, here and in uvicorn. The timer stays: it looks whether the connection is idle."""
+        self._idle_since = None
+
+    def _check_idle(self) -> None:
+        self._idle_timer = None
+        if self._idle_since is None:
+            return
+        left = self._idle_since + self.timeout_keep_alive - self.loop.time()
+        if left > 0:
+            self._idle_timer = self.loop.call_later(left, self._check_idle)
+        else:
+            self.timeout_keep_alive_handler()
+
+    def _stop_idle_timer(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None
 
     def timeout_keep_alive_handler(self) -> None:
         if self._is_answered() and not self._is_receiving:  # else the request timer applies, or no time limit

@@ -2,9 +2,10 @@
 
 import re
 from asyncio import Transport
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,10 +14,10 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCy
 from server.http.unread_output import SMALL, UnreadOfConnection
 
 LINE = b"%b: %b\r\n"  # of a header
-PLAIN_HEAD = re.compile(  # its last header is the length; none of the others changes how the response is sent
-    rb"(?:(?!(?:connection|content-length|transfer-encoding):)[a-z0-9-]+: [^\x00-\x08\x0a-\x1f\x7f]*\r\n)*"
-    rb"content-length: ([0-9]{1,18})\r\n"
-)
+PLAIN_NAME = re.compile(rb"(?!(?:connection|content-length|transfer-encoding)\Z)[a-z0-9-]+")
+CONTROLS = bytes({*range(0x20), 0x7F} - {0x09})  # characters that no value has
+NAME = itemgetter(0)
+MAX_NAMES = 100  # that are remembered
 
 
 def run(
@@ -75,22 +76,41 @@ def send_whole(cycle: RequestResponseCycle, start: Message, message: Message) ->
     """
     Send a response whose only part this is, by one look at its head: uvicorn's look at each header takes a twentieth of
     a page. False, and nothing is sent, for any other response or connection: uvicorn sends those.
+
+    Its last header is the length, and none of the others changes how it is sent.
     """
     if cycle.response_started or not cycle.keep_alive or cycle.disconnected or cycle.flow.write_paused:
         return False
     if message.get("more_body") or cycle.transport.is_closing():
         return False
-    headers, body = [*cycle.default_headers, *start["headers"]], message.get("body", b"")
-    head = LINE * len(headers) % tuple(chain.from_iterable(headers))
-    found = PLAIN_HEAD.fullmatch(head)
-    if found is None or int(found[1]) != len(body) or cycle.scope["method"] == "HEAD":
+    *others, last = [*cycle.default_headers, *start["headers"]] or [None]
+    body = message.get("body", b"")
+    if last != (b"content-length", b"%d" % len(body)) or cycle.scope["method"] == "HEAD":
         return False
-    if head.count(b"\n") != len(headers):  # else a value could be two headers
+    if not have_plain_names(others):
+        return False
+    head = LINE * (len(others) + 1) % (*chain.from_iterable(others), *last)
+    if len(head) - len(head.translate(None, CONTROLS)) != 2 * len(others) + 2:  # else a value could be two headers
         return False
     cycle.response_started = cycle.response_complete = True
     cycle.transport.write(b"%b%b\r\n%b" % (STATUS_LINE[start["status"]], head, body))
     cycle.message_event.set()
     cycle.on_response()
+    return True
+
+
+_plain_names: set[bytes] = set()
+
+
+def have_plain_names(headers: Sequence[tuple[bytes, bytes]]) -> bool:
+    """Whether the names of headers are valid and in lower case, and none changes how a response is sent."""
+    if _plain_names.issuperset(map(NAME, headers)):
+        return True
+    names = list(map(NAME, headers))
+    if not all(map(PLAIN_NAME.fullmatch, names)):
+        return False
+    if len(_plain_names) < MAX_NAMES:
+        _plain_names.update(names)
     return True
 
 
