@@ -3,8 +3,9 @@ Measures what the HTML of an article with 100 comments costs.
 
     python -m bench.article_page [--rounds 40]
 
-The application runs in this process, with a Valkey of its own. `CPU` is the processor time of the process for a
-request, in milliseconds, and the median of all rounds: `cold` has none of its texts and rows in a cache, `warm` all.
+The application runs in this process, with a Valkey of its own, and is called without a client. `CPU` is the processor
+time of the process for a request, in milliseconds, and the median of all rounds: `cold` has none of its texts and rows
+in a cache, `warm` all.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-import httpx
+from starlette.types import ASGIApp, Message
 
 from bench.tables import markdown
 from server.app import create
@@ -31,23 +32,30 @@ COMMENTS = 100
 NAMES = [f"member{number}" for number in range(20)]
 NOW = 1_470_000_000_000
 TEXT = "Comment {number} says *this* about [that](https://example.org/{number}), and @alice may answer. " * 2
-BROWSER = {"Accept": "text/html", "Accept-Encoding": "identity"}
+REQUEST = {
+    "type": "http",
+    "http_version": "1.1",
+    "method": "GET",
+    "scheme": "http",
+    "query_string": b"",
+    "root_path": "",
+}
+BROWSER = [(b"host", b"up"), (b"accept", b"text/html"), (b"accept-encoding", b"identity")]
 
 
 async def run(rounds: int) -> None:
     with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
         app = create(Settings(redis_url=url, rate_limits="off"), ConnectionLimiter())
-        client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://up", headers=BROWSER)
-        async with app.router.lifespan_context(app), client as http:
+        async with app.router.lifespan_context(app):
             path = f"/article/{await filled(app.state.store)}"
-            await cost(http, path)
-            cold, warm = [], []
+            await cost(app, path)
+            cold, warm, size = [], [], 0
             for _ in range(rounds):
                 TEXTS.clear()
                 ROWS.clear()
-                cold.append(await cost(http, path))
-                warm.append(await cost(http, path))
-            size = len((await http.get(path)).content)
+                cold.append((await cost(app, path))[0])
+                took, size = await cost(app, path)
+                warm.append(took)
             print(markdown(["", "CPU, ms"], [["cold", f"{median(cold):.1f}"], ["warm", f"{median(warm):.1f}"]]))
             print(f"cold / warm: {median(cold) / median(warm):.1f}; {size / 1000:.0f} kB of HTML")
 
@@ -65,13 +73,23 @@ async def filled(store: Store) -> int:
     return article
 
 
-async def cost(http: httpx.AsyncClient, path: str) -> float:
-    """The milliseconds of CPU that a request takes, with all threads."""
+async def cost(app: ASGIApp, path: str) -> tuple[float, int]:
+    """The milliseconds of CPU that a request takes, with all threads, and the bytes of its answer."""
+    sent = list[Message]()
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {**REQUEST, "path": path, "raw_path": path.encode(), "headers": BROWSER, "client": None, "server": None}
     before = time.process_time()
-    response = await http.get(path)
+    await app(scope, receive, send)
     took = (time.process_time() - before) * 1000
-    assert response.text.count('class="comment"') == COMMENTS, response.status_code
-    return took
+    body = b"".join(message.get("body", b"") for message in sent)
+    assert body.count(b'class="comment"') == COMMENTS, sent[0]
+    return took, len(body)
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from database.statements import Connection
 
 RECOMPUTED_AT_ONCE = 5_000
+RECOUNTED_AT_ONCE = 500  # each has some 20 places, and requests wait for the thread that compares them
 WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
 GOOD = "good"
 
@@ -65,7 +66,8 @@ def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -
 
 def recount(connection: "Connection", site: Site, numbers: Sequence[int]) -> None:
     """Replace the places of those of some articles that are archived, after their counts have changed."""
-    archive(connection, site, [article for article in records(connection, numbers) if article])
+    for some in slices(numbers, RECOUNTED_AT_ONCE):
+        archive(connection, site, [article for article in records(connection, some) if article])
 
 
 def unarchive(connection: "Connection", numbers: Collection[int]) -> None:

@@ -4,7 +4,7 @@ import { Boundary } from "./components/Boundary";
 import { Frame } from "./components/Frame";
 import { Pending } from "./components/Pending";
 import { FrontPage } from "./pages/FrontPage";
-import { NotFound } from "./pages/NotFound";
+import { NoPage } from "./pages/NotFound";
 import { PAGES } from "./routes";
 
 export function App() {
@@ -18,7 +18,7 @@ export function App() {
             {PAGES.map(([pattern, Page]) => (
               <Route key={pattern} path={pattern} component={Page} />
             ))}
-            <Route component={NotFound} />
+            <Route component={NoPage} />
           </Switch>
         </Suspense>
       </Boundary>

@@ -8,6 +8,7 @@ they hold under any prefix of a proxy and contain no `Host`; with `UPVOTE_PUBLIC
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -24,7 +25,7 @@ from server.reader.groups import group, groups
 from server.reader.metadata import NOT_FOUND, UNKNOWN, PageMetadata
 from server.reader.moderation_log import moderation_log
 from server.reader.removed_texts import removed_page
-from server.reader.rendering import render_template
+from server.reader.rendering import page, render_template
 from server.reader.searches import search
 from server.reader.top_lists import good, top
 from server.reader.translations import alternates, canonical, words_of
@@ -61,7 +62,8 @@ async def head_of(request: Request) -> Head:
     not there; none for unknown paths.
 
     If the query is refused, or not answered within `QUERY_TIMEOUT`, the head has only the title of the site, or of a
-    ranking, and a status that tells search engines. The page is sent all the same, and its script asks again.
+    ranking, and a status that tells search engines. The page is sent all the same, and its script asks again. A comment
+    below another article is permanently moved below its own.
     """
     try:
         async with asyncio.timeout(QUERY_TIMEOUT):
@@ -172,10 +174,16 @@ async def comment(request: Request, number: str, comment_digits: str) -> PageMet
     if found is None:
         return await gone(request, f"comment:{comment_digits}", f"article:{number}")
     if found["article"]["id"] != f"article:{number}":
-        return NOT_FOUND
+        raise HTTPException(308, headers={"Location": other_article(request, found)})
     drawn = await comment_page(request, found)
     path = None if found["state"] == "REMOVED" else drawn.path  # then only what answers it is there
     return PageMetadata(drawn.title, drawn.plain, path, published_at=drawn.posted_at, content=drawn.html)
+
+
+def other_article(request: Request, comment: Mapping[str, Any]) -> str:
+    """The address, relative to that of a comment below a wrong article, of the comment below its own."""
+    path = f"../../{page(comment['article']['id']).partition('/')[2]}/{page(comment['id'])}"
+    return f"{path}?{request.url.query}" if request.url.query else path
 
 
 async def gone(request: Request, *subject_ids: str) -> PageMetadata:

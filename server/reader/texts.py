@@ -56,7 +56,7 @@ async def render_texts(texts: Sequence[str]) -> list[RenderedText]:
     thread.
     """
     keys = [blake2b(text.encode(), digest_size=16).digest() for text in texts]
-    known = {key: found for key in keys if (found := TEXTS.get(key)) is not None}
+    known = {key: found for key, found in zip(keys, TEXTS.get_all(keys), strict=True) if found is not None}
     missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
     if missing:
         for key, made in zip(missing, await asyncio.to_thread(_each_rendered, list(missing.values())), strict=True):

@@ -57,27 +57,52 @@ def thread_of(
     others. The page of one comment, the `current` one, has a branch, whose first comment is not indented.
     """
     thread, has_next = ShownThread(), article["thread"]["pageInfo"]["hasNextPage"]
-    first_depth = edges[0]["node"]["depth"] if current else 0
-    kept = places_with_text_or_replies(edges, has_next)
-    above: list[Comment | None] = []
-    cursor = ""
-    for edge, text, is_kept in zip(edges, texts, kept, strict=True):
-        comment = edge["node"]
-        if is_kept:
-            place = RowPlace(
-                parent_in(above, comment["depth"]), comment["depth"] - first_depth, comment["id"] == current
-            )
-            row, row_size = drawn(words, article, edge, text, place, now)
-            size += row_size
-            if size > MAX_TEXTS and thread.rows:
-                thread.next = cursor
-                return thread
-            thread.rows.append(row)
-            thread.comments.append((comment, text))
-        above = [*above[: comment["depth"]], *[None] * (comment["depth"] - len(above)), comment]
-        cursor = edge["cursor"]
-    thread.next = cursor if has_next else ""
+    places = places_of(edges, current)
+    shown = [index for index, kept in enumerate(places_with_text_or_replies(edges, has_next)) if kept]
+    of = words, article["id"], article["poster"]["username"], article["isCommentingOpen"]
+    keys = [(*of, *key_of(words, edges[index], texts[index], places[index], now)) for index in shown]
+    for index, key, known in zip(shown, keys, ROWS.get_all(keys), strict=True):
+        edge, text = edges[index], texts[index]
+        row, row_size = known or drawn(words, article, edge, text, places[index], now)
+        size += row_size
+        if size > MAX_TEXTS and thread.rows:
+            thread.next = edges[index - 1]["cursor"]
+            return thread
+        if known is None:
+            ROWS.put(key, (row, row_size), KEY_BYTES + CHARACTER_BYTES * len(row))
+        thread.rows.append(row)
+        thread.comments.append((edge["node"], text))
+    thread.next = edges[-1]["cursor"] if has_next else ""
     return thread
+
+
+def places_of(edges: Sequence[Mapping[str, Any]], current: str) -> list[RowPlace]:
+    """The place of each comment. One whose parent is on an earlier page stands below the nearest on this one."""
+    first_depth = edges[0]["node"]["depth"] if current else 0
+    places, above = list[RowPlace](), list[Comment | None]()
+    for edge in edges:
+        comment = edge["node"]
+        depth = comment["depth"]
+        del above[depth:]
+        parent = above[-1] if above else None
+        places.append(RowPlace(parent, depth - first_depth, comment["id"] == current))
+        above += [parent] * (depth - len(above))
+        above.append(comment)
+    return places
+
+
+def key_of(
+    words: Words, edge: Mapping[str, Any], text: RenderedText, place: RowPlace, now: datetime
+) -> tuple[object, ...]:
+    """All that the row of a comment says beside what is the article's: the row is kept as long as that is the same."""
+    comment, parent, depth, is_current = edge["node"], *place
+    removal, edited = comment["removal"], comment["editedAt"]
+    return (
+        *(comment["id"], edge["hiddenReplyCount"], text.digest, depth, is_current, comment["state"], comment["votes"]),
+        *(comment["content"] is None, author(comment), removal and removal["reason"]),
+        *(age(words, comment["postedAt"], now), edited and age(words, edited, now)),
+        *((parent["id"], author(parent), parent["state"]) if parent else ()),
+    )
 
 
 def drawn(
@@ -88,33 +113,13 @@ def drawn(
     place: RowPlace,
     now: datetime,
 ) -> tuple[str, int]:
-    """
-    The row of a comment, and one for its answers that are too deep, as HTML and its number of bytes. It is kept as long
-    as it says the same.
-    """
-    comment, hidden, parent = edge["node"], edge["hiddenReplyCount"], place.parent
-    edited = comment["editedAt"] and age(words, comment["editedAt"], now)
-    key = (
-        *(words, article["id"], article["poster"]["username"], article["isCommentingOpen"], hidden, text.digest),
-        *(comment["id"], place.depth, place.is_current, comment["state"], comment["votes"], comment["content"] is None),
-        *(author(comment), (comment["removal"] or {}).get("reason"), age(words, comment["postedAt"], now), edited),
-        *((parent["id"], author(parent), parent["state"]) if parent else ()),
-    )
-    known: tuple[str, int] | None = ROWS.get(key)
-    if known is not None:
-        return known
+    """The row of a comment, and one for its answers that are too deep, as HTML and its number of bytes."""
+    comment, hidden = edge["node"], edge["hiddenReplyCount"]
     level = min(place.depth, DEEPEST)
     html: Markup = macro(words, "thread.html", "comment")(article, comment, text, level, place, now)
     if hidden:
         html += macro(words, "thread.html", "hidden")(article, comment, hidden, min(level + 1, DEEPEST))
-    row = str(html), len(html.encode())
-    ROWS.put(key, row, KEY_BYTES + CHARACTER_BYTES * len(html))
-    return row
-
-
-def parent_in(above: Sequence[Comment | None], depth: int) -> Comment | None:
-    """The nearest comment above that a comment of this depth stands under; None if it is not on this page."""
-    return next((comment for comment in reversed(above[:depth]) if comment is not None), None)
+    return str(html), len(html.encode())
 
 
 def places_with_text_or_replies(edges: Sequence[Mapping[str, Any]], has_next: bool) -> list[bool]:

@@ -134,7 +134,7 @@ async def test_names_with_symbols_are_words(run):  # S1
 
 async def test_spelling_of_what_is_not_there_is_proposed(run):  # S1
     await run(write, 1024, "Redis in Action", content="Lists of databases")
-    await run(write, 2048, "Reads and writes")
+    await run(write, 2048, "Reads and writes to Elasticsearch")
     await run(comment, 3072, "zookeeper")
     await run(register, "alice")
 
@@ -143,7 +143,8 @@ async def test_spelling_of_what_is_not_there_is_proposed(run):  # S1
 
     for query, expected in (
         ("redsi lists", "redis lists"), ("Redis  lsits", "Redis  lists"), ("edis", None), ("erdis", "redis"),
-        ("alcie", "alice"),
+        ("alcie", "alice"), ("elatsic", "elasticsearch"), ("elatsic reads", "elasticsearch reads"), ("elastics", None),
+        ("eltasisc", None), ("elsa", None),
         ("redsi lsits databasse", "redis lists databases"), ("zookeper", None), ("redis", None), ('"redsi"', None),
         ("xq", None), ("redsi writes", None), ("redsi 2024", None), ("", None), ("p/alicf", None), ("show redsi", None),
     ):  # fmt: skip

@@ -56,6 +56,45 @@ async def test_row_invites_to_discuss_and_does_not_repeat_the_group_of_the_page(
     await expect(page).to_have_url(f"{site.url}{site.path(article)}")
 
 
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+async def test_titles_of_all_scripts_begin_where_their_details_do(visit, site, viewport):
+    alice = site.member("alice")
+    for title in ("שלום", "Peace"):
+        site.post(alice, title, groups=["scripts"])
+    page = await visit(viewport=viewport)
+    await opened(page, "/group/scripts")
+
+    starts = """() => [...document.querySelectorAll('.articles > li')].map((row) => {
+      const [first, name] = ['h2', '.user'].map((part) => {
+        const range = document.createRange();
+        range.selectNodeContents(row.querySelector(part));
+        return Math.min(...[...range.getClientRects()].map(({ x }) => x));
+      });
+      return Math.abs(first - name);
+    })"""
+
+    assert max(await page.evaluate(starts)) < 4
+
+
+async def test_groups_do_not_touch_the_lines_between_rows(visit, site):
+    alice = site.member("alice")
+    for title in ("Upper", "Lower"):
+        site.post(alice, title, groups=["chips", "beside"])
+    page = await visit()
+    await opened(page, "/group/chips")
+    painted = """(group) => {
+      const [{ bottom, height }, { clientHeight, clientTop }] = [group.getBoundingClientRect(), group];
+      const isClipped = getComputedStyle(group).backgroundClip === 'padding-box';
+      const row = group.closest('li').getBoundingClientRect();
+      return { below: row.bottom - (isClipped ? bottom - clientTop : bottom), height };
+    }"""
+
+    found = await line(page, "Lower").locator(".group").evaluate(painted)
+
+    assert found["below"] >= 2
+    assert found["height"] >= 24
+
+
 async def test_closed_vote_is_an_arrow_with_a_title(visit, site):
     page = await visit()
     await opened(page, "/top/month")

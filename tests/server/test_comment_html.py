@@ -99,3 +99,17 @@ async def test_answers_have_pages(http, number, comment, alice):
     assert shown(second) == [("0", "own"), ("1", "answer 100")]
     assert second.select_one("#root a[rel=prev]")["href"] == f"article/{number}/comment/{own}?order=OLDEST"
     assert canonical(second) == [f"article/{number}/comment/{own}"]
+
+
+async def test_comment_below_another_article_moves_to_its_own(http, store, number, comment, alice):
+    other = (await store.articles.post(alice, Draft("Another title", "", "Words"))).article.number
+    own = await comment(alice, "own")
+
+    for query in ("", "?order=NEWEST&lang=de"):
+        moved = await http.get(f"/article/{other}/comment/{own}{query}")
+
+        assert moved.status_code == 308
+        assert moved.url.join(moved.headers["location"]) == f"http://up/article/{number}/comment/{own}{query}"
+    page = await read(http, f"/article/{number}/comment/{own}?order=NEWEST")
+    assert shown(page) == [("0", "own")]
+    assert (await http.get(f"/article/{other}/comment/{2**40}")).status_code == 404

@@ -197,7 +197,12 @@ function Account({ session, area }: AccountProps) {
     <>
       <Link href="/inbox">
         {t("inbox")}
-        {unseen > 0 && <UnseenCount count={unseen} />}
+        {unseen > 0 && (
+          <>
+            {" "}
+            <UnseenCount count={unseen} />
+          </>
+        )}
       </Link>
       <AccountMenu username={session.username} logOut={() => void leave()} />
     </>
@@ -210,7 +215,6 @@ const MOST_SHOWN = 99;
 function UnseenCount({ count }: { count: number }) {
   return (
     <span className="unseen">
-      {" "}
       {count > MOST_SHOWN ? `${MOST_SHOWN}+` : count}
       <span className="word"> {t("unseen-word")}</span>
     </span>

@@ -12,7 +12,7 @@ import { graphql, readFragment } from "../gql";
 import type { ArticlePageQuery, CommentOrder } from "../gql/graphql";
 import { useLive } from "../live";
 import { PAGE_SIZE } from "../useThread";
-import { NotFound } from "./NotFound";
+import { NoPage, NotFound } from "./NotFound";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
@@ -49,7 +49,7 @@ export default function ArticlePage() {
   const search = useSearch();
   const [order, after] = [commentOrderOf(search), new URLSearchParams(search).get("after")];
   const id = `article:${number}`;
-  return isNumber(number) ? <WithComments key={`${id} ${search}`} {...{ id, order, after }} /> : <NotFound />;
+  return isNumber(number) ? <WithComments key={`${id} ${search}`} {...{ id, order, after }} /> : <NoPage />;
 }
 
 /** Whether a part of an address can be the number of an id: the server refuses others as malformed. */

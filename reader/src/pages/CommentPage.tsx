@@ -11,7 +11,7 @@ import { graphql, readFragment } from "../gql";
 import type { CommentOrder, CommentPageQuery } from "../gql/graphql";
 import { PAGE_SIZE } from "../useThread";
 import { FirstComments, isNumber, useLast } from "./ArticlePage";
-import { NotFound } from "./NotFound";
+import { NoPage, NotFound } from "./NotFound";
 import { t } from "../words";
 
 /** The comments above that are shown at first. */
@@ -55,7 +55,7 @@ export default function CommentPage() {
   const search = useSearch();
   const [order, after] = [commentOrderOf(search), new URLSearchParams(search).get("after")];
   const id = `comment:${number}`;
-  if (!isNumber(number) || !isNumber(article)) return <NotFound />;
+  if (!isNumber(number) || !isNumber(article)) return <NoPage />;
   return <Branch key={`${id} ${search}`} articleId={`article:${article}`} {...{ id, order, after }} />;
 }
 

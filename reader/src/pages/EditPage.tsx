@@ -13,7 +13,7 @@ import type { EditPageQuery } from "../gql/graphql";
 import { useWriter } from "../session";
 import { say } from "../status";
 import { isNumber } from "./ArticlePage";
-import { NotFound } from "./NotFound";
+import { NoPage, NotFound } from "./NotFound";
 import { inputOf } from "./PostPage";
 import { t } from "../words";
 import { Words } from "../components/Words";
@@ -74,7 +74,7 @@ const EDIT = graphql(`
 /** A form that edits one of the viewer's articles. */
 export default function EditPage() {
   const { number = "" } = useParams();
-  return isNumber(number) ? <Edit key={number} id={`article:${number}`} /> : <NotFound />;
+  return isNumber(number) ? <Edit key={number} id={`article:${number}`} /> : <NoPage />;
 }
 
 function Edit({ id }: { id: string }) {

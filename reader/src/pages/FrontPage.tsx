@@ -10,7 +10,7 @@ import type { ArticleOrder } from "../gql/graphql";
 import { WELCOME } from "../addresses";
 import { withLanguage } from "../language";
 import { useSession } from "../session";
-import { NotFound } from "./NotFound";
+import { NoPage } from "./NotFound";
 import { t } from "../words";
 
 export const FRONT_PAGE = graphql(`
@@ -27,7 +27,7 @@ export const FRONT_PAGE = graphql(`
 
 export function FrontPage() {
   const ranking = rankingOf(useSearch());
-  return ranking ? <Ranking key={`${ranking.order} ${ranking.page}`} {...ranking} /> : <NotFound />;
+  return ranking ? <Ranking key={`${ranking.order} ${ranking.page}`} {...ranking} /> : <NoPage />;
 }
 
 function Ranking({ order, page }: { order: ArticleOrder; page: number }) {

@@ -6,7 +6,7 @@ import { Content, Page } from "../components/Page";
 import { Pager } from "../components/Pager";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
-import { NotFound } from "./NotFound";
+import { NoPage } from "./NotFound";
 import { t } from "../words";
 
 const GOOD = graphql(`
@@ -25,7 +25,7 @@ const GOOD = graphql(`
 /** The newest articles with enough votes, all or those of a day. */
 export default function GoodPage() {
   const date = new URLSearchParams(useSearch()).get("date");
-  return date === null || isDay(date) ? <GoodArticles date={date} /> : <NotFound />;
+  return date === null || isDay(date) ? <GoodArticles date={date} /> : <NoPage />;
 }
 
 function GoodArticles({ date }: { date: string | null }) {

@@ -14,7 +14,7 @@ import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
 import type { ArticleOrder } from "../gql/graphql";
 import { periodTexts, useSince } from "../periods";
-import { NotFound } from "./NotFound";
+import { NoPage } from "./NotFound";
 import { t } from "../words";
 
 const GROUP = graphql(`
@@ -44,7 +44,7 @@ export default function GroupPage() {
   const search = useSearch();
   const ranking = rankingOf(search);
   const period = new URLSearchParams(search).get("top");
-  if (!ranking || (period !== null && !isPeriod(period))) return <NotFound />;
+  if (!ranking || (period !== null && !isPeriod(period))) return <NoPage />;
   return <Ranking key={`${name} ${search}`} name={name} period={period} {...ranking} />;
 }
 

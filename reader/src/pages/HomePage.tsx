@@ -17,7 +17,7 @@ import { useLive } from "../live";
 import { periodTexts, useSince } from "../periods";
 import { RankingContext } from "../ranking";
 import { useSession } from "../session";
-import { NotFound } from "./NotFound";
+import { NoPage } from "./NotFound";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
@@ -86,7 +86,7 @@ export default function HomePage() {
   const session = useSession();
   const ranking = rankingOf(search);
   const period = new URLSearchParams(search).get("top");
-  if (!ranking || (period !== null && !isPeriod(period))) return <NotFound />;
+  if (!ranking || (period !== null && !isPeriod(period))) return <NoPage />;
   if (session === null) {
     return (
       <Page title={t("home")}>

@@ -17,7 +17,7 @@ import { useQueueCounts } from "../desk/Waiting";
 import { usePageQuery } from "../frame";
 import { graphql, type DocumentType } from "../gql";
 import type { QueueKind } from "../gql/graphql";
-import { NotFound } from "./NotFound";
+import { NoPage } from "./NotFound";
 import { t } from "../words";
 
 const QUEUE = graphql(`
@@ -65,7 +65,7 @@ export default function QueuePage() {
   const name = parameters.get("kind") ?? "flagged";
   const group = parameters.get("group");
   const tab = TABS.find((each) => each === name);
-  if (!tab) return <NotFound />;
+  if (!tab) return <NoPage />;
   const Waiting = tab === "appeals" ? WaitingAppeals : WaitingThings;
   return <Waiting key={search} name={tab} group={group} />;
 }

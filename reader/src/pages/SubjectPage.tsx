@@ -5,7 +5,7 @@ import { ArticleCase } from "../desk/ArticleCase";
 import { CommentCase } from "../desk/CommentCase";
 import { kindOf } from "../desk/subjects";
 import { UserCase } from "../desk/UserCase";
-import { NotFound } from "./NotFound";
+import { NoPage } from "./NotFound";
 
 /** One article, comment or user with what moderators need to know of it, and what they may do. */
 export default function SubjectPage() {
@@ -18,6 +18,6 @@ export default function SubjectPage() {
     case "user":
       return <UserCase key={id} username={id.slice("user:".length)} />;
     default:
-      return <NotFound />;
+      return <NoPage />;
   }
 }

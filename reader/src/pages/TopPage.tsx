@@ -9,7 +9,7 @@ import { PAGE_SIZE } from "../components/RankedArticles";
 import { usePageQuery } from "../frame";
 import { graphql } from "../gql";
 import { PERIODS, periodTexts, useSince } from "../periods";
-import { NotFound } from "./NotFound";
+import { NoPage } from "./NotFound";
 
 const TOP = graphql(`
   query Top($since: DateTime!, $first: Int!, $after: String) {
@@ -27,7 +27,7 @@ const TOP = graphql(`
 /** The most votes of the last day, week or month. */
 export default function TopPage() {
   const { period = "" } = useParams();
-  return PERIODS.some((each) => each.period === period) ? <Top key={period} period={period} /> : <NotFound />;
+  return PERIODS.some((each) => each.period === period) ? <Top key={period} period={period} /> : <NoPage />;
 }
 
 function Top({ period }: { period: string }) {

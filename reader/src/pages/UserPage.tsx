@@ -20,7 +20,7 @@ import { usePageQuery } from "../frame";
 import { graphql, readFragment, type FragmentType } from "../gql";
 import { useSession } from "../session";
 import { fullTime } from "../times";
-import { NotFound } from "./NotFound";
+import { NoPage, NotFound } from "./NotFound";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
@@ -130,7 +130,7 @@ const PARTS = { "": ArticlesOf, comments: CommentsOf, followers: FollowersOf, fo
 /** What a user has posted and written, and who follows whom. */
 export default function UserPage() {
   const { username = "", part = "" } = useParams();
-  const Part = Object.hasOwn(PARTS, part) ? PARTS[part as keyof typeof PARTS] : NotFound;
+  const Part = Object.hasOwn(PARTS, part) ? PARTS[part as keyof typeof PARTS] : NoPage;
   return <Part key={`${username}/${part}`} username={username} />;
 }
 
