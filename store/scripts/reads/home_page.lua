@@ -1,7 +1,9 @@
 -- Read the places of a page of a home that are in some indexes of one partition, by an order whose values do not decay.
 -- requires: home_places, index_rank
--- from home_places: is_down, from, from_member, add_place(member, value), left (articles that may still be read), wanted,
---   last_wanted(), comes_first(one, other), stops ({value, member} of the places at which listings stopped that have more),
+-- from home_places: is_down (the direction of the page),
+--   from (the value of the position beyond which they are, nil without one), from_member (its member),
+--   add_place(member, value), left (articles that may still be read), wanted (how many places the page takes), last_wanted(),
+--   comes_first(one, other), stops ({value, member} of the places at which listings stopped that have more),
 --   reply_of_places(count)
 -- from index_rank: rank_of(key, value, member, including)
 -- KEYS  see home_places.lua
