@@ -17,9 +17,10 @@ from database.order_index.classes import votes_class
 from database.order_index.reads import Index, Place
 from database.order_index.writes import IndexName
 from database.statements import Statement, slices
+from database.states import state_of
 from store import links
 from store.ranking.formulas import Order, Policy
-from store.records import ArchivedAlone, ArchivedArticle, Article, ContentState
+from store.records import ArchivedAlone, ArchivedArticle, Article
 from store.site import Site
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def _articles(connection: "Connection", numbers: Sequence[int], archived: bool) 
         connection, {"numbers": numbers, "archived": archived}
     ):
         kind = Article if not archived else ArchivedAlone if left is None else ArchivedArticle
-        more = (tuple(groups[number]), comments or 0, ContentState[state], bool(locked), active)
+        more = (tuple(groups[number]), comments or 0, state_of(state), bool(locked), active)
         yield kind(*[number, *fields, *more])
 
 
