@@ -2,8 +2,9 @@
 -- VOTES since an instant: what is to be found on the page does not come after the last of them.
 -- requires: gravity_index, home_places
 -- from gravity_index: value_of(base, time)
--- from home_places: unzipped(flat), add_beyond(member, value), left (articles that may still be read), hides, blocks,
---   sort_fresh(), is_shown (by member: true, false, or FRESH), reply_of_places(count), each_listing(read)
+-- from home_places: unzipped(flat), add_beyond(member, value), left (articles that may still be read),
+--   hides (whether the viewer hides articles), blocks (whether the viewer blocks users), sort_fresh(),
+--   is_shown (by member: true, false, or FRESH), reply_of_places(count), each_listing(read)
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua; or 1 the instant (unix
 --       milliseconds), 2-5 ""   6-14 see home_places.lua

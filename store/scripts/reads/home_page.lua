@@ -1,7 +1,11 @@
 -- Read the places of a page of a home that are in some indexes of one partition, by an order whose values do not decay.
 -- requires: home_places, index_rank
--- from home_places: most_read, from, from_member, is_down, bound, bound_member, unzipped(flat), add_place(member, value),
---   left (articles that may still be read), hides, COST (of a listing, in articles that are read in the same time),
+-- from home_places: most_read (about how many articles to look at in all),
+--   from (the value of the position beyond which they are, nil without one), from_member (its member),
+--   is_down (the direction of the page),
+--   bound (the value of the place down to which to look, nil without one; of a page down only), bound_member (its member),
+--   unzipped(flat), add_place(member, value), left (articles that may still be read),
+--   hides (whether the viewer hides articles), COST (of a listing, in articles that are read in the same time),
 --   stops ({value, member} of the places at which listings stopped that have more), last_wanted(), comes_first(one, other),
 --   reply_of_places(count)
 -- from index_rank: rank_of(key, value, member, including)

@@ -1,10 +1,13 @@
 -- Read the places of a page of a home by VOTES that are in some listings of one partition, among the articles posted
 -- since an instant.
 -- requires: home_places, since_search
--- from home_places: from, bound, unzipped(flat), add_beyond(member, value), most_to_bound,
+-- from home_places: from (the value of the position beyond which they are, nil without one),
+--   bound (the value of the place down to which to look, nil without one; of a page down only), unzipped(flat),
+--   add_beyond(member, value), most_to_bound (articles of a listing to read at most to get there),
 --   left (articles that may still be read), stops ({value, member} of the places at which listings stopped that have more),
---   LAST (in place of a member: the place after all others of the same value), add_place(member, value), from_member, is_down,
---   wanted, each_listing(read), last_wanted(), comes_first(one, other), reply_of_places(count)
+--   LAST (in place of a member: the place after all others of the same value), add_place(member, value),
+--   from_member (its member), is_down (the direction of the page), wanted (how many places the page takes), each_listing(read),
+--   last_wanted(), comes_first(one, other), reply_of_places(count)
 -- from since_search: budget (articles and commands that this step may still take),
 --   by_votes (the index of VOTES of the same listing), by_time (the index of TIME of the same listing),
 --   since (unix milliseconds), classes (the index of GRAVITY of the listing that is read), read(page), is_full(page),
