@@ -47,8 +47,9 @@ test-newest: .venv/dev.stamp  ## the tests of the server and the database on the
 test-cluster: check  ## every test that has a meaning there, on a cluster of six servers
 	$(BIN)/pytest --store cluster
 
-soak: .venv/dev.stamp  ## random operations beside a model; SEED=1 again, MINUTES=60 longer, PART=chaos, kills or memory
-	$(BIN)/python -m tests.soak$(if $(PART),.$(PART)) $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES))
+soak: .venv/dev.stamp  ## random operations beside a model; SEED=1 again, MINUTES=60 longer, PART=chaos, kills (KILLS=300, POSTGRES=1) or memory
+	$(BIN)/python -m tests.soak$(if $(PART),.$(PART)) $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES)) \
+	  $(if $(KILLS),--kills $(KILLS)) $(if $(POSTGRES),--postgres)
 
 bench: .venv/dev.stamp  ## compare with other servers, with Node 20 also with those of Node; takes most of an hour
 	$(BIN)/python -m bench --workers 1,2 || missed=1; \

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from archive.conversations import Conversation, conversation
 from database import article_places, conversations
 from database.conversations import KeptOfArticle, KeptOfComment
-from store.records import ArchivedArticle
+from store.records import ArchivedArticle, ContentState
 from store.site import unix_milliseconds
 
 if TYPE_CHECKING:
@@ -32,17 +32,25 @@ class Fault(NamedTuple):
 
 
 def faults(connection: "Connection", numbers: Sequence[int], best_z: float) -> list[Fault]:
-    """The faults of those of some articles that are archived with comments. Two queries for each of these, and two."""
+    """The faults of those of some archived articles and their comments. Two queries for each with some, and three."""
     archived = [each for each in article_places.records(connection, numbers) if each]
     talked = [each for each in archived if isinstance(each, ArchivedArticle)]
     alone = [each.number for each in archived if not isinstance(each, ArchivedArticle)]
     return [
+        *_unknown_states(connection, [each.number for each in archived]),
         *(
             _fault(number, f"article {number}", "left_ms", None, "when it left, as it has comments", is_derived=True)
             for number in sorted(article_places.with_comments(connection, alone))
         ),
         *(fault for each in talked for fault in _faults(each, *_read(connection, each.number, best_z))),
     ]
+
+
+def _unknown_states(connection: "Connection", articles: Sequence[int]) -> Iterator[Fault]:
+    expected = "one of " + ", ".join(ContentState.__members__)
+    for article, comment, word in conversations.unknown_states(connection, articles):
+        what = f"article {article}" if comment is None else f"comment {comment}"
+        yield _fault(article, what, "state", word, expected)
 
 
 def repair(connection: "Connection", article: int, best_z: float) -> None:

@@ -138,7 +138,7 @@ class GravityReader:
             above = reads.rank(self.connection, self.indexes.by_votes, (1, number))
         hidden = reads.places_of(self.connection, self.indexes.by_time, self.without)
         above -= sum((self.formula.value_of(place), place.number) > key for place in hidden)
-        next = self.positions(True, key, 1)
+        next = self.positions(upwards=True, beyond=key, count=1)
         return Rank(above, reads.position(*next[0]) if next else None)
 
     def positions(self, upwards: bool, beyond: Key | None, count: int) -> list[Key]:
@@ -179,7 +179,7 @@ class GravityReader:
         if edge:
             low, high = ((1, edge[1]), high) if upwards else (low, (1, edge[1]))
         part = Range(self.indexes.by_votes.id, low, high)
-        found = reads.places(self.connection, part, count + len(self.without), upwards)
+        found = reads.places(self.connection, part, count + len(self.without), upwards=upwards)
         return {(0.0, place.number) for place in [each for each in found if each.number not in self.without][:count]}
 
     def _of_sign(self, sign: int, upwards: bool, edge: Key | None, count: int) -> set[Key]:
@@ -194,7 +194,7 @@ class GravityReader:
         if edge:
             runs = _beyond(formula, runs, abs(edge[0]), outward)
         while runs := [run for run in runs if run.part.low < run.part.high]:
-            read = reads.places_of_many(self.connection, [run.part for run in runs], at_once, outward)
+            read = reads.places_of_many(self.connection, [run.part for run in runs], at_once, upwards=outward)
             keys = [(formula.value_of(place), place.number) for places in read for place in places]
             if edge:
                 keys = [key for key in keys if (key > edge if upwards else key < edge)]
@@ -215,7 +215,7 @@ class GravityReader:
         """The times before the instant, from the oldest article or (outward) up to the newest."""
         end = (self.formula.at, -1)
         whole = Range(self.indexes.by_time.id, EARLIEST, LATEST)
-        nearest = reads.places(self.connection, whole, 1, not outward)[0].key
+        nearest = reads.places(self.connection, whole, 1, upwards=not outward)[0].key
         return (EARLIEST, min(end, (nearest[0], LAST_NUMBER))) if outward else (reads.before(nearest), end)
 
     def _runs(self, sign: int, low: Key, high: Key) -> list[UnreadPart]:
@@ -238,7 +238,7 @@ class GravityReader:
             for id, start, end in zip(ids, first, last, strict=True)
             if start < end
         ]
-        read = reads.places_of_many(self.connection, unsure, MOST_UNSURE, True)
+        read = reads.places_of_many(self.connection, unsure, MOST_UNSURE, upwards=True)
         values = [(formula.value_of(place), place.number) for places in read for place in places]
         further = sum(each > key if sign > 0 else each < key for each in values)
         return further + sum(reads.counts_above(self.connection, list(zip(ids, last, strict=True))))

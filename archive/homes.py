@@ -118,7 +118,7 @@ def _places(
             low, high = (max(low, key), high) if part.upwards else (low, min(high, key))
         ranges = [Range(index.id, low, high) for index in reads.indexes(connection, set(names))]
         wanted = count + len(without)
-        read = [place for each in ranges for place in reads.places(connection, each, wanted, part.upwards)]
+        read = [place for each in ranges for place in reads.places(connection, each, wanted, upwards=part.upwards)]
         if part.weighted and (site_index := reads.index(connection, part.listing.order.value)):
             whole = Range(site_index.id, low, high)
             read += reads.places_in_groups(connection, whole, part.weighted, wanted, part.upwards)

@@ -103,7 +103,7 @@ def feed_page(
     low, high = max(bottom, beyond or bottom) if window.upwards else bottom, reads.LATEST
     if beyond and not window.upwards:
         high = min(high, beyond)
-    found = _nearest(connection, [Range(id, low, high) for id in ids], window.count, window.upwards, without)
+    found = _nearest(connection, [Range(id, low, high) for id in ids], window.count, without, upwards=window.upwards)
     behind = False
     if beyond:
         at = (beyond[0], beyond[1] + 1) if window.upwards else reads.before(beyond)
@@ -127,7 +127,10 @@ def greatest(connection: "Connection", names: Sequence[str]) -> list[float | Non
     gravity, votes = Order.GRAVITY.value, Order.VOTES.value
     stored = [f"{name.removesuffix(gravity)}{votes}" if name.endswith(gravity) else name for name in names]
     found = {index.name: index for index in reads.indexes(connection, set(stored)) if index.votes_class == 0}
-    ends = {name: reads.places(connection, Range(index.id, LOWEST, HIGHEST), 1, False) for name, index in found.items()}
+    ends = {
+        name: reads.places(connection, Range(index.id, LOWEST, HIGHEST), 1, upwards=False)
+        for name, index in found.items()
+    }
     return [ends[name][0].value if ends.get(name) else None for name in stored]
 
 
@@ -141,7 +144,7 @@ def _page(
         key = reads.key_of(window.beyond)
         start, end = (max(low, key), high) if window.upwards else (low, min(high, key))
     part = Range(index.id, start, end)
-    places = reads.places(connection, part, window.count + len(hidden), window.upwards)
+    places = reads.places(connection, part, window.count + len(hidden), upwards=window.upwards)
     shown = [place.key for place in places if place.key not in hidden][: window.count]
     if window.upwards:
         shown.reverse()
@@ -166,7 +169,7 @@ def _end(bound: str, excluding: int, including: int) -> Key:
 
 def _rank(connection: "Connection", index: Index, key: Key, hidden: Sequence[Key]) -> Rank:
     above = reads.rank(connection, index, key) - sum(each > key for each in hidden)
-    next = reads.places(connection, Range(index.id, key, HIGHEST), 1 + len(hidden), True)
+    next = reads.places(connection, Range(index.id, key, HIGHEST), 1 + len(hidden), upwards=True)
     shown = [place.key for place in next if place.key not in hidden]
     return Rank(above, reads.position(*shown[0]) if shown else None)
 
@@ -176,15 +179,17 @@ def _timelines(connection: "Connection", usernames: Sequence[str]) -> list[Index
 
 
 def _nearest(
-    connection: "Connection", parts: Sequence[Range], count: int, upwards: bool, without: Collection[int]
+    connection: "Connection", parts: Sequence[Range], count: int, without: Collection[int], *, upwards: bool
 ) -> list[Key]:
     """The first articles of many ranges by time, nearest first."""
     wanted = count + len(without)
     if len(parts) > wanted:
-        first = reads.places_of_many(connection, parts, 1, upwards)
+        first = reads.places_of_many(connection, parts, 1, upwards=upwards)
         nearest = [(places[0].key, part) for places, part in zip(first, parts, strict=True) if places]
         parts = [part for _, part in sorted(nearest, reverse=not upwards)[:wanted]]
-    found = [place.key for places in reads.places_of_many(connection, parts, wanted, upwards) for place in places]
+    found = [
+        place.key for places in reads.places_of_many(connection, parts, wanted, upwards=upwards) for place in places
+    ]
     return sorted((key for key in found if key[1] not in without), reverse=not upwards)[:count]
 
 
@@ -192,7 +197,7 @@ def _has_any(connection: "Connection", parts: Sequence[Range], without: Collecti
     """Whether any range has articles. Reads a few at first, as most of them have."""
     start, number = 0, 4
     while some := parts[start : start + number]:
-        if _nearest(connection, some, 1, False, without):
+        if _nearest(connection, some, 1, without, upwards=False):
             return True
         start, number = start + number, 8 * number
     return False

@@ -42,12 +42,12 @@ async def with_comments(
     database: Database | None,
     article: int,
     write_article: Callable[[int, str], Awaitable[bool]],
-    room: int | None,
+    room: stored.Room | None,
 ) -> bool | None:
     """
     Write the comments of an archived article back, and call `write_article` under the lease, with the number of
     comments and the token of the lease. Returns the result of that call; None if the article is in Redis by now, or was
-    deleted. With `room`, the partition may then have as many comments of conversations that came back. A query, and a
+    deleted. With `room`, all that came back have at most so many comments then, unless no other did. A query, and a
     round trip for 50 comments.
 
     Raises:
@@ -70,7 +70,7 @@ async def with_comments(
 
 
 async def _restored(
-    site: Site, database: Database | None, held: Lease, article: int, room: int | None
+    site: Site, database: Database | None, held: Lease, article: int, room: stored.Room | None
 ) -> tuple[int, str] | None:
     await stored.drop(site, held, article)  # what is still there from when it left, or from a process that has ended
     query = partial(_hashes_at, p=site.home_of_article(article), article=article, best_z=site.policy.best_z)

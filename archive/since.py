@@ -81,7 +81,7 @@ class SinceReader:
             return []
         if total <= SORTED:
             since = Range(self.indexes.by_time.id, (self.at, -1), LATEST)
-            found = _sorted(reads.places_of_many(self.connection, [since], SORTED, False)[0], upwards, key)
+            found = _sorted(reads.places_of_many(self.connection, [since], SORTED, upwards=False)[0], upwards, key)
         else:
             found = self._by_class(upwards, key)
         return list(islice((each for each in found if each[1] not in self.without), count))
@@ -106,7 +106,7 @@ class SinceReader:
         start, size = 0, 1
         while some := classes[start : start + size]:
             parts = [Range(each.id, (self.at, -1), LATEST) for each in some]
-            read = reads.places_of_many(self.connection, parts, SORTED_OF_CLASS + 1, False)
+            read = reads.places_of_many(self.connection, parts, SORTED_OF_CLASS + 1, upwards=False)
             for index, places in zip(some, read, strict=True):
                 if len(places) <= SORTED_OF_CLASS:
                     yield from _sorted(places, upwards, key)
@@ -123,7 +123,7 @@ class SinceReader:
             self.connection, Range(self.indexes.by_votes.id, low, high), VALUES_AT_ONCE, upwards
         ):
             parts = [part for votes in values for part in self._of_votes(votes, upwards, key)]
-            read = reads.places_of_many(self.connection, parts, SORTED_OF_CLASS, upwards)
+            read = reads.places_of_many(self.connection, parts, SORTED_OF_CLASS, upwards=upwards)
             for part, places in zip(parts, read, strict=True):
                 yield from self._since(part, places, upwards)
             low, high = ((values[-1], LAST_NUMBER), high) if upwards else (low, (values[-1], -1))
@@ -147,7 +147,7 @@ class SinceReader:
                 return
             last = places[-1].key
             part = part._replace(low=last) if upwards else part._replace(high=last)
-            places = reads.places(self.connection, part, SORTED_OF_CLASS, upwards)
+            places = reads.places(self.connection, part, SORTED_OF_CLASS, upwards=upwards)
 
 
 def _class(index: Index) -> int:

@@ -43,7 +43,7 @@ class Archivable(NamedTuple):
 
     @property
     def has_conversation(self) -> bool:
-        """Whether the database needs more of it than the mirror has."""
+        """Whether the database needs what the log does not tell: who was notified, or the comments."""
         return self.comments > 0 or self.notified is not None
 
 
@@ -60,7 +60,7 @@ async def begin_conversations(site: Site) -> None:
 
 
 def lease(site: Site, p: int, token: str) -> Lease:
-    """The lease of a partition's archiver, which the scripts of archiving check."""
+    """The lease of a partition's archiver. Scripts of archiving check that it still has this token."""
     return Lease(site, ARCHIVER, LEASE_TIME, token, p)
 
 
@@ -90,9 +90,10 @@ async def oldest_closed(site: Site, index: str, skip: int, count: int) -> list[i
 
 async def archivable(site: Site, p: int, numbers: Sequence[int], quiet_since: int | None = None) -> list[Archivable]:
     """
-    Those of some articles that Redis has, without damaged ones, and without those that are not visible or have flags.
-    Those that have comments, also ones that are not shown, have notified users, or are locked, are among them only if
-    nothing was written there since an instant (unix milliseconds). One round trip.
+    Of some articles those that may leave Redis. One round trip.
+
+    An article that is damaged, not visible or flagged stays. One that is locked, has notified users, or has comments,
+    also ones that are not shown, leaves only if nothing was written there since `quiet_since` (unix milliseconds).
     """
     script_keys = [keys.article(p, ""), FLAGS(p, ""), keys.tree(p, ""), HELD_EDIT(p, "")]
     quiet = "" if quiet_since is None else quiet_since
@@ -116,7 +117,10 @@ async def in_redis(site: Site, p: int, numbers: Sequence[int]) -> list[int]:
 
 
 async def mark(site: Site, p: int, token: str, numbers: Sequence[int], *, is_moving: bool) -> str:
-    """Mark articles as moving, or remove the marks: "marked" or "overtaken" (see mark_moving.lua). One round trip."""
+    """
+    Mark articles as moving, or remove the marks. Returns "marked", or "overtaken" if another process has taken the
+    lease. One round trip.
+    """
     script_keys = [moving.MOVING(p), leases.lease(p, ARCHIVER), keys.archived(p)]
     change = "add" if is_moving else "remove"
     status: str

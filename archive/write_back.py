@@ -80,7 +80,7 @@ async def run_answer(
     number: int,
     parent: int | None,
     command: Callable[[], Awaitable[T]],
-    waker: Waker | None = None,
+    waker: Waker,
 ) -> T:
     """
     Run a command that posts a comment: an answer to an article, or to a comment of it. The article is written back to

@@ -162,7 +162,9 @@ def positions(connection: Connection, listing: Listing, share: float) -> list[Po
     keys = [
         place_reads.at_rank(connection, index, min(int(share * size) + 97 * turn, size - 1)) for turn in range(ROUNDS)
     ]
-    found = [place_reads.places(connection, Range(index.id, before(key), HIGHEST), 1, True)[0] for key in keys if key]
+    found = [
+        place_reads.places(connection, Range(index.id, before(key), HIGHEST), 1, upwards=True)[0] for key in keys if key
+    ]
     return [place_reads.position(value_of(listing, each), each.number) for each in found]
 
 

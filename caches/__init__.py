@@ -152,6 +152,7 @@ class Cache(Generic[K, V]):
     ) -> None:
         self.name, self.totals = name, totals
         self.entries: dict[K, CacheEntry[K, V]] = {}  # to be read only
+        # items (priority, rank, entry), the lowest priority first; an item is valid if its rank is that of its entry
         self._heap: list[tuple[float, int, CacheEntry[K, V]]] = []
         self._uncounted: deque[Sequence[CacheEntry[K, V]]] = deque(maxlen=MAX_UNCOUNTED)
         self._pool, self._microseconds, self._on_evict = pool, microseconds, on_evict
@@ -259,7 +260,7 @@ class Cache(Generic[K, V]):
         priority = self._pool.age + (entry.hits + UNPROVEN) * self._microseconds / entry.size
         heappush(self._heap, (priority, entry.rank, entry))
         if len(self._heap) > 2 * len(self.entries) + 100:
-            self._heap[:] = [item for item in self._heap if item[1] == item[2].rank]
+            self._heap[:] = [(priority, rank, each) for priority, rank, each in self._heap if rank == each.rank]
             heapify(self._heap)
 
     def _add_bytes(self, more: int) -> None:

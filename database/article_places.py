@@ -17,15 +17,17 @@ from database.order_index.classes import votes_class
 from database.order_index.reads import Index, Place
 from database.order_index.writes import IndexName
 from database.statements import Statement, slices
+from database.states import state_of
 from store import links
 from store.ranking.formulas import Order, Policy
-from store.records import ArchivedAlone, ArchivedArticle, Article, ContentState
+from store.records import ArchivedAlone, ArchivedArticle, Article
 from store.site import Site
 
 if TYPE_CHECKING:
     from database.statements import Connection
 
 RECOMPUTED_AT_ONCE = 5_000
+RECOUNTED_AT_ONCE = 500  # each has some 20 places, and requests wait for the thread that compares them
 WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
 GOOD = "good"
 
@@ -65,7 +67,8 @@ def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -
 
 def recount(connection: "Connection", site: Site, numbers: Sequence[int]) -> None:
     """Replace the places of those of some articles that are archived, after their counts have changed."""
-    archive(connection, site, [article for article in records(connection, numbers) if article])
+    for some in slices(numbers, RECOUNTED_AT_ONCE):
+        archive(connection, site, [article for article in records(connection, some) if article])
 
 
 def unarchive(connection: "Connection", numbers: Collection[int]) -> None:
@@ -234,7 +237,7 @@ def _articles(connection: "Connection", numbers: Sequence[int], archived: bool) 
         connection, {"numbers": numbers, "archived": archived}
     ):
         kind = Article if not archived else ArchivedAlone if left is None else ArchivedArticle
-        more = (tuple(groups[number]), comments or 0, ContentState[state], bool(locked), active)
+        more = (tuple(groups[number]), comments or 0, state_of(state), bool(locked), active)
         yield kind(*[number, *fields, *more])
 
 

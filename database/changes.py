@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection, bindparam, delete, select, update
 
 from database import article_places, leaving, search
-from database.comment_changes import CommentChanges, state
+from database.comment_changes import CommentChanges
 from database.order_index import writes as places
 from database.rows import (
     KEPT_OF_ARTICLE,
@@ -39,6 +39,7 @@ from database.rows import (
     write_votes,
 )
 from database.statements import slices
+from database.states import state
 from database.tables import (
     ARTICLES,
     EDITS,

@@ -23,6 +23,7 @@ from database.rows import (
     write_held,
     write_votes,
 )
+from database.states import state
 from database.tables import ARTICLES, COMMENT_EDITS, COMMENT_VOTES, COMMENTS
 from store.log import Entry
 from store.records import ContentState
@@ -182,8 +183,3 @@ def row_of(number: int, values: Mapping[str, str]) -> Row:
         "imported_votes": 0,
         "state": state(ContentState.DELETED),
     }
-
-
-def state(found: ContentState) -> str:
-    """A state as the table has it: by its name in the API."""
-    return found.name

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from database.statements import Statement, slices
+from database.states import state_of
 from store.records import Comment, ContentState
 
 if TYPE_CHECKING:
@@ -40,15 +41,14 @@ def comments(connection: "Connection", article: int) -> list[Comment]:
     whether a thread shows a comment: `archive.conversations` finds both.
     """
     return [
-        Comment(*[*columns, 0, ContentState[state]])
-        for *columns, state in COMMENTS.run(connection, {"article": article})
+        Comment(*[*columns, 0, state_of(state)]) for *columns, state in COMMENTS.run(connection, {"article": article})
     ]
 
 
 def places(connection: "Connection", article: int) -> list[Comment]:
     """As `comments`, without posters and contents: what threads need to place the comments."""
     return [
-        Comment(number, article, parent, depth, None, None, posted, None, up, down, 0, 0, ContentState[state])
+        Comment(number, article, parent, depth, None, None, posted, None, up, down, 0, 0, state_of(state))
         for number, parent, depth, posted, up, down, state in PLACES.run(connection, {"article": article})
     ]
 
@@ -69,7 +69,7 @@ def archived(connection: "Connection", numbers: Sequence[int]) -> list[Comment]:
         rows = ARCHIVED.run(connection, {"numbers": some, "archived": True})
         for *columns, reply_count, state, descendant_count in rows:
             is_bare = state != ContentState.VISIBLE.name and not descendant_count
-            found.append(Comment(*[*columns, reply_count or 0, ContentState[state], is_bare]))
+            found.append(Comment(*[*columns, reply_count or 0, state_of(state), is_bare]))
     return found
 
 
@@ -97,6 +97,18 @@ def forget(connection: "Connection", articles: Sequence[int]) -> None:
     """Forget that articles had a conversation when they left Redis before."""
     for some in slices(articles):
         FORGET.run(connection, {"numbers": some})
+
+
+def unknown_states(connection: "Connection", articles: Sequence[int]) -> list[tuple[int, int | None, str]]:
+    """
+    The states that are no known words: each with the number of its article, of some articles, and that of the comment,
+    or None if it is the article's own.
+    """
+    return [
+        (article, number, word)
+        for some in slices(articles)
+        for article, number, word in UNKNOWN_STATES.run(connection, {"numbers": some})
+    ]
 
 
 def renew(connection: "Connection", comments: Sequence[int]) -> None:
@@ -136,6 +148,13 @@ LEFT_SINCE = Statement("SELECT number FROM articles WHERE left_ms >= :since AND 
 FORGET = Statement(
     """UPDATE articles SET notified = NULL, active_ms = NULL, comment_count = NULL, left_ms = NULL
     WHERE number IN :numbers AND left_ms IS NOT NULL""",
+    "numbers",
+)
+KNOWN_STATES = ", ".join(f"'{name}'" for name in ContentState.__members__)
+UNKNOWN_STATES = Statement(
+    f"""SELECT number, NULL, state FROM articles WHERE number IN :numbers AND state NOT IN ({KNOWN_STATES})
+    UNION ALL SELECT article, number, state FROM comments
+    WHERE article IN :numbers AND state NOT IN ({KNOWN_STATES})""",
     "numbers",
 )
 RENEW = Statement(

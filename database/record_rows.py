@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Table, delete, select, tuple_
 
 from database.changes import Changed, derive
-from database.comment_changes import row_of, state
+from database.comment_changes import row_of
 from database.rows import (
     KEPT_OF_ARTICLE,
     KEPT_OF_COMMENT,
@@ -22,6 +22,7 @@ from database.rows import (
     vote_row,
 )
 from database.statements import slices
+from database.states import state
 from database.tables import (
     ARTICLES,
     COMMENT_EDITS,

@@ -11,10 +11,11 @@ from engine.errors import Refused
 
 class EncodedResult(NamedTuple):
     """
-    The result of an operation, or of one event, as JSON. The body is empty if the event is only an id.
+    The result of an operation, or of one event of a subscription, as JSON. The `body` is empty for an event that the
+    client is sent only the id of.
 
-    One that is not shareable is for this client alone, though the viewer key of another client may be equal. `headers`
-    are those of the response to a mutation.
+    Equal queries of clients with equal permissions get the same result, unless it is not shareable: a resolver has read
+    something of this client alone, such as its address. `headers` are those of the response to a mutation.
     """
 
     body: bytes

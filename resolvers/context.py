@@ -184,13 +184,13 @@ class Context:
         if self.address is None:
             return await post()
         username = await self.store.site.username(session)
-        back = await self.store.attempts.count(limits(username, self.address))
+        counted = await self.store.attempts.count(limits(username, self.address))
         try:
             posted = await post()
             return posted
         finally:
             if posted is None or posted.replayed:
-                await self.store.attempts.take_back(back)
+                await self.store.attempts.take_back(counted)
 
     def waker(self) -> Waker:
         """The viewer, for whom old conversations come back to Redis; without an address however many."""
@@ -206,13 +206,13 @@ class Context:
         authority, result = await read_authority(self.store.site, self.actor()), None
         if self.address is None:
             return await self.write(act(authority))
-        back = await self.store.attempts.count(self.rates.of_removals(authority.username))
+        counted = await self.store.attempts.count(self.rates.of_removals(authority.username))
         try:
             result = await self.write(act(authority))
             return result
         finally:
             if result is None or not result.changed:
-                await self.store.attempts.take_back(back)
+                await self.store.attempts.take_back(counted)
 
     async def user_of_token(self, token: str) -> Identified:
         """

@@ -178,10 +178,10 @@ async def _within_limits(context: Context, command: Callable[[], Awaitable[Flagg
     if context.address is None:
         return await command()
     username = await context.store.site.username(session)
-    back = await context.store.attempts.count(context.rates.of_flags(username))
+    counted = await context.store.attempts.count(context.rates.of_flags(username))
     try:
         flagged = await command()
         return flagged
     finally:
         if flagged is None or not flagged.changed:
-            await context.store.attempts.take_back(back)
+            await context.store.attempts.take_back(counted)

@@ -97,7 +97,7 @@ async def _page(
         before, chosen = chosen, Chosen.of(username, again)
         if chosen == before or not tries_left:
             return connection
-        reads = Reads(context.store, None, context.database)  # the old ones have what was chosen before
+        reads = Reads(context.store, login=None, database=context.database)  # the old ones have what was chosen before
     raise AssertionError("the last try returns")
 
 

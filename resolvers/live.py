@@ -150,7 +150,7 @@ class Live:
         """
         while True:
             if event not in self._reads:
-                self._reads[event] = Reads(self._store, None, self._database)
+                self._reads[event] = Reads(self._store, login=None, database=self._database)
             try:
                 return await read(self._reads[event])
             except StoreUnavailable:
@@ -222,7 +222,7 @@ class SharedArticle:
         self.number = number
         self._live = live
         self._subscribers: dict[ChangedArticles, None] = {}  # the oldest first
-        self._event: Event | None = None  # after which the article is not read yet
+        self._event: Event | None = None  # the latest event, until a read begins
         self._reading: asyncio.Task[None] | None = None
         self._subscription = ExitStack()
         self._subscription.enter_context(live.events.subscribed(self._note, of_article(number)))
@@ -257,7 +257,7 @@ class SharedArticle:
         try:
             (found,) = await self._live.read_after(event, lambda reads: reads.articles_of_any_state([self.number]))
         except Exception as error:
-            return error  # of each subscription
+            return error  # each subscriber raises it
         return found
 
 
@@ -347,7 +347,7 @@ class SharedRanking:
         was_read.set()
 
     async def _read(self) -> RankedArticles:
-        site, reads = self._store.site, Reads(self._store, None, self._database)
+        site, reads = self._store.site, Reads(self._store, login=None, database=self._database)
         listing = articles_by(site, self._key.order, self._key.group)
         page = await reads.page(listing, Window(self._key.size))
         articles = await reads.articles(position.number for position in page.positions)

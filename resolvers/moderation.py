@@ -1,6 +1,6 @@
 """Roles, the log of moderators' actions, and the mutations that grant, revoke and revert."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from store.errors import Invalid
 from store.listings import Listing
 from store.moderation import Moderated
 from store.moderation_records import ModerationAction, ModerationKind, Role, RoleGrant
-from store.records import Comment, ContentState, Group, User
+from store.records import Article, Comment, ContentState, Group, User
 from store.site import Site
 
 ACTION_BYTES = 2_000  # of the record of an action, about
@@ -76,7 +76,7 @@ def moderator(actions: Sequence[ModerationAction], context: Context) -> list[Use
 
 
 async def note(actions: Sequence[ModerationAction], context: Context) -> list[str | None]:
-    """Whoever may not read it is refused by the field. A coroutine function, as that reads the viewer's roles."""
+    """The field refuses others than moderators. A coroutine function, as it is awaited after the viewer's roles."""
     return [action.note for action in actions]
 
 
@@ -154,15 +154,15 @@ async def revert(
     given = (context.store.site, context.actor(), number, reason, note)
     command = partial(reverts_of.revert, *given, keeps_votes=bool(keep_votes_annulled))
     (action,) = await context.reads.actions([number])
-    text = _text_of(action)
-    if text is None:
+    text_number = _text_of(action)
+    if text_number is None:
         done = await context.write(command())
         if action and action.removes_texts:
             await context.write(banned_texts.begin(context.store, context.database, action.number))
         if action and action.annulment:
             await context.write(annulments.begin(context.store, context.database, action.number))
         return done
-    return await context.write(write_back.run_moderation(context.store, context.database, text, command))
+    return await context.write(write_back.run_moderation(context.store, context.database, text_number, command))
 
 
 def _text_of(action: ModerationAction | None) -> int | None:
@@ -190,15 +190,17 @@ ACTIONS = Nodes(_read_actions, _bytes_of)
 
 async def _places(actions: Sequence[ModerationAction], context: Context) -> list[Sequence[str]]:
     """The groups whose moderators may act on the subjects of some actions."""
-    found = await subject([action for action in actions if not action.group], context)
-    above = [each.article for each in found if isinstance(each, Comment)]
-    articles = iter(await context.reads.articles(above) if above else [])
-    homes = iter([next(articles) if isinstance(each, Comment) else each for each in found])
-    return [[action.group] if action.group else _groups_of(next(homes)) for action in actions]
+    of_site = [action for action in actions if not action.group]
+    subjects = dict(zip((action.number for action in of_site), await subject(of_site, context), strict=True))
+    wanted = [each.article for each in subjects.values() if isinstance(each, Comment)]
+    articles = dict(zip(wanted, await context.reads.articles(wanted), strict=True)) if wanted else {}
+    return [[action.group] if action.group else _groups_of(subjects[action.number], articles) for action in actions]
 
 
-def _groups_of(found: Any) -> Sequence[str]:
-    return found.groups if isinstance(found, records.Article) else ()
+def _groups_of(found: Any, articles: Mapping[int, Article | None]) -> Sequence[str]:
+    """The groups of an article, or of that of a comment among `articles`; none for anything else."""
+    article = articles[found.article] if isinstance(found, Comment) else found
+    return article.groups if isinstance(article, Article) else ()
 
 
 def _unless_deleted(found: Any) -> Any:

@@ -27,7 +27,7 @@ class RateLimit:
     reset_at: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteRates:
     """
     The rate limits of writes: `posts` and `comments` of a user in ten minutes and in a day, `registrations` from an

@@ -121,7 +121,7 @@ def text_check_of(settings: Settings, on_result: Callable[[str], None]) -> "Text
     """What asks the service that `UPVOTE_CHECK_URL` names."""
     if settings.check_url is None or settings.check_secret is None:
         return None
-    from server.text_check import TextCheck  # slow
+    from server.text_check import TextCheck  # here: its HTTP client is slow to import, and few servers need it
 
     return TextCheck(settings.check_url, settings.check_secret, on_result)
 

@@ -38,7 +38,7 @@ def search_points(query: str) -> int:
 # each computes a password hash: one a request
 PASSWORD_MUTATIONS = frozenset({"register", "logIn", "changePassword", "deleteUser", "editAccount"})
 WEIGHTS = Weights(
-    texts={
+    long_texts={
         ("Article", "content"): CONTENT_LENGTH // 10_000,
         ("Comment", "content"): COMMENT_LENGTH // 10_000,
         ("Group", "about"): 1,
@@ -47,12 +47,12 @@ WEIGHTS = Weights(
         ("SearchConnection", "suggestion"): SEARCH_POINTS,
         ("Query", "linkTitle"): 100,  # reads a page of another server
     },
-    flags={
+    true_arguments={
         "pinned": MAX_POSITIONS // 10,  # a copied position costs a tenth of one that is shown
         ("Article", "thread", "pinned"): 10,  # copies nothing
     },
-    arguments={"since": 25},  # finding the places of such a page takes longer than reading their articles
-    strings={"query": search_points},
+    given_arguments={"since": 25},  # finding the places of such a page takes longer than reading their articles
+    string_costs={"query": search_points},
     largest_page=SIZES[-1],
     lists={
         ("Comment", "ancestors"): 100,  # there may be 1,000
@@ -133,13 +133,13 @@ def write_rates(settings: Settings) -> WriteRates | None:
     if settings.rate_limits == "off":
         return None
     return WriteRates(
-        settings.rate_posts,
-        settings.rate_posts_a_day,
-        settings.rate_registrations,
-        settings.rate_comments,
-        settings.rate_comments_a_day,
-        settings.rate_removals,
-        settings.rate_flags_a_day,
-        settings.rate_mails,
-        settings.rate_mails_a_day,
+        posts=settings.rate_posts,
+        posts_a_day=settings.rate_posts_a_day,
+        registrations=settings.rate_registrations,
+        comments=settings.rate_comments,
+        comments_a_day=settings.rate_comments_a_day,
+        removals=settings.rate_removals,
+        flags_a_day=settings.rate_flags_a_day,
+        mails=settings.rate_mails,
+        mails_a_day=settings.rate_mails_a_day,
     )

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 from store import comment_moderation, effects, flags, keys, records, reverts, roles, validation
+from store.comment_moderation import Poster
 from store.errors import AlreadyReverted, Forbidden, Invalid, NotAModerator, NotFound, Unauthenticated
 from store.kinds import Backup, Check, Kind
 from store.listings import Listing
@@ -115,17 +116,17 @@ async def answer(site: Site, actor: Moderator, number: int, text: str) -> Modera
     checked = validation.appeal(text)
     authority, action = await gather(roles.read_moderator(site, actor), reverts.read(site, number))
     comment = records.comment_number(action.subject_id) if action else None
-    poster = await comment_moderation.read_poster(site, comment) if comment else None
-    p, given = site.home_of_article(number), (site.partitions, number, checked, *(poster or ("", "")))
+    poster = (await comment_moderation.read_poster(site, comment) if comment else None) or Poster("", "")
+    p, given = site.home_of_article(number), (site.partitions, number, checked, poster.username, poster.roles)
     status, *reply = await roles.run(site, ANSWER_APPEAL, p, authority, *given)
     if not reply:
         _refuse(status, number)
-    _, flat, id, noted, notified = reply
+    _, fields, id, noted, notified = reply
     entry = Entry(
         p, id, "appeal_answered", site.clock(), authority.username, f"action:{number}", {"notified": notified}
     )
     await effects.apply_noted(site, entry, noted)
-    found = moderation_action(number, pairs(flat))
+    found = moderation_action(number, pairs(fields))
     assert found
     return found
 

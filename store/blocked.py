@@ -40,13 +40,13 @@ async def block(site: Site, actor: Actor, username: str) -> Blocked:
         Unauthenticated, Banned: the session has ended, or the actor is banned from the site.
     """
     blocked = await _set(site, actor, username, MAX_BLOCKED)
-    await follows.set_all(site, USERS, False, [(blocked.username, blocked.blocked)])
+    await follows.set_all(site, USERS, [(blocked.username, blocked.blocked)], begins=False)
     return blocked
 
 
 async def unblock(site: Site, actor: Actor, username: str) -> Blocked:
     """Do not block a user any more. Safe to repeat. Raises the same as `block`."""
-    return await _set(site, actor, username, 0)
+    return await _set(site, actor, username, None)
 
 
 def listing(site: Site, username: str) -> Listing:
@@ -64,11 +64,12 @@ def _exists(reply: object) -> bool:
     return reply is not None
 
 
-async def _set(site: Site, actor: Actor, username: str, limit: int) -> Blocked:
+async def _set(site: Site, actor: Actor, username: str, limit: int | None) -> Blocked:
+    """Block a user, at most so many; None: do not block the user any more."""
     name = await site.redis.run(("HGET", keys.user(site.home_of_user(username), username), "name"))
     if name is None or is_pseudonym(name):
         raise NotFound(f"there is no user:{username.lower()}", "userId")
-    status, *reply = await site.run(BLOCK, actor_slot(actor) % site.partitions, actor, name, limit)
+    status, *reply = await site.run(BLOCK, actor_slot(actor) % site.partitions, actor, name, limit or 0)
     match status:
         case "unauthenticated":
             raise Unauthenticated

@@ -47,8 +47,8 @@ class Breach(NamedTuple):
 
 class Candidate(NamedTuple):
     """
-    A text that is about to be posted or edited, an `article` or a `comment`, by the fields of its input, and ids and
-    groups that it is given: `subjectId` of an edit, `articleId` and `parentId` of a comment.
+    A text that is about to be posted or edited, an `article` or a `comment`. `texts` are what is written in the fields
+    of its input; `given` are its other fields: groups, `subjectId` of an edit, `articleId` and `parentId` of a comment.
     """
 
     kind: str

@@ -8,6 +8,7 @@ holds the lease of the conversations of the partition.
 
 from collections.abc import AsyncIterator, Mapping
 from itertools import chain
+from typing import NamedTuple
 
 from store import keys
 from store.client import Command
@@ -52,6 +53,13 @@ class Overtaken(Exception):
 
 class Behind(Exception):
     """The database does not have the last change of counts of the comments yet."""
+
+
+class Room(NamedTuple):
+    """How many comments of conversations that came back all partitions may have, and how many the others have."""
+
+    most: int
+    of_others: int
 
 
 class NoRoom(Exception):
@@ -105,13 +113,12 @@ async def restore(
     article: int,
     comments: Mapping[int, Mapping[str, str]],
     position: str,
-    room: int | None,
+    room: Room | None,
 ) -> bool:
     """
     Write the hashes of comments back, by number, with their indexes, as the database had them when it was at a position
-    of the log. False if the article is in Redis by now, or was
-    deleted. With `room`, the partition may then have as many comments of conversations that came back. One round trip
-    for `WRITTEN_AT_ONCE`.
+    of the log. False if the article is in Redis by now, or was deleted. With `room`, all that came back have at most so
+    many comments then, unless no other did. One round trip for `WRITTEN_AT_ONCE`.
 
     Raises:
         Overtaken: another process holds the lease.
@@ -119,7 +126,7 @@ async def restore(
         NoRoom: there would be more comments; none was written.
     """
     needs_latest, numbers = int(len(comments) > READ_UP_TO), sorted(comments)
-    head = (needs_latest, len(comments), "" if room is None else room, position)
+    head = (needs_latest, len(comments), *(room or ("", "")), position)
     for start in range(0, len(numbers), WRITTEN_AT_ONCE):
         some = numbers[start : start + WRITTEN_AT_ONCE]
         flat = [[number, 2 * len(comments[number]), *chain(*comments[number].items())] for number in some]
@@ -133,13 +140,11 @@ async def restore(
     return True
 
 
-async def room(site: Site, p: int) -> int:
-    """
-    How many comments of conversations that came back a partition may have beside those of all others. One round trip.
-    """
+async def room(site: Site, p: int) -> Room:
+    """The room for conversations that come back to a partition. One round trip if there are others."""
     others: list[Command] = [("ZRANGE", woken(q), 0, -1, "WITHSCORES") for q in range(site.partitions) if q != p]
     found = await site.redis.pipeline(others) if others else []
-    return site.woken_comments - sum(round(float(count)) for part in found for _, count in part)
+    return Room(site.woken_comments, sum(round(float(count)) for part in found for _, count in part))
 
 
 async def that_came_back(site: Site, p: int) -> list[int]:

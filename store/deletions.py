@@ -19,7 +19,7 @@ def noted(site: Site) -> list[Read[list[int]]]:
 
 
 async def forget(site: Site, p: int, id: str) -> None:
-    """Forget what was deleted by entries before one of the log, as the database has these now. One round trip."""
+    """Forget what was deleted before the entry `id` of the log, up to which the database has it. One round trip."""
     at, _ = log.sort_key(id)
     await site.redis.run(("ZREMRANGEBYSCORE", keys.deleted(p), "-inf", f"({at}"))
 

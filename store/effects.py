@@ -49,7 +49,7 @@ APPLIED = Kind(
 logger = logging.getLogger("upvote")
 
 
-Known = dict[tuple[int, int], str]  # the last entry of a log with an effect in another partition, by both
+Known = dict[tuple[int, int], str]  # the last entry with an effect, by the partitions of the log and of the effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +100,10 @@ def _of_unfollowed(site: Site, entry: Entry) -> list[Effect]:
 
 def _followers(site: Site, entry: Entry) -> tuple[int, str]:
     """The partition and the key of the followers of a user or a group."""
-    of = followed.OF_ENTRIES[entry.kind]
-    followee = entry.values[of.field]
-    target = of.home(site, followee)
-    return target, of.followers(target, followee)
+    followable = followed.OF_ENTRIES[entry.kind]
+    followee = entry.values[followable.field]
+    target = followable.home(site, followee)
+    return target, followable.followers(target, followee)
 
 
 def _of_commented(site: Site, entry: Entry) -> list[Effect]:
@@ -178,8 +178,9 @@ def _of_annulled_votes(site: Site, entry: Entry) -> list[Effect]:
 
 def _of_comments_listed(site: Site, entry: Entry) -> list[Effect]:
     """
-    Of several comments, each as number, poster and time; `notified` has words with the number before each, and so has
-    `announced`, of those that are shown for the first time. The article of these has notified `of_article`.
+    Of comments of one article that become visible or invisible with it. The values of the entry are words: `comments`
+    has NUMBER:POSTER:TIME of each, `notified` has NUMBER:NOTIFIED of those that had notified users, `announced` of
+    those that notify now, as they are visible for the first time, and `of_article` whom the article has notified.
     """
     effects = []
     for word in entry.values["comments"].split():
@@ -232,7 +233,10 @@ def _notice(entry: Entry, member: str, notified: Notified) -> tuple[str, ...]:
 
 
 def _notified(site: Site, entry: Entry) -> Iterator[tuple[int, str, Notified]]:
-    """Whom a text notifies: each with the partition, and the member of the inbox there."""
+    """
+    Whom a text notifies: each with the partition, and the member of the inbox there. An edit of a text that is not
+    visible has the value `told`: of its `notified` those who are told now, the others are when it is visible again.
+    """
     type, _, number = entry.subject.partition(":")
     for each in notifications.notified(entry.values.get("told", entry.values.get("notified", ""))):
         yield site.home_of_user(each.username), notifications.notification_member(int(number), each.kind, type), each

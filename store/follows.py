@@ -118,13 +118,13 @@ class Follows:
         return follower, replies
 
     async def _set(self, of: Followed, begins: bool, follower: str, followee: str) -> Follow:
-        (status,) = await set_all(self._site, of, begins, [(follower, followee)])
+        (status,) = await set_all(self._site, of, [(follower, followee)], begins=begins)
         if status == "full":
             raise Invalid(f"you follow {MAX_GROUPS} groups, which is the most: leave one first", "group")
         return Follow(follower, followee, status == "changed")
 
 
-async def set_all(site: Site, of: Followed, begins: bool, pairs: Sequence[tuple[str, str]]) -> list[str]:
+async def set_all(site: Site, of: Followed, pairs: Sequence[tuple[str, str]], *, begins: bool) -> list[str]:
     """
     Begin or end follows of users or of groups, given as pairs of follower and followee. Returns for each what came of
     it: changed, same, or full if the follower follows as many as is allowed. One round trip, one more if a follow is

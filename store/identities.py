@@ -204,13 +204,14 @@ class IdentifiedUsers:
     async def _taken(self, names: Sequence[str]) -> set[str]:
         site = self._site
         assert self._name_key is not None
-        commands: list[Command] = []
-        for name in names:
-            p = site.home_of_user(name)
-            commands.append(("EXISTS", keys.user(p, name)))
-            commands.append(("HEXISTS", leaving.departed(p), leaving.digest(self._name_key, name)))
-        found = await site.redis.pipeline(commands)
-        return {name for place, name in enumerate(names) if any(found[2 * place : 2 * place + 2])}
+        homes = list(map(site.home_of_user, names))
+        held: list[Command] = [("EXISTS", keys.user(p, name)) for p, name in zip(homes, names, strict=True)]
+        had: list[Command] = [
+            ("HEXISTS", leaving.departed(p), leaving.digest(self._name_key, name))
+            for p, name in zip(homes, names, strict=True)
+        ]
+        found = await site.redis.pipeline([*held, *had])
+        return {name for name, is_taken in zip([*names, *names], found, strict=True) if is_taken}
 
     async def _swap(self, digest: str, known: str, wanted: str) -> str:
         """Change what is stored of a subject, if it is what is known of it, and return what is stored now."""

@@ -48,10 +48,10 @@ return reply
 
 def kept(body: str, statuses: str) -> str:
     """
-    The text of a script that keeps its replies with some statuses: `changed, voted without 3`, where the third part of
-    a reply is an empty list when the call is sent again.
+    The text of a script that keeps its replies with some statuses: `changed, voted without part 3`, where the third
+    part of a reply is an empty list when the call is sent again.
     """
-    parts = [each.partition(" without ") for each in statuses.split(", ")]
+    parts = [each.partition(" without part ") for each in statuses.split(", ")]
     table = ", ".join(f"{status} = {left_out or 0}" for status, _, left_out in parts)
     return f"local function run()\n{body}\nend\nlocal KEPT = {{{table}}}{TEXT % (answer.name, LIFETIME)}"
 

@@ -91,9 +91,9 @@ async def issue(site: Site, username: str, purpose: Purpose, detail: str = "") -
     assert len(detail) <= MAX_DETAIL and "\n" not in detail, detail
     text, now = new_token(username), site.clock()
     ends = now + LIFETIMES[purpose] * 1000
-    beginning = ISSUE_TOKEN.beginning(site.home_of_user(username))
     given = (username, parsed(text).digest, purpose.value, now, ends, detail, MAX_TOKENS)
-    status, *name = await site.redis.run((*beginning, *given))
+    command = (*ISSUE_TOKEN.beginning(site.home_of_user(username)), *given)  # without an actor, as `site.run` adds one
+    status, *name = await site.redis.run(command)
     if status == "missing":
         raise NotFound(f"there is no user:{username.lower()}")
     return NewToken(text, name[0], ends)

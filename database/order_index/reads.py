@@ -104,7 +104,7 @@ def index(connection: "Connection", name: str) -> Index | None:
     return next(iter(indexes(connection, [name])), None)
 
 
-def places(connection: "Connection", part: Range, count: int, upwards: bool) -> list[Place]:
+def places(connection: "Connection", part: Range, count: int, *, upwards: bool) -> list[Place]:
     """The highest places of a range, highest first, or the lowest ones, lowest first."""
     (low, low_number), (high, high_number) = part.low, part.high
     named = {
@@ -131,7 +131,7 @@ def places_in_groups(
     return [Place(*row) for row in statement.run(connection, named)]
 
 
-def places_of_many(connection: "Connection", parts: Sequence[Range], count: int, upwards: bool) -> list[list[Place]]:
+def places_of_many(connection: "Connection", parts: Sequence[Range], count: int, *, upwards: bool) -> list[list[Place]]:
     """Like `places`, for ranges of indexes whose values are integers: at most `count` places of each."""
     if not parts:
         return []

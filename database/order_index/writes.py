@@ -20,6 +20,7 @@ COUNTED = 1_000  # places of a range when it is made
 MOST_COUNTED = 2 * COUNTED  # places in a range that is not divided
 
 IndexName = tuple[str, int]  # the name of a listing, and the class of votes
+Move = tuple[float, Place]  # the value that a place had, and the place
 
 
 def lock(connection: "Connection") -> None:
@@ -57,14 +58,14 @@ def add(connection: "Connection", places: Mapping[int, Sequence[Place]]) -> None
 def replace(connection: "Connection", numbers: Collection[int], places: Mapping[int, Sequence[Place]]) -> None:
     """Let articles have these places, by the ids of their indexes, and no others. Only what differs is written."""
     known = {(index, number): (value, number, extra) for index, value, number, extra in _places_of(connection, numbers)}
-    moved, added = list[tuple[int, float, Place]](), defaultdict[int, list[Place]](list)
+    moved, added = defaultdict[int, list[Move]](list), defaultdict[int, list[Place]](list)
     for index, of_index in places.items():
         for place in of_index:
             old = known.pop((index, place.number), None)
             if old is None:
                 added[index].append(place)
             elif old != place:
-                moved.append((index, old[0], place))
+                moved[index].append((old[0], place))
     _move(connection, moved)
     add(connection, added)
     ended: defaultdict[int, list[Key]] = defaultdict(list)
@@ -128,19 +129,25 @@ def _places_of(connection: "Connection", numbers: Collection[int]) -> list[tuple
     return found
 
 
-def _move(connection: "Connection", moved: Sequence[tuple[int, float, Place]]) -> None:
-    """Let places of indexes, given by their ids and values, be other ones of the same articles."""
+def _move(connection: "Connection", moved: Mapping[int, Sequence[Move]]) -> None:
+    """
+    Let places of indexes, given by their ids, be other ones of the same articles. Sorted index by index, as nothing
+    else of this process runs while a list is sorted.
+    """
     if not moved:
         return
-    rows = [(place.value, place.extra, index, old, place.number) for index, old, place in sorted(moved)]
+    rows = [
+        (place.value, place.extra, index, old, place.number)
+        for index in sorted(moved)
+        for old, place in sorted(moved[index])
+    ]
     MOVE_PLACE.run(connection, rows)
-    keys: defaultdict[int, list[tuple[Key, Key]]] = defaultdict(list)
-    for index, old, place in moved:
-        if old != place.value:
-            keys[index].append(((old, place.number), place.key))
-    for index in _counted(connection, keys):
-        _change_counts(connection, index, [old for old, _ in keys[index]], -1)
-        _change_counts(connection, index, [new for _, new in keys[index]], 1)
+    changed = {
+        index: [(old, place) for old, place in of_index if old != place.value] for index, of_index in moved.items()
+    }
+    for index in _counted(connection, [index for index, of_index in changed.items() if of_index]):
+        _change_counts(connection, index, [(old, place.number) for old, place in changed[index]], -1)
+        _change_counts(connection, index, [place.key for _, place in changed[index]], 1)
 
 
 def _count_removed(connection: "Connection", removed: Mapping[int, Sequence[Key]]) -> None:

@@ -74,10 +74,10 @@ class Weights:
     - `page`: the items of a page without a size argument. `pages` has other sizes, by type and field.
     - `items`: the items of any other list. `lists` has other numbers, by type and field.
     - `introspection`: the cost of each introspection field.
-    - `texts`: the points of long texts, by type and field.
-    - `flags`: the points of boolean arguments that are true, by argument, or by type, field and argument.
-    - `arguments`: the points of other arguments that are given and not null, by argument.
-    - `strings`: functions that compute the points of a string argument from its value, by argument.
+    - `long_texts`: the points of long texts, by type and field.
+    - `true_arguments`: the points of boolean arguments that are true, by argument, or by type, field and argument.
+    - `given_arguments`: the points of other arguments that are given and not null, by argument.
+    - `string_costs`: functions that compute the points of a string argument from its value, by argument.
     - `bytes_per_point`: a response costs at least one point for so many bytes.
     - `skipped_per_point`: a page that is selected by number costs one point for so many items before it.
     - `sizes`: arguments beside `first` and `last` that give the size of a page.
@@ -88,10 +88,10 @@ class Weights:
     page: int = 50
     items: int = 10
     introspection: int = 50
-    texts: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    flags: Mapping[str | tuple[str, str, str], int] = field(default_factory=dict)
-    arguments: Mapping[str, int] = field(default_factory=dict)
-    strings: Mapping[str, Callable[[str], int]] = field(default_factory=dict)
+    long_texts: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    true_arguments: Mapping[str | tuple[str, str, str], int] = field(default_factory=dict)
+    given_arguments: Mapping[str, int] = field(default_factory=dict)
+    string_costs: Mapping[str, Callable[[str], int]] = field(default_factory=dict)
     bytes_per_point: int = 10_000
     skipped_per_point: int = 100
     largest_page: int | None = None
@@ -233,7 +233,7 @@ class CostReader:
         node, definition = same[0]
         named = get_named_type(definition.type)
         if is_leaf_type(named):
-            points = self.weights.texts.get((parent, node.name.value))
+            points = self.weights.long_texts.get((parent, node.name.value))
             return FieldCost(points) if points else None
         is_list = isinstance(get_nullable_type(definition.type), GraphQLList)
         names = parent, node.name.value
@@ -267,11 +267,11 @@ class CostReader:
     def _measures(self, parent: str, field: str, name: str) -> Iterator[tuple[int, Measure]]:
         """How an argument is measured, with the points of each unit."""
         weights = self.weights
-        if points := weights.flags.get((parent, field, name), weights.flags.get(name)):
+        if points := weights.true_arguments.get((parent, field, name), weights.true_arguments.get(name)):
             yield points, flag_value
-        if points := weights.arguments.get(name):
+        if points := weights.given_arguments.get(name):
             yield points, given_value
-        if points_of := weights.strings.get(name):
+        if points_of := weights.string_costs.get(name):
             yield 1, partial(string_points, points_of)
 
     def _page_number(self, node: FieldNode, is_page: bool) -> int | None:

@@ -1,7 +1,10 @@
 import { lazy, type ComponentType } from "react";
 import { file, renderer } from "./files";
 
-/** All pages but the first are in one file. Patterns are those of wouter; the first that matches is shown. */
+/**
+ * All pages but the front page, by their paths: patterns of wouter, of which the first that matches counts. They are loaded
+ * when they are needed, from one file.
+ */
 export const PAGES = [
   ["/top/:period", page(() => import("./pages/TopPage"))],
   ["/good", page(() => import("./pages/GoodPage"))],

@@ -36,7 +36,10 @@ export function endSession(): void {
   session.set(null);
 }
 
-/** The session of this page is no longer that of the browser: another tab may have begun one, which is taken then. */
+/**
+ * Call it when the server says that `left` is not the session of the browser any more. Another tab may have begun one, which this
+ * page then takes; else the session ends. Returns the session of this page.
+ */
 export function leaveSession(left: Session): Session | null {
   const kept = stored();
   if (kept && kept.began !== left.began) session.set(kept);

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.progress import Progress
 
@@ -63,7 +64,10 @@ def run(arguments: Namespace) -> int:
 
 @dataclass(slots=True)
 class ImportCounts:
-    """`left_out` are items that are deleted, dead or of another type, and the comments below them."""
+    """
+    What a summary prints. `known` stories were imported before; `orphans` are comments without what they answer;
+    `left_out` are items that are deleted, dead or of another type, and the comments below them.
+    """
 
     imported: int = 0
     known: int = 0
@@ -171,6 +175,13 @@ def read(files: Sequence[Path], counts: ImportCounts, progress: Progress) -> Fil
     return FileContents(names, story_file.in_order(stories), comments, frozenset(skipped), places)
 
 
+class Orphan(NamedTuple):
+    """A comment that is not imported, and what became of the story or comment that it answers."""
+
+    comment: StoryComment
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Import:
     store: Store
@@ -189,7 +200,7 @@ class Import:
                 stories, conversations = await self._shifted(stories, conversations)
             names = await self._create_posters(stories, conversations)
             await self._import_stories(stories)
-            orphans = [(each, "was not imported") for each in conversations.orphans]
+            orphans = [Orphan(each, "was not imported") for each in conversations.orphans]
             orphans += await self._import_comments(conversations, names)
             self._report(found, orphans)
             if self.options.follow:
@@ -251,11 +262,9 @@ class Import:
             self.counts.add(batch, await importing.import_batch(self.store, batch, voters.names))
             self.progress.advance(task, len(batch))
 
-    async def _import_comments(
-        self, conversations: Conversations, names: Mapping[str, str]
-    ) -> list[tuple[StoryComment, str]]:
-        """Import comments, and return those that could not be, and why."""
-        placed, refused = conversations.placed, list[tuple[StoryComment, str]]()
+    async def _import_comments(self, conversations: Conversations, names: Mapping[str, str]) -> list[Orphan]:
+        """Import comments, and return those that could not be."""
+        placed, refused = conversations.placed, list[Orphan]()
         if not placed:
             return refused
         task = self.progress.add_task("comments", total=len(placed))
@@ -267,7 +276,7 @@ class Import:
             self.counts.known_comments += sum(each.status is Status.KNOWN for each in results)
             for (_, comment), result in zip(batch, results, strict=True):
                 if reason := REFUSED.get(result.status):
-                    refused.append((comment, reason))
+                    refused.append(Orphan(comment, reason))
             self.progress.advance(task, len(batch))
         await effects.complete(self.store.site)
         return refused
@@ -296,7 +305,7 @@ class Import:
         async with session.archive_of(self.settings, self.store) as database:
             return {each for each in numbers if not await write_back.bring_back_alone(self.store, database, each)}
 
-    def _report(self, found: FileContents, orphans: Sequence[tuple[StoryComment, str]]) -> None:
+    def _report(self, found: FileContents, orphans: Sequence[Orphan]) -> None:
         self.counts.orphans = len(orphans)
         placed = sorted((found.places[comment.id], comment.id, comment.parent, reason) for comment, reason in orphans)
         faults = [

@@ -8,7 +8,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from schema import schema
+    from schema import schema  # here: other commands need not wait until it is built
 
     print(schema.text(), end="")
     return 0

@@ -5,7 +5,7 @@ The keys by which tokens are checked: of a JSON Web Key Set, or shared secrets. 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
@@ -13,12 +13,20 @@ from joserfc.jws import JWSRegistry
 
 MAX_KEYS = 100  # of a set
 LEAST_RSA_BITS = 2048
-PUBLIC: dict[
-    tuple[str, str | None], tuple[str, Any, tuple[str, ...]]
-] = {  # by the type and the curve of a key: its algorithm, its class, and the members that make it
-    ("RSA", None): ("RS256", RSAKey, ("n", "e")),
-    ("EC", "P-256"): ("ES256", ECKey, ("crv", "x", "y")),
-    ("OKP", "Ed25519"): ("EdDSA", OKPKey, ("crv", "x")),
+
+
+class KeyType(NamedTuple):
+    """How keys of a type are used, and the members of a JSON Web Key that make one."""
+
+    algorithm: str
+    key_class: Any
+    members: tuple[str, ...]
+
+
+PUBLIC: dict[tuple[str, str | None], KeyType] = {  # by the members `kty` and `crv`
+    ("RSA", None): KeyType("RS256", RSAKey, ("n", "e")),
+    ("EC", "P-256"): KeyType("ES256", ECKey, ("crv", "x", "y")),
+    ("OKP", "Ed25519"): KeyType("EdDSA", OKPKey, ("crv", "x")),
 }
 
 
@@ -101,18 +109,18 @@ def _public_key(given: Mapping[str, Any]) -> IssuerKey | None:
     kind, curve = given.get("kty"), given.get("crv")
     if not isinstance(kind, str) or not (curve is None or isinstance(curve, str)):
         return None
-    algorithm, key_type, members = PUBLIC.get((kind, curve), ("", None, ()))
-    if not algorithm or given.get("use", "sig") != "sig" or given.get("alg", algorithm) != algorithm:
+    type = PUBLIC.get((kind, curve))
+    if type is None or given.get("use", "sig") != "sig" or given.get("alg", type.algorithm) != type.algorithm:
         return None
     id, operations = given.get("kid"), given.get("key_ops", ["verify"])
     if not (id is None or isinstance(id, str)) or not isinstance(operations, list) or "verify" not in operations:
         return None
-    public = {"kty": kind} | {name: given.get(name) for name in members}
+    public = {"kty": kind} | {name: given.get(name) for name in type.members}
     try:
-        material: Any = key_type.import_key(public)
+        material: Any = type.key_class.import_key(public)
         operation_key = material.get_op_key("verify")
     except (JoseError, ValueError, TypeError):
         return None
     if kind == "RSA" and operation_key.key_size < LEAST_RSA_BITS:
         return None
-    return IssuerKey(id, algorithm, json.dumps({"kid": id} | public, sort_keys=True), material)
+    return IssuerKey(id, type.algorithm, json.dumps({"kid": id} | public, sort_keys=True), material)

@@ -49,6 +49,7 @@ def _measures(results: Results, plan: ExperimentPlan) -> Table:
 
 
 def _cells(measured: Measures, places: int) -> list[str]:
+    """The row of a variant. Two values with an arrow are without and with the votes of colluders."""
     ranks = [f"{rank:g}" if rank <= places else f">{places}" for rank in measured.best_rank]
     return [
         f"{measured.turnover:.2f}",

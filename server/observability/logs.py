@@ -52,7 +52,7 @@ def configure(settings: Settings) -> None:
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.captureWarnings(True)
     if isinstance(sys.stderr, LogStream):
-        sys.stderr.note_of = partial(_note, formatter)
+        sys.stderr.note_of = partial(_note, formatter)  # the line that tells how many were dropped
 
 
 def _note(formatter: logging.Formatter, dropped: int) -> str:

@@ -8,6 +8,7 @@ moves when the script takes over. tests/reader/test_first_paint.py compares both
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -101,7 +102,18 @@ async def front_page(request: Request, ranking: Ranking) -> str:
     )
 
 
-OrderLink = tuple[str, str, str, bool]  # the address and the name of an order, what it is, and if the page is by it
+class OrderLink(NamedTuple):
+    """A link to an order, `what` it is in a sentence, and whether the page is by it."""
+
+    address: str
+    name: str
+    what: str
+    is_current: bool
+
+
+class ListLink(NamedTuple):
+    name: str
+    title: str
 
 
 def order_tabs(words: Words, ranking: Ranking, path: str = "") -> dict[str, list[OrderLink]]:
@@ -109,7 +121,8 @@ def order_tabs(words: Words, ranking: Ranking, path: str = "") -> dict[str, list
 
     def link(order: str) -> OrderLink:
         name, what = (words(f"order-{order.lower()}{part}") for part in ("", "-what"))
-        return f"{path}{Ranking(ranking.orders, order).query}" or "./", name, what, order == ranking.order
+        address = f"{path}{Ranking(ranking.orders, order).query}" or "./"
+        return OrderLink(address, name, what, order == ranking.order)
 
     return {
         "orders": [link(order) for order in ranking.orders.shown],
@@ -117,10 +130,10 @@ def order_tabs(words: Words, ranking: Ranking, path: str = "") -> dict[str, list
     }
 
 
-def lists(words: Words, ranking: Ranking) -> Mapping[str, tuple[str, str]]:
+def lists(words: Words, ranking: Ranking) -> Mapping[str, ListLink]:
     """The name and the title of each list of the store, by its path: the top of a period needs its votes."""
     return {
-        path: (words(name), words(f"{name}-title"))
+        path: ListLink(words(name), words(f"{name}-title"))
         for path, name in LISTS.items()
         if "VOTES" in ranking.orders.names or not path.startswith("top/")
     }

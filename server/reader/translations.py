@@ -8,9 +8,8 @@ from starlette.requests import Request
 from server.words.languages import Languages
 from server.words.words import Words
 
-PAGE_LINK = re.compile(
-    r'(<a href=")(?![a-z][a-z0-9+.-]*:|/|#|explorer"|[^"?]*\.xml["?])([^"#]*)'
-)  # not to another host
+# A link to another page of the site, not to another host, from the root, to a part of a page, the explorer or a feed.
+PAGE_LINK = re.compile(r'(<a href=")(?![a-z][a-z0-9+.-]*:|/|#|explorer"|[^"?]*\.xml["?])([^"#]*)')
 
 
 def words_of(request: Request) -> Words:

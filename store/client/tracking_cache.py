@@ -11,7 +11,7 @@ Why not redis-py: its asyncio client has no such cache.
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from sys import getsizeof
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from caches import POOL, Cache, CacheEntry, Pool
 from store.client import Command
@@ -112,6 +112,13 @@ class TrackingCache:
             cache.clear()
 
 
+class RecordPlace(NamedTuple):
+    """Where a decoded hash is found: among the records of one decoder, by its id."""
+
+    records: dict[Any, CacheEntry[str, Any]]
+    id: Any
+
+
 class HashCache:
     """
     The last used hashes of a server as they were read. A hash is decoded when it is first looked up; later the record
@@ -122,9 +129,7 @@ class HashCache:
         self._max_hashes = max_hashes
         self._cache: Cache[str, Any] = pool.cache("records", MICROSECONDS, self._forget)  # by key: a hash or its record
         self._records: dict[Callable[..., Any], dict[Any, CacheEntry[str, Any]]] = {}  # by their decoder, by id
-        self._places: dict[
-            str, tuple[dict[Any, CacheEntry[str, Any]], Any]
-        ] = {}  # of records: by key, where, by which id
+        self._places: dict[str, RecordPlace] = {}  # by the key of the hash
 
     def __len__(self) -> int:
         return len(self._cache.entries)
@@ -143,7 +148,7 @@ class HashCache:
         if key not in self._places:
             self._cache.put(key, fields, HASH_BYTES + sum(map(getsizeof, fields.values())))
             while len(self._cache.entries) > self._max_hashes:
-                self._cache.lowest()
+                self._cache.lowest()  # ranks entries that were found since anew
                 self._cache.evict()
 
     def discard(self, key: str) -> None:
@@ -164,11 +169,10 @@ class HashCache:
         if entry is None or key in self._places:
             return None
         entry.value = decode(id, entry.value)
-        records[id], self._places[key] = entry, (records, id)
+        records[id], self._places[key] = entry, RecordPlace(records, id)
         return entry
 
     def _forget(self, key: str, _: object = None) -> None:
         """Drop what finds the record of a key that is not cached any more."""
         if place := self._places.pop(key, None):
-            records, id = place
-            del records[id]
+            del place.records[place.id]

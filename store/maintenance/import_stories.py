@@ -57,8 +57,13 @@ async def import_batch(store: Store, stories: Sequence[Story], voters: Sequence[
     so that an interrupted import can be repeated.
     """
     replies = await store.site.redis.pipeline([_command(store, story, voters) for story in stories])
-    fresh = [(story, reply) for story, reply in zip(stories, replies, strict=True) if reply[0] == "imported"]
-    return Imported([story for story, _ in fresh], sum(created for _, (_, _, created) in fresh))
+    imported, users = [], 0
+    for story, (status, *result) in zip(stories, replies, strict=True):
+        if status == "imported":
+            _, created = result  # the number of the article, and how many users were created
+            imported.append(story)
+            users += created
+    return Imported(imported, users)
 
 
 async def create_voters(store: Store, stories: Sequence[Story]) -> Voters:
@@ -73,10 +78,11 @@ async def create_voters(store: Store, stories: Sequence[Story]) -> Voters:
     names = [f"voter-{number:04d}" for number in range(1, min(most_votes, MAX_VOTERS) + 1)]
     users = [keys.user(store.site.home_of_user(name), name) for name in names]
     known = await store.site.redis.pipeline([("HMGET", user, "name", "password") for user in users])
-    new = [name for name, user in zip(names, known, strict=True) if user == [None, None]]
+    stored = dict(zip(names, map(tuple, known), strict=True))
+    new = [name for name, found in stored.items() if found == (None, None)]
     joined = min((story.time for story in open_stories), default=0)
     await store.site.redis.pipeline([creation(store.site, name, joined) for name in new])
-    voters = [name for name, user in zip(names, known, strict=True) if user in ([None, None], [name, None])]
+    voters = [name for name, found in stored.items() if found in ((None, None), (name, None))]  # not registered
     return Voters(voters, len(new))
 
 
@@ -117,7 +123,7 @@ async def follow(store: Store, posters: Iterable[str], count: int) -> int:
             for i, name in enumerate(names[start : start + FOLLOWERS_AT_ONCE], start)
             for followee in _after(names, i, count)
         ]
-        await follows.set_all(store.site, followed.USERS, True, pairs)
+        await follows.set_all(store.site, followed.USERS, pairs, begins=True)
     return len(names)
 
 

@@ -15,7 +15,7 @@ many articles have similar votes. Others may write between two steps, so it is n
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from store.client import Command
 from store.queries import Read
@@ -37,13 +37,38 @@ class Since:
     keys: tuple[tuple[str, ...], ...]
 
 
+class Stop(NamedTuple):
+    """The position at which a step has stopped, and how many positions the next step still passes over."""
+
+    value: str
+    member: str
+    skip: int
+
+
+class Reply(NamedTuple):
+    """
+    The reply of `since_page.lua`. `stop` is None if the page is whole; `total` is how many articles the listing has;
+    `is_behind` says that the article from whose position the step has read is there or behind it.
+    """
+
+    stop: Stop | None
+    total: int
+    is_behind: bool
+    found: Sequence[Position]
+
+    @classmethod
+    def parse(cls, reply: list[Any]) -> "Reply":
+        value, member, skip, total, is_behind, *flat = reply
+        return cls(Stop(value, member, skip) if value else None, total, bool(is_behind), parse_positions(flat))
+
+
 @dataclass(frozen=True, slots=True)
 class SincePageRead:
     """
     A page of one partition that is being read: the `count` positions that follow after `skip` beyond `position`.
 
-    After a step, `found` has the positions so far, and `stopped` says where the next step goes on: value, member, and
-    how many positions are still to be skipped. `is_behind` says that the article of `position` is there or behind it.
+    After a step, `found` has the positions so far, and `stopped` says where the next step goes on. `is_behind` says
+    that the article of `position` is there or behind it.
     """
 
     keys: tuple[str, ...]
@@ -52,23 +77,21 @@ class SincePageRead:
     count: int
     skip: int
     position: Position | None
-    stopped: tuple[str, str, int] | None = None
+    stopped: Stop | None = None
     found: tuple[Position, ...] = ()
     is_behind: bool = False
 
     def command(self) -> Command:
         """The next step. It looks for one position more than the page has, to know whether more follow."""
-        start = (repr(self.position.value), self.position.member) if self.position else ("", "")
-        *beyond, skip = self.stopped or (*start, self.skip)
+        value, member = (repr(self.position.value), self.position.member) if self.position else ("", "")
+        start = self.stopped or Stop(value, member, self.skip)
         direction, wanted = "up" if self.upwards else "down", self.count + 1 - len(self.found)
-        return SINCE_PAGE.command(self.keys, self.at, direction, wanted, skip, STEP, *beyond)
+        return SINCE_PAGE.command(self.keys, self.at, direction, wanted, start.skip, STEP, start.value, start.member)
 
-    def after(self, reply: list[Any]) -> "SincePageRead":
+    def after(self, reply: Reply) -> "SincePageRead":
         """This page with what a step has found. `stopped` is None if it is whole."""
-        value, member, skip, _, is_behind, *flat = reply
-        stopped = (value, member, skip) if value else None
-        behind = self.is_behind or (self.stopped is None and bool(is_behind))
-        return replace(self, stopped=stopped, found=(*self.found, *parse_positions(flat)), is_behind=behind)
+        is_behind = self.is_behind or (self.stopped is None and reply.is_behind)  # the first step began at `position`
+        return replace(self, stopped=reply.stop, found=(*self.found, *reply.found), is_behind=is_behind)
 
 
 def orders(maintained: Sequence[Order]) -> list[Order]:
@@ -91,7 +114,8 @@ def partition_page(
 
 
 def _next_page_part(page: SincePageRead, reply: list[Any]) -> PartitionPage | Read[Any]:
-    page, total = page.after(reply), reply[3]
+    parsed = Reply.parse(reply)
+    page, total = page.after(parsed), parsed.total
     if page.stopped:
         return Read(page.command(), _next_page_part, (page,))
     if not page.position:
@@ -104,14 +128,15 @@ def _next_page_part(page: SincePageRead, reply: list[Any]) -> PartitionPage | Re
 
 def _first_behind(page: SincePageRead, behind: SincePageRead, reply: list[Any]) -> PartitionPage | Read[Any]:
     """A page beyond an article that was deleted or has moved: whether any other article is behind the position."""
-    behind, total = behind.after(reply), reply[3]
+    parsed = Reply.parse(reply)
+    behind, total = behind.after(parsed), parsed.total
     if behind.stopped and not behind.found:
         return Read(behind.command(), _first_behind, (page, behind))
     return _partition_page(page, total, len(behind.found))
 
 
 def _partition_page(page: SincePageRead, total: int, behind: int) -> PartitionPage:
-    """`behind` is the number of positions behind the page, opposite to its direction, or 1 for some."""
+    """`behind` is how many positions there are behind the page, opposite to its direction, or 1 if some are known."""
     has_more, shown = len(page.found) > page.count, page.found[: page.count]
     above, has_below = (int(has_more), behind > 0) if page.upwards else (behind, has_more)
     if above and not has_below:

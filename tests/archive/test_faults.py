@@ -28,6 +28,8 @@ LOST = {
     "path of comment": "UPDATE comments SET path = NULL WHERE number = :first",
     "parent of comment": "UPDATE comments SET parent = 1541 WHERE number = :second",
     "depth of comment": "UPDATE comments SET depth = 5 WHERE number = :second",
+    "state of comment": "UPDATE comments SET state = 'no word' WHERE number = :second",
+    "state of article": "UPDATE articles SET state = 'no word' WHERE number = :article",
 }
 
 
@@ -85,12 +87,13 @@ async def test_what_is_lost_is_reported_each_time(pair: Pair, what: str) -> None
         assert any(each.startswith(what) for each in found), found
 
 
-@pytest.mark.parametrize("partitions", [1], indirect=True)
+@on_both
+@pytest.mark.parametrize("what", ["path of comment", "state of comment", "state of article"])
 async def test_a_backup_of_a_damaged_conversation_is_restored_with_what_is_left(
-    pair: Pair, redis_url: str, database_url: str, tmp_path: Path
+    pair: Pair, redis_url: str, database_url: str, tmp_path: Path, what: str
 ) -> None:  # D5
     numbers = await archived(pair)
-    await damage(pair.archiving.database, LOST["path of comment"], numbers)
+    await damage(pair.archiving.database, LOST[what], numbers)
 
     await asyncio.to_thread(back_up, settings_of(redis_url, 0, database_url), tmp_path / "backup")
 

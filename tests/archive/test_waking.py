@@ -8,11 +8,13 @@ from resolvers.rate_limits import WriteRates
 from store import conversations, roles
 from store.moderation_records import Role
 from store.records import article_number
+from tests.archive.conftest import findings
 from tests.archive.talks import DAY, MUTATIONS, NODES, REVERT, left, write
 from tests.archive.worlds import Pair, World
 from tests.database.conftest import on_both
 
 pytestmark = [pytest.mark.one_server]
+NEWEST = "9999999999999-0"  # a position of the log after all entries
 LIMITED = """mutation($input: CommentInput!) { comment(input: $input) { comment { id }
   userErrors { code message params { name value } ... on RateLimited { retryAt } } } }"""
 
@@ -134,6 +136,37 @@ async def test_conversations_that_came_back_share_the_room(pair: Pair) -> None: 
 
 
 @on_both
+async def test_a_conversation_without_enough_room_comes_back_alone(pair: Pair) -> None:  # D5
+    (article, _), (other, _) = [await talked(pair, poster) for poster in ("alice", "Bob")]
+    world, site = pair.archiving, pair.archiving.store.site
+    object.__setattr__(site, "woken_comments", 1)  # each has two
+    await left(pair, article, other)
+
+    assert not (await comment(world, "frank", article))["errors"]
+    (error,) = (await comment(world, "frank", other))["errors"]
+
+    assert error["extensions"]["code"] == "UNAVAILABLE"
+    await left(pair, article, other)
+    assert not (await comment(world, "frank", other))["errors"]
+    await left(pair, other)
+    object.__setattr__(site, "woken_comments", 0)
+    assert (await comment(world, "frank", other))["errors"]
+
+
+@on_both
+async def test_verify_brings_nothing_back(pair: Pair) -> None:  # D5
+    articles = [(await talked(pair, poster))[0] for poster in ("alice", "Bob")]
+    await left(pair, *articles)
+
+    for repair in (False, True):
+        assert await findings(pair.archiving, repair=repair) == []
+        assert not {article_number(id) for id in articles} & await pair.archiving.numbers()
+
+    site = pair.archiving.store.site
+    assert not any([await conversations.that_came_back(site, p) for p in range(site.partitions)])
+
+
+@on_both
 async def test_the_room_of_a_conversation_is_given_back(pair: Pair) -> None:  # D5
     """Also where it does not leave: its article is deleted, or its process ends while the comments come back."""
     (deleted, _), (dropped, _) = [await talked(pair, "alice") for _ in range(2)]
@@ -145,7 +178,7 @@ async def test_the_room_of_a_conversation_is_given_back(pair: Pair) -> None:  # 
     held = conversations.lease(site, p)
     async with held.held():
         hashes = {1541: {"article": str(number), "depth": "0", "time": "1", "up": "1", "down": "0", "path": " 1"}}
-        assert await conversations.restore(site, held, number, hashes, None)
+        assert await conversations.restore(site, held, number, hashes, NEWEST, None)
         assert len(await conversations.that_came_back(site, p)) == 2
         await conversations.drop(site, held, number)
     assert await conversations.that_came_back(site, p) == [article_number(deleted)]

@@ -144,7 +144,7 @@ async def test_bytes_beyond_the_estimate_are_charged():
 
 
 def test_long_texts_cost_their_weight_for_each_alias():
-    operations = Operations(SCHEMA, Limits(weights=Weights(texts={("Page", "text"): 4})), Pool(100_000))
+    operations = Operations(SCHEMA, Limits(weights=Weights(long_texts={("Page", "text"): 4})), Pool(100_000))
 
     def cost(selected):
         return operations.find(f"{{ pages {{ {selected} }} }}", None).cost.points({})

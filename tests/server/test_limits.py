@@ -3,6 +3,7 @@
 import asyncio
 import re
 import time
+from dataclasses import fields
 
 import httpx
 import pytest
@@ -10,8 +11,9 @@ from graphql import parse
 
 from database.words import PHRASE_WORDS, QUERY_WORDS
 from engine.limits.cost import cost_of
+from resolvers.rate_limits import WriteRates
 from schema.schema import SCHEMA
-from server.limits import WEIGHTS, document_limits
+from server.limits import WEIGHTS, document_limits, write_rates
 from server.settings import Settings
 from store.passwords import QUEUE_LENGTH, THREADS
 from tests.server.conftest import REGISTER, serving
@@ -26,6 +28,16 @@ CHANGE_WITH_RETRY_AT = """mutation {
   changePassword(input: {currentPassword: "wrong horse", newPassword: "brown horse"}) {
   userErrors { code ... on RateLimited { retryAt } } } }"""
 LOG_IN = 'logIn(input: {username: "alice", password: "correct horse"}) { token }'
+
+
+def test_each_rate_of_writes_is_that_of_its_setting():
+    names = [field.name for field in fields(WriteRates) if f"rate_{field.name}" in Settings.model_fields]
+    wanted = {name: number for number, name in enumerate(names, 11)}
+    rates = write_rates(Settings(**{f"rate_{name}": number for name, number in wanted.items()}))
+
+    assert len(wanted) >= 9
+    assert {name: getattr(rates, name) for name in wanted} == wanted
+    assert rates.woken_a_day == WriteRates().woken_a_day
 
 
 def test_search_costs_points_by_the_words_of_its_query():

@@ -3,7 +3,7 @@ Kills at random moments while people write and old conversations leave Redis: of
 of PostgreSQL, and of what archives. The database ends up with every acknowledged change, once and in order, and
 `upvote verify` finds nothing.
 
-Run it alone with `python -m tests.soak.kills --kills 1000 --seed 1`, with PostgreSQL with `--postgres`.
+Run it alone with `make soak PART=kills KILLS=300 SEED=1`, with PostgreSQL with `POSTGRES=1`; 1,000 kills if not said.
 """
 
 import argparse

@@ -145,8 +145,8 @@ def taken(file: str) -> dict[str, list[str]]:
 
 def _without_tables(names: list[str]) -> list[str]:
     """Without the name of a table of which fields are named."""
-    tables = {name.partition(".")[0] for name in names if "." in name}
-    return [name for name in names if name not in tables]
+    tables = {name.partition(".")[0] for name in names if re.match(r"\w+\.", name)}
+    return [name for name in names if name.partition(" ")[0] not in tables]
 
 
 def lines_of(file: str) -> str:

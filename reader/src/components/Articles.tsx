@@ -44,7 +44,7 @@ export function ArticleList({ nodes, firstRank, within, empty = t("no-articles")
     <LiveList
       items={nodes}
       idOf={({ id }) => id}
-      news="new-articles"
+      textOfNews="new-articles"
       className="articles"
       empty={<p className="empty">{empty}</p>}
     >

@@ -10,7 +10,7 @@ interface LiveListProps<Item> {
   items: readonly Item[];
   idOf: (item: Item) => string;
   /** The text that says how many new ones there are, such as `new-articles`. */
-  news: string;
+  textOfNews: string;
   /** `articles`, `items`, `groups` or `people`. */
   className: string;
   /** Attributes of each row. */
@@ -25,7 +25,7 @@ interface LiveListProps<Item> {
 
 /** A list whose rows stay in their places while one points at it. What is new waits behind a button until then. */
 export function LiveList<Item>(props: LiveListProps<Item>) {
-  const { items, idOf, news, className, row, children, empty, arrivals } = props;
+  const { items, idOf, textOfNews, className, row, children, empty, arrivals } = props;
   const list = useRef<HTMLOListElement>(null);
   const still = useStill(items, idOf, list, {
     onHold: () => finishMoves(list.current),
@@ -45,7 +45,7 @@ export function LiveList<Item>(props: LiveListProps<Item>) {
   return (
     <>
       <Announcement
-        text={count > 0 ? t(news, { count }) : still.isReordered ? t("new-order") : null}
+        text={count > 0 ? t(textOfNews, { count }) : still.isReordered ? t("new-order") : null}
         show={() => void show()}
       />
       {still.items.length === 0 ? (

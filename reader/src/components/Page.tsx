@@ -36,7 +36,7 @@ export function Page({ title, windowTitle, isHeadingShown = true, isReady = true
   );
 }
 
-/** Before a button disappears, so that the keyboard goes on from the top of the page and not from that of the window. */
+/** Call it before a focused button disappears: the keyboard then goes on from the top of the page, not of the window. */
 export function focusHeading(): void {
   document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
 }
@@ -48,8 +48,8 @@ interface ContentProps<Data> {
 }
 
 /**
- * What a query returned. Until then that it is loading, and if it failed why, with a button to ask again. What it returns
- * for other variables is another content, with a state of its own.
+ * Shows what a query returned; before, that it is loading; if it failed, why, with a button to ask again. Other variables of
+ * the query begin anew.
  */
 export function Content<Data>(props: ContentProps<Data>) {
   return <Result key={props.result.operation?.key} {...props} />;

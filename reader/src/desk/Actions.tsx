@@ -150,7 +150,7 @@ export function Appeals({ actions }: Pick<ActionsProps, "actions">) {
     <LiveList
       items={readFragment(DESK_ACTION, actions)}
       idOf={({ id }) => id}
-      news="new-appeals"
+      textOfNews="new-appeals"
       className="items"
       empty={<p className="empty">{t("appeals-empty")}</p>}
     >

@@ -17,6 +17,7 @@ import { subjectPath } from "./subjects";
 import { t } from "../words";
 import { Words } from "../components/Words";
 
+// `author`, as a comment may have no poster, but an article has one: the two fields cannot have the same name in one fragment.
 const COMMENT_CASE = graphql(`
   query CommentCase($id: ID!, $size: Int!) {
     ...Frame

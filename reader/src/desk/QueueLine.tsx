@@ -63,8 +63,8 @@ const QUEUE_LINE = graphql(`
 /** A thing that waits for moderators: what it says, by whom, why and since when it waits, and what may be done. */
 export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LINE> }) {
   const { node, since, heldBy, flags, flagReasons } = readFragment(QUEUE_LINE, masked);
-  const kept = useKeptNode(node.__typename, node.id);
-  const { name, groups, poster, title, on } = partsOf(node);
+  const waits = useKeptNode(node.__typename, node.id) === undefined; // the queue still has it
+  const { name, groups, poster, title, commentedTitle } = partsOf(node);
   return (
     <article className="line" data-item="" tabIndex={-1} aria-label={name}>
       <h2 dir="auto">
@@ -83,9 +83,9 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
           <Words id={doneTo(node, flagReasons.length > 0)} time={<Time at={since} />} />
         </span>
         {heldBy && <span>{heldWords(heldBy)}</span>}
-        {on && (
+        {commentedTitle && (
           <span className="on">
-            <Words id="on-title" link={<bdi>{on}</bdi>} />
+            <Words id="on-title" link={<bdi>{commentedTitle}</bdi>} />
           </span>
         )}
         {groups.map((group) => (
@@ -101,7 +101,7 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
       </div>
       <HeldEdit edit={node.heldEdit} />
       <Flags flags={flags} reasons={flagReasons} />
-      {kept !== undefined && <p className="settled">{t("waits-no-longer")}</p>}
+      {!waits && <p className="settled">{t("waits-no-longer")}</p>}
       <Buttons
         subject={{ id: node.id, name, groups }}
         poster={poster}
@@ -114,7 +114,7 @@ export function QueueLine({ edge: masked }: { edge: FragmentType<typeof QUEUE_LI
   );
 }
 
-/** What was done to it when it began to wait. */
+/** The text that says what was done to a thing when it began to wait. */
 function doneTo({ state, heldEdit }: QueueLineFragment["node"], isFlagged: boolean): string {
   if (state === "PENDING") return "posted-at";
   return heldEdit && !isFlagged ? "edited-at" : "flagged-at";
@@ -123,9 +123,10 @@ function doneTo({ state, heldEdit }: QueueLineFragment["node"], isFlagged: boole
 function partsOf(node: QueueLineFragment["node"]) {
   if (node.__typename === "Article") {
     const groups = node.groups.map(({ name }) => name);
-    return { name: node.title, title: node.title, groups, poster: node.poster, on: null };
+    return { name: node.title, title: node.title, groups, poster: node.poster, commentedTitle: null };
   }
   const { author, article } = node;
   const name = t("comment-by-title", { name: author?.username ?? t("nobody") });
-  return { name, title: name, groups: article.groups.map((group) => group.name), poster: author, on: article.title };
+  const groups = article.groups.map((group) => group.name);
+  return { name, title: name, groups, poster: author, commentedTitle: article.title };
 }

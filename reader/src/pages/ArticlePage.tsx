@@ -43,7 +43,7 @@ const ARTICLE_CHANGED = graphql(`
   }
 `);
 
-/** An article with its comments, from the first one or from that after a cursor, as links of the server's HTML have it. */
+/** An article with its comments: all, or those after the cursor `after` of the address, which links of the server's HTML have. */
 export default function ArticlePage() {
   const { number = "" } = useParams();
   const search = useSearch();
@@ -89,6 +89,7 @@ interface LoadedArticleProps {
   order: CommentOrder;
   /** Whether comments before these are left out. */
   isRest: boolean;
+  /** Called when the subscription to comments ends, as some may be missed before the next one begins. */
   onEnd: () => void;
 }
 

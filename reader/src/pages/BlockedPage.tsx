@@ -55,7 +55,7 @@ function Blocked() {
               <LiveList
                 items={home.blocked.nodes}
                 idOf={({ id }) => id}
-                news="new-users"
+                textOfNews="new-users"
                 className="people"
                 row={{ "data-item": "", tabIndex: -1 }}
                 empty={<p className="empty">{t("blocks-nobody")}</p>}

@@ -66,7 +66,7 @@ function Comments() {
               <LiveList
                 items={comments.nodes}
                 idOf={({ id }) => id}
-                news="new-comments"
+                textOfNews="new-comments"
                 className="items"
                 empty={<p className="empty">{t("no-comments-here")}</p>}
                 arrivals={arrivals}

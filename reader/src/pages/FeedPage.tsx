@@ -138,7 +138,7 @@ function FeedArticles({ feed, isFirst, arrivals }: FeedArticlesProps) {
       <LiveList
         items={edges}
         idOf={({ node }) => node.id}
-        news="new-articles"
+        textOfNews="new-articles"
         className="articles"
         row={{ className: "may-be-new" }}
         empty={<p className="empty">{t("feed-empty")}</p>}

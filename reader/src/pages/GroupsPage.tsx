@@ -45,7 +45,7 @@ export default function GroupsPage() {
               <LiveList
                 items={groups.nodes}
                 idOf={({ id }) => id}
-                news="new-groups"
+                textOfNews="new-groups"
                 className="groups"
                 row={{ "data-item": "", tabIndex: -1 }}
                 empty={<p className="empty">{t("no-groups")}</p>}

@@ -79,7 +79,7 @@ function Held() {
               <LiveList
                 items={held.nodes}
                 idOf={({ id }) => id}
-                news="new-texts"
+                textOfNews="new-texts"
                 className="items"
                 empty={<p className="empty">{t("nothing-held")}</p>}
               >

@@ -56,7 +56,7 @@ function Hidden() {
               <LiveList
                 items={home.hidden.nodes}
                 idOf={({ id }) => id}
-                news="new-articles"
+                textOfNews="new-articles"
                 className="articles with-button"
                 empty={<p className="empty">{t("nothing-hidden")}</p>}
               >

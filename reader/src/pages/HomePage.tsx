@@ -172,7 +172,7 @@ function HomeArticles({ home: { groups, articles, near }, renew }: HomeArticlesP
     <LiveList
       items={articles.nodes}
       idOf={({ id }) => id}
-      news="new-articles"
+      textOfNews="new-articles"
       className="articles"
       empty={<p className="empty">{t("no-articles")}</p>}
     >

@@ -199,7 +199,7 @@ function Notifications({ inbox, isFirst, arrivals }: NotificationsProps) {
         <LiveList
           items={edges}
           idOf={({ node }) => node.id}
-          news="new-notifications"
+          textOfNews="new-notifications"
           className="items"
           row={{ className: "may-be-new" }}
           empty={<p className="empty">{t("inbox-empty")}</p>}

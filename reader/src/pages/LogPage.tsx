@@ -70,7 +70,7 @@ function Log() {
               <LiveList
                 items={log.nodes}
                 idOf={({ id }) => id}
-                news="new-actions"
+                textOfNews="new-actions"
                 className="items"
                 empty={<p className="empty">{t("log-empty")}</p>}
                 arrivals={arrivals}

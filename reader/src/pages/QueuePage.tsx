@@ -144,7 +144,7 @@ function Things({ name, group, queue: { edges, pageInfo } }: ThingsProps) {
       <LiveList
         items={edges}
         idOf={({ node }) => node.id}
-        news="new-things"
+        textOfNews="new-things"
         className="items"
         empty={<p className="empty">{name === "pending" ? t("pending-empty") : t("flagged-empty")}</p>}
       >

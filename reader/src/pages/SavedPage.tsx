@@ -59,7 +59,7 @@ function Saved() {
               <LiveList
                 items={home.saved.nodes}
                 idOf={({ id }) => id}
-                news="new-texts"
+                textOfNews="new-texts"
                 className="items"
                 empty={<p className="empty">{t("nothing-saved")}</p>}
               >

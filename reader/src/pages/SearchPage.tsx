@@ -226,7 +226,7 @@ function Found({ found, people, request }: FoundProps) {
           )}
         </section>
       )}
-      <LiveList items={edges} idOf={(edge) => nodeOf(edge).id} news="new-matches" className="items">
+      <LiveList items={edges} idOf={(edge) => nodeOf(edge).id} textOfNews="new-matches" className="items">
         {(edge) => <Match match={edge} />}
       </LiveList>
       <Pager {...cursorPages("/search", pageInfo, parametersOf(request))} />

@@ -161,7 +161,7 @@ function CommentsOf({ username }: PartProps) {
           <LiveList
             items={nodes}
             idOf={({ id }) => id}
-            news="new-comments"
+            textOfNews="new-comments"
             className="items"
             empty={<p className="empty">{t("no-comments-yet")}</p>}
           >
@@ -311,7 +311,7 @@ function People({ people, path, empty }: PeopleProps) {
       <LiveList
         items={nodes}
         idOf={({ id }) => id}
-        news="new-users"
+        textOfNews="new-users"
         className="people"
         row={{ "data-item": "", tabIndex: -1 }}
         empty={<p className="empty">{empty}</p>}

@@ -33,14 +33,14 @@ class AnnulledRecord(Record):
             check_text(where, "vote", text, HELD)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        """What is not there is nowhere: it was deleted while the dump was made."""
+        """The votes of an article or a comment that is not in the dump are left out: it was deleted meanwhile."""
         p, pairs = site.home_of_article(self.number), list(self.fields.items())
         for start in range(0, len(pairs), VOTES_AT_ONCE):
             yield site.command(RESTORE_ANNULLED, p, self.number, *flat(dict(pairs[start : start + VOTES_AT_ONCE])))
 
 
 async def read_annulled(site: Site, found: Sequence[Key], skipped: Skipped) -> list[AnnulledRecord]:
-    """Votes that are malformed are left out."""
+    """The records of keys of the kind `annulled`, without malformed votes, which `skipped` is told. One round trip."""
     replies = await site.redis.pipeline([("HGETALL", key.text) for key in found])
     read = []
     for key, fields in zip(found, replies, strict=True):

@@ -61,7 +61,7 @@ OPTIONAL_COMMENT_FIELDS = {
 DERIVED_COMMENT_FIELDS = {"path", "moves", "replies", "depth", "slot", "bare", "away"}
 DROPPABLE = {"edited": INSTANT, held_edits.HELD_BY: held_edits.RULE_NAME}  # left out if it is malformed
 
-DUMP_ARTICLE = Script("dump_article")
+DUMP_ARTICLE = Script("dump_article")  # reads an article or a comment, with those who voted on it
 RESTORE_ARTICLE = Script("restore_article")
 RESTORE_COMMENT = Script("restore_comment")
 
@@ -192,10 +192,15 @@ async def _bare(site: Site, article: int) -> dict[int, int]:
 async def _read(
     site: Site, record: type[V], key_of: Kind, numbers: Sequence[int], derived: set[str], skipped: Skipped
 ) -> list[V]:
-    homes = [(site.home_of_article(number), number) for number in numbers]
-    scripts = [DUMP_ARTICLE.command([key_of(*home), keys.voted(*home), keys.downvoted(*home)]) for home in homes]
+    """The records of the articles or comments with these numbers that are there. One round trip."""
+    homes = list(map(site.home_of_article, numbers))
+    scripts = [
+        DUMP_ARTICLE.command([key_of(p, number), keys.voted(p, number), keys.downvoted(p, number)])
+        for p, number in zip(homes, numbers, strict=True)
+    ]
+    replies = await site.redis.pipeline(scripts)
     read: list[tuple[str, V]] = []
-    for (p, number), (stored, up, down) in zip(homes, await site.redis.pipeline(scripts), strict=True):
+    for p, number, (stored, up, down) in zip(homes, numbers, replies, strict=True):
         if stored:
             key = key_of(p, number)
             fields = without_malformed(key, records.pairs(stored), DROPPABLE, skipped)

@@ -5,7 +5,7 @@
 -- from article_indexes: article_hash(number)
 -- from edits: hold_edit(subject, type, held_by, changes, link_digest, most, mentioned), replace_edit(subject, type)
 -- from article_edits: change_article(article, changes, link_digest, most, mentioned)
--- kept replies: edited without 2, held without 2
+-- kept replies: edited without part 2, held without part 2
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
 --       9 digest of the new link, or ""   10 how many mentions notify at most
 --       11 what the rules of the site say of the new texts: "hold" and the name of the rule, "refuse", or ""

@@ -5,7 +5,7 @@
 -- from comments: find_comment(number), find_home(number), note_written(article), comment_hash(number)
 -- from edits: hold_edit(subject, type, held_by, changes, link_digest, most, mentioned), replace_edit(subject, type)
 -- from comment_edits: change_comment(comment, content, most, mentioned)
--- kept replies: edited without 2, held without 2
+-- kept replies: edited without part 2, held without part 2
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number   9 content
 --       10 what the rules of the site say of it: "hold" and the name of the rule, "refuse", or ""
 --       11 how many mentions of a comment notify at most

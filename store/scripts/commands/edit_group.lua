@@ -3,7 +3,7 @@
 -- from article_indexes: remove_if_empty(group)
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
 -- from roles: authority(), moderates(roles, groups), is_admin(roles)
--- kept replies: edited without 2
+-- kept replies: edited without part 2
 -- ARGV  1-7 actor, time, settings of the site and roles of the actor: see roles.lua   8 name of the group
 --       9 "unlisted" to take it from the list, or ""
 --       10 from here on: each field to change, title or about, then its text; "" removes it

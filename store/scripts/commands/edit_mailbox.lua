@@ -3,7 +3,7 @@
 -- requires: mail_drops, mailboxes, one_time_tokens, prelude
 -- from mail_keys: MAILS (the keys that functions of mails.lua take)
 -- from mail_drops: drop_mail(subject, what)
--- from mails: mails (one variable: a script has at most 200), mails.queue(keys, subject, what, at), mails.due_at(often, at)
+-- from mails: mails.queue(keys, subject, what, at), mails.due_at(often, at)
 -- from mailboxes: unlist_address(subject, email)
 -- from one_time_tokens: use_token(digest, purpose, call, at), end_tokens(subject, kept)
 -- from prelude: reader(), actor(), now (unix milliseconds)

@@ -3,7 +3,7 @@
 -- from prelude: require_open()
 -- from bans: write_bans(subject)
 -- flags: allow-oom
--- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 what `leaving` has   8 username in lower case
+-- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 member of `leaving`: NAME PSEUDONYM TEXTS   8 username in lower case
 --       9 pseudonym
 -- Reply {"ended"}, also if this was done before
 require_open()
@@ -17,6 +17,7 @@ if redis.call("HGET", account, "left") == ARGV[7] then
   redis.call("UNLINK", account)
   write_bans(ARGV[9])
 end
-redis.call("ZREM", KEY.posters, (string.match(ARGV[7], "^%S+")))
+local name = string.match(ARGV[7], "^%S+")
+redis.call("ZREM", KEY.posters, name)
 redis.call("ZREM", KEY.leaving, ARGV[7])
 return {"ended"}

@@ -11,7 +11,7 @@
 -- from article_states: set_state(article, state, actor)
 -- from comments: find_comment(number), note_written(article)
 -- from comment_states: set_comment_state(comment, state, actor, limit)
--- kept replies: changed without 3, hides
+-- kept replies: changed without part 3, hides
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number   9 article or comment
 --       10 reason, or "" to withdraw the flag   11 note
 --       12 how many flags that count hide the thing at least, "0" if this one does not count
@@ -25,6 +25,7 @@
 local flagger = actor()
 if not flagger then return {"unauthenticated"} end
 
+local NOBODY = "" -- who hides the thing: no moderator
 local number, type, reason, note = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local function find_subject()
   if type == "article" then return find_article(number) end
@@ -90,7 +91,7 @@ if withdrawn or not flag.counts or not has_enough_flags() or is_of_moderator() o
   return {"changed", flagger, subject.flat}
 end
 if type == "article" then
-  set_state(subject, "pending", "")
+  set_state(subject, "pending", NOBODY)
   return {"hides", flagger, {}}
 end
-return {"hides", flagger, set_comment_state(subject, "pending", "", tonumber(ARGV[15]))}
+return {"hides", flagger, set_comment_state(subject, "pending", NOBODY, tonumber(ARGV[15]))}

@@ -9,7 +9,8 @@ local name = redis.call("HGET", KEY.user .. subject, "name")
 if not name then return {"missing"} end
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 if redis.call("EXISTS", KEY.token .. digest) == 1 then return {"issued", name} end
-write_token(digest, name, ARGV[3], ARGV[5], "-", ARGV[6], ARGV[4])
+local UNUSED = "-" -- in place of the call that has used the token
+write_token(digest, name, ARGV[3], ARGV[5], UNUSED, ARGV[6], ARGV[4])
 for _, other in ipairs(redis.call("ZRANGE", KEY.tokens .. subject, 0, -1 - tonumber(ARGV[7]))) do
   if other ~= digest then end_token(subject, other) end
 end

@@ -1,7 +1,7 @@
 -- Queue a mail, unless it waits already.
 -- requires: mail_keys, mails
 -- from mail_keys: MAILS (the keys that functions of mails.lua take)
--- from mails: mails (one variable: a script has at most 200), mails.queue(keys, subject, what, at)
+-- from mails: mails.queue(keys, subject, what, at)
 -- ARGV  1 what the mail is about, such as a user   2 the kind of mail   3 when it is due (unix milliseconds)
 -- Reply {"queued"}
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end

@@ -8,9 +8,10 @@
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
 --       9 token of the caller's lease of conversations
 --       10 1 if the article has so many comments that it needs `latest`, else 0   11 how many comments it has
---       12 how many comments of conversations that came back may be here, or "" for any number
---       13 the entry of the log that the database was at before the comments were read there
---       14 and on: for each comment its number, how many texts follow for it, then field, value, ...
+--       12 how many comments all conversations that came back may have, or "" for any number
+--       13 how many those of other partitions have
+--       14 the entry of the log that the database was at before the comments were read there
+--       15 and on: for each comment its number, how many texts follow for it, then field, value, ...
 -- Reply {"restored"} | {"back"} if the article is in Redis, or was deleted there
 --       | {"overtaken"} if another process has the lease | {"full"} if there is no room
 --       | {"behind"} if the database did not have the last change of counts of the comments: read again later
@@ -20,21 +21,23 @@ if redis.call("GET", KEY.lease .. "conversations") ~= ARGV[9] then return {"over
 if redis.call("EXISTS", KEY.article .. article) + redis.call("SISMEMBER", KEY.moving, article) > 0 then return {"back"} end
 
 -- No counts of these comments change once `left` has the article.
-if not redis.call("ZSCORE", KEY.left, article) and not has_counts(article, ARGV[13]) then return {"behind"} end
+if not redis.call("ZSCORE", KEY.left, article) and not has_counts(article, ARGV[14]) then return {"behind"} end
 
--- Whether there is room for the comments, which the conversation takes until it leaves again.
+-- Whether there is room for the comments, which the conversation takes until it leaves again. Where no other came back there is
+-- room for one of any length, unless there is none at all.
 local function takes_room()
   if redis.call("ZSCORE", KEY.woken, article) then return true end
-  local woken, taken = redis.call("ZRANGE", KEY.woken, 0, -1, "WITHSCORES"), tonumber(ARGV[11])
+  local woken, taken = redis.call("ZRANGE", KEY.woken, 0, -1, "WITHSCORES"), tonumber(ARGV[13]) or 0
   for i = 2, #woken, 2 do taken = taken + tonumber(woken[i]) end
-  if ARGV[12] ~= "" and taken > tonumber(ARGV[12]) then return false end
+  local most, needed = tonumber(ARGV[12]), tonumber(ARGV[11])
+  if most and taken + needed > most and (taken > 0 or most == 0) then return false end
   redis.call("ZADD", KEY.woken, ARGV[11], article)
   return true
 end
 
 if not takes_room() then return {"full"} end
 redis.call("ZADD", KEY.left, now, article) -- whose comments are removed again if the article does not follow
-local i = 14
+local i = 15
 while ARGV[i] do
   local number, count = ARGV[i], tonumber(ARGV[i + 1])
   redis.call("HSET", KEY.comment .. number, unpack(ARGV, i + 2, i + 1 + count))

@@ -22,8 +22,9 @@ if not text then return {"restored"} end
 
 local state, is_locked = state_of(subject), standing_action(subject, "lock") ~= nil
 local is_wrong = (state == "removed") ~= (text.state == "removed")
-if is_wrong and article then set_state(article, state, "") end
-if is_wrong and comment then set_comment_state(comment, state, "", tonumber(ARGV[10])) end
+local NOBODY = "" -- in the log: a backup is restored
+if is_wrong and article then set_state(article, state, NOBODY) end
+if is_wrong and comment then set_comment_state(comment, state, NOBODY, tonumber(ARGV[10])) end
 if article and is_locked ~= (article.locked ~= nil) then set_locked(article, is_locked, "") end
 if is_purged(subject) and article then
   redis.call("HSET", KEY.article .. number, "title", ARGV[9])

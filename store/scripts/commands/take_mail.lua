@@ -1,7 +1,7 @@
 -- Take a mail out of the queue before it is sent, so that it is sent once: of two callers one gets it.
 -- requires: mail_drops, mails
 -- from mail_drops: drop_mail(subject, what)
--- from mails: mails (one variable: a script has at most 200), mails.due_at(often, at)
+-- from mails: mails.due_at(often, at)
 -- flags: allow-oom
 -- kept replies: taken
 -- ARGV  1 subject   2 what   3 when it is due, as it was read   4 now (both unix milliseconds)

@@ -16,14 +16,16 @@
 --
 -- If the reply is lost, the script is sent again and finds the subject with the user.
 require_open()
-local subject, digest, issued_at = string.lower(ARGV[7]), ARGV[9], tonumber(ARGV[11])
-local account, subjects, status = KEY.user .. subject, KEY.identities .. subject, "same"
+local key_name, digest, issued_at = string.lower(ARGV[7]), ARGV[9], tonumber(ARGV[11])
+local account, subjects, status = KEY.user .. key_name, KEY.identities .. key_name, "same"
+-- Fields of `subjects`: the digest itself, `iat:` and the digest for the time of the newest token that has changed the profile,
+-- `claimed:` and the digest for the roles that its claims gave.
 local name, left = unpack(redis.call("HMGET", account, "name", "left"))
 if ARGV[12] == "1" and redis.call("HEXISTS", subjects, digest) == 0 then
-  if name or left or pseudonym_of(KEY.departed, KEY.namekey, subject) then return "taken" end
+  if name or left or pseudonym_of(KEY.departed, KEY.namekey, key_name) then return "taken" end
   name, status = ARGV[7], "made"
   redis.call("HSET", account, "name", name, "joined", ARGV[3], "karma", 0)
-  local id = append_log("registered", name, "user:" .. subject, "name", name, "joined", ARGV[3])
+  local id = append_log("registered", name, "user:" .. key_name, "name", name, "joined", ARGV[3])
   redis.call("PUBLISH", KEY.events, table.concat({"registered", 0, name, id}, " "))
 end
 if not name then return "missing" end
@@ -37,24 +39,26 @@ write_profile(name, {unpack(ARGV, 14)})
 local function change_role(kind, word)
   local role, group = string.match(word, "^(%l+):?(.*)$")
   local reason = "by the claims of " .. string.match(ARGV[10], "^%S+")
-  record_action(ARGV[8], kind, "user:" .. subject, OPERATOR, {role = role, group = group, reason = reason})
-  write_role(subject, name, role, group)
+  record_action(ARGV[8], kind, "user:" .. key_name, OPERATOR, {role = role, group = group, reason = reason})
+  write_role(key_name, name, role, group)
 end
 
+-- Grants the roles of the claims that the user does not hold, and revokes those that earlier claims gave and these do not. A
+-- role that a moderator has granted stays.
 if ARGV[13] ~= "-" then
-  local held, given = redis.call("HGET", account, "roles") or "", {}
+  local held, by_claims = redis.call("HGET", account, "roles") or "", {}
   local claimed = " " .. (redis.call("HGET", subjects, "claimed:" .. digest) or "") .. " "
   for word in string.gmatch(ARGV[13], "%S+") do
     local has = has_role(held, word)
     if not has then change_role("grant_role", word) end
-    if not has or string.find(claimed, " " .. word .. " ", 1, true) then given[#given + 1] = word end
+    if not has or string.find(claimed, " " .. word .. " ", 1, true) then by_claims[#by_claims + 1] = word end
   end
   for word in string.gmatch(claimed, "%S+") do
     local stays = string.find(" " .. ARGV[13] .. " ", " " .. word .. " ", 1, true)
     if not stays and has_role(held, word) then change_role("revoke_role", word) end
   end
-  if given[1] then
-    redis.call("HSET", subjects, "claimed:" .. digest, table.concat(given, " "))
+  if by_claims[1] then
+    redis.call("HSET", subjects, "claimed:" .. digest, table.concat(by_claims, " "))
   else
     redis.call("HDEL", subjects, "claimed:" .. digest)
   end

@@ -5,7 +5,7 @@
 --   append_log(kind, actor, subject, ...), publish_event(kind, article, groups, id, channel)
 -- from cast_vote: cast_vote(subject, voter, vote), counted_hash(subject)
 -- from upvoters: add_upvoter(account, voter)
--- kept replies: voted without 3
+-- kept replies: voted without part 3
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 the vote: 1, 0 or -1
 -- Reply {"voted" or, without any change, "same", voter, {field, value, ...}} | {"missing"}
 --       | {"closed", when voting closed (unix milliseconds)} | {"locked"}

@@ -7,7 +7,7 @@
 -- from comments: find_comment(number), find_home(number), keep_place(comment, lifetime), add_move(moves, before),
 --   update_replies(comment, before), publish_comment(kind, comment, id, groups, channel), add_comment_karma(comment, votes)
 -- from upvoters: add_upvoter(account, voter)
--- kept replies: voted without 3
+-- kept replies: voted without part 3
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number   9 the vote: 1, 0 or -1
 --       10 how long to keep its place (milliseconds)
 -- Reply {"voted", voter, {field, value, ...}, id of the entry, what `note_effects` returns, change of the votes}

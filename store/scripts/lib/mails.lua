@@ -1,4 +1,5 @@
--- Mails that wait: `mailing` has SUBJECT:WHAT of each by when it is due, `mail` what is known of it.
+-- Mails that wait: `mailing` has SUBJECT:WHAT of each by when it is due, `mail` what is known of it. SUBJECT is a user in lower
+-- case, WHAT one of confirm, reset, identity, replies, change, removal.
 -- Instants are in unix milliseconds. `keys` are {mailbox = ..., mailing = ..., mail = ...} of the partition.
 local mails = {} -- one variable: a script has at most 200
 

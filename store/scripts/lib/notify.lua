@@ -1,8 +1,9 @@
 -- Functions that add notifications to the inbox of a user, unless there is no such user.
 -- requires: mails
--- from mails: mails (one variable: a script has at most 200), mails.note(keys, subject, member, at)
--- `member` see `records.notification_member`; `at` is in unix milliseconds.
--- Nobody is notified of an `actor` whom they have blocked before: `blocked` is their list of these.
+-- from mails: mails.note(keys, subject, member, at)
+-- `account`, `inbox`, `events` and `blocked` are keys: the hash of the user, the notifications by time, the channel of events,
+-- and whom the user has blocked, by when. `member` is of the inbox, see `notifications.notification_member`; `at` is when it
+-- happened (unix milliseconds), and `actor` who did it, nil for nobody. A user is not notified of an actor blocked before.
 local notify, put_back_in_inbox
 do -- a script has at most 200 local variables
   local function add_notification(account, inbox, member, at)
@@ -15,17 +16,17 @@ do -- a script has at most 200 local variables
     end
   end
 
-  -- Whether a user, whose `blocked` list this is, has blocked an actor by the time `at` (unix milliseconds).
+  -- Whether a user had blocked an actor by a time.
   local function has_blocked(blocked, actor, at)
     local since = actor and redis.call("ZSCORE", blocked, actor)
     return since and tonumber(since) <= tonumber(at)
   end
 
-  -- `keys` are those of mails, see mails.lua.
+  -- Adds a notification, plans a mail about it and tells all processes. `keys` are those of mails, see mails.lua.
   function notify(account, inbox, events, keys, member, at, blocked, actor)
-    local name, mark = unpack(redis.call("HMGET", account, "name", "inbox_seen"))
+    local name, last_seen = unpack(redis.call("HMGET", account, "name", "inbox_seen"))
     if not name or has_blocked(blocked, actor, at) then return end
-    local seen = tonumber(string.match(mark or "", "^%S+"))
+    local seen = tonumber(string.match(last_seen or "", "^%S+"))
     if seen and seen >= tonumber(at) then at = seen + 1 end -- it comes late: nobody has seen it
     add_notification(account, inbox, member, at)
     mails.note(keys, string.lower(name), member, at)

@@ -4,7 +4,7 @@
 
 -- The number of an article or a comment is 1024 x a sequence + the slot of its poster, that of an action 1024 x a sequence
 -- + the slot of its subject. Posts and actions have even sequences, twice the time or more; imports have odd ones (see
--- `sequence_of` in store/records.py).
+-- `sequence_of` in store/numbering.py).
 local MAX_SEQUENCE = 2 ^ 43
 
 local function make_number(sequence, slot)

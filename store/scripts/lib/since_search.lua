@@ -9,7 +9,7 @@
 -- The index of GRAVITY holds articles of similar votes together, by time (gravity_classes.lua). So the articles of a
 -- class that were posted since an instant are one range. It is counted and passed over, or read and sorted by votes.
 -- Where it is long, the index of VOTES is read instead, value by value. There, articles of equal votes are sorted by
--- number, and the number is at least 2048 * posting time (store/records.py), so that older articles are passed over together.
+-- number, and the number is at least 2048 * posting time (store/numbering.py), so that older articles are passed over together.
 -- Only the numbers that early versions gave, which are lower than all others, do not contain the time. A listing of
 -- few articles is read by time and sorted.
 -- A script that reads several listings sets these three anew.

@@ -155,8 +155,8 @@ log_repairs("comment:" .. name)
 local state = state_of("comment:" .. name)
 if not is_stub and comment.path and (state == "removed") ~= (comment.state == "removed") then
   report(comment.hash .. " state", comment.state or "visible", state or "visible", function()
-    local nobody = ""
-    set_comment_state(find_comment(name), state, nobody, tonumber(ARGV[11]))
+    local NOBODY = "" -- in the log
+    set_comment_state(find_comment(name), state, NOBODY, tonumber(ARGV[11]))
   end)
 end
 return reply

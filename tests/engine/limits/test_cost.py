@@ -78,7 +78,7 @@ def test_other_arguments_may_give_the_size_of_a_page():
 
 
 def test_arguments_may_cost_points_of_their_own():
-    priced = Operations(SCHEMA, Limits(weights=Weights(arguments={"page": 7})), Pool(100_000))
+    priced = Operations(SCHEMA, Limits(weights=Weights(given_arguments={"page": 7})), Pool(100_000))
     operation = priced.find("query ($p: Int) { shelf(first: 1, page: $p) { total } }", None)
 
     assert [operation.cost.points(variables) for variables in ({"p": 1}, {"p": 0}, {"p": None}, {})] == [8, 8, 1, 1]
@@ -87,7 +87,7 @@ def test_arguments_may_cost_points_of_their_own():
 
 
 def test_strings_may_cost_points_by_their_values():
-    priced = Operations(SCHEMA, Limits(weights=Weights(strings={"note": len})), Pool(100_000))
+    priced = Operations(SCHEMA, Limits(weights=Weights(string_costs={"note": len})), Pool(100_000))
     operation = priced.find('query ($s: String = "ab") { down(note: $s) { hello } }', None)
 
     assert [operation.cost.points(variables) for variables in ({}, {"s": "abcd"}, {"s": None})] == [3, 5, 1]
