@@ -115,20 +115,27 @@ async def run_comment_change(
 
 
 async def run_moderation(
-    store: Store, database: Database | None, number: int, command: Callable[[], Awaitable[T]]
+    store: Store,
+    database: Database | None,
+    number: int,
+    command: Callable[[], Awaitable[T]],
+    waker: Waker | None = None,
 ) -> T:
     """
-    Run a command of a moderator on an article, or on a comment. The article is written back to Redis before if it is
-    archived. The cost is that of `run_change`.
+    Run a command of a moderator on an article, or on a comment, or with `waker` one of somebody else, such as a flag.
+    The article is written back to Redis before if it is archived. The cost is that of `run_change`.
+
+    Raises:
+        RateLimited, ArchiveUnavailable: as `run_change`.
     """
 
     async def is_back(refusal: NotFound) -> bool:
-        return await bring_back(store, database, number)
+        return await bring_back(store, database, number, waker)
 
     return await _run(command, is_back)
 
 
-async def bring_back(store: Store, database: Database | None, number: int) -> bool:
+async def bring_back(store: Store, database: Database | None, number: int, waker: Waker | None = None) -> bool:
     """
     Write an article back to Redis, whoever posted it, or that of a comment; False if it is not archived.
 
@@ -138,7 +145,7 @@ async def bring_back(store: Store, database: Database | None, number: int) -> bo
     archived = await find(store, database, number)
     if archived is None and (comment := await find_comment(store, database, number)):
         archived = await find(store, database, comment.article)
-    return archived is not None and await _bring_back(store, database, archived)
+    return archived is not None and await _bring_back(store, database, archived, waker)
 
 
 async def bring_back_alone(store: Store, database: Database | None, number: int) -> bool:

@@ -6,13 +6,13 @@ article has left, and written back before the article is. Each of these is done 
 holds the lease of the conversations of the partition.
 """
 
-from collections.abc import AsyncIterator, Mapping
-from itertools import chain
+from collections.abc import AsyncIterator, Mapping, Sequence
+from itertools import chain, starmap
 from typing import NamedTuple
 
 from store import keys
 from store.client import Command
-from store.flags import FLAGS
+from store.flags import FLAGS, stands
 from store.held_edits import HELD_EDIT
 from store.kinds import Kind
 from store.leases import Lease
@@ -78,18 +78,19 @@ async def last_change(site: Site, article: int) -> int:
 
 async def stored(site: Site, article: int) -> dict[int, dict[str, str]] | None:
     """
-    The hashes of all comments of an article, by number; None if something about one waits: it is pending, or has flags
-    or an edit that waits. Two round trips for `READ_AT_ONCE` comments.
+    The hashes of all comments of an article, by number; None if something about one waits: it is pending, has an edit
+    that waits, or is visible and has flags that nobody has decided about. Two round trips for `READ_AT_ONCE` comments.
     """
     found: dict[int, dict[str, str]] = {}
     async for numbers in _numbers(site, article):
         p = site.home_of_article(article)
         hashes: list[Command] = [("HGETALL", keys.comment(p, number)) for number in numbers]
-        kinds = (FLAGS, HELD_EDIT)
-        others: list[Command] = [("EXISTS", *(kind(p, number) for kind in kinds)) for number in numbers]
-        replies = await site.redis.pipeline([*hashes, *others])
-        fields = dict(zip(numbers, replies, strict=False))
-        if any(replies[len(numbers) :]) or any(map(_waits, fields.values())):
+        edits: list[Command] = [("EXISTS", HELD_EDIT(p, number)) for number in numbers]
+        flags: list[Command] = [("HVALS", FLAGS(p, number)) for number in numbers]
+        replies = await site.redis.pipeline([*hashes, *edits, *flags])
+        count, fields = len(numbers), dict(zip(numbers, replies, strict=False))
+        flagged = zip(fields.values(), replies[2 * count :], strict=True)
+        if any(replies[count : 2 * count]) or any(map(_waits, fields.values())) or any(starmap(_is_flagged, flagged)):
             return None
         found |= fields
     return found
@@ -172,6 +173,10 @@ async def _numbers(site: Site, article: int) -> AsyncIterator[list[int]]:
     while members := await site.redis.run(("ZRANGEBYLEX", tree, after, "+", "LIMIT", 0, READ_AT_ONCE)):
         yield [int(member.split()[1]) for member in members]
         after = f"({members[-1]}"
+
+
+def _is_flagged(fields: Mapping[str, str], flags: Sequence[str]) -> bool:
+    return "state" not in fields and any(map(stands, flags))
 
 
 def _waits(fields: Mapping[str, str]) -> bool:

@@ -179,6 +179,12 @@ def parse(fields: Mapping[str, str]) -> list[Flag]:
     return sorted((_flag(name, text) for name, text in fields.items()), key=lambda flag: (flag.at, flag.username))
 
 
+def stands(text: str) -> bool:
+    """Whether a flag was not cleared, by the text of its field; also one that is malformed."""
+    match = FLAG_TEXT.fullmatch(text)
+    return not match or match["action"] == "-"
+
+
 def waiting(p: int, number: int, flags: Iterable[Flag], is_visible: bool) -> dict[str, int]:
     """
     The keys of the queues in which a thing with these flags waits, each with the time since when (unix milliseconds).

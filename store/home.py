@@ -8,8 +8,9 @@ if places beyond that may be on the page.
 """
 
 from asyncio import gather
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from itertools import chain
+from math import ceil
 from typing import Any, NamedTuple
 
 from store import followed, hidden, keys
@@ -29,12 +30,14 @@ HOME_NEWEST = Script("home_newest")
 HOME_PAGE = Script("home_page")
 HOME_SINCE = Script("home_since")
 
-LISTS_PER_CALL = 100  # so that no call takes longer than a millisecond
-LISTS_BEYOND = 50  # the same, if the ranks of a position are searched for, or down to a bound
+UNBOUNDED_LISTS = 100  # of all partitions; of more, some are read first, for a bound
+FEW_LISTS = 5  # that are read for it where much is hidden
+LISTS_PER_CALL = 50  # so that no call takes longer than a millisecond
+LISTS_BEYOND = 25  # the same, if the ranks of a position are searched for, or down to a bound
 SEARCHED_LISTS = 20  # the same, by GRAVITY or by VOTES since an instant
 STEPS = 100  # articles and commands that one search by VOTES since an instant may take
 MOST_PLACES = 500  # that a call of such a search looks at
-MOST_READ = 1_000  # articles that a call reads, about; the lists that it leaves are for the next one
+MOST_READ = 600  # articles that a call reads, about; the lists that it leaves are for the next one
 READ_TO_BOUND = 500  # articles of a list that are read down to a bound; if it may be more, they are searched for
 
 WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
@@ -82,13 +85,13 @@ class IndexGroup(NamedTuple):
 class Ahead(NamedTuple):
     """
     The direction of a page, how many places to look at, and the instant of the values, if they decay. With a `bound`,
-    all places down to that value are looked at: the last place of the page has it, or one above it.
+    all places down to that one are looked at: the last place of the page is there, or above it.
     """
 
     upwards: bool
     wanted: int
     at: int | None
-    bound: float | None = None
+    bound: Position | None = None
 
 
 class NextPlaces(NamedTuple):
@@ -175,22 +178,72 @@ async def places(
     at: int | None = None,
 ) -> list[Position]:
     """The next `count` places that are shown, each article once, nearest to the position first."""
-    found: dict[str, Position] = {}
-    is_searched = _is_searched(listing.whole)
-    ahead = await _bounded(site, load, listing, Ahead(upwards, count, at), beyond)
-    size = _lists_per_call(ahead, beyond, is_searched=is_searched)
-    open: dict[IndexGroup, Position | None] = dict.fromkeys(_sources(site, listing, size), beyond)
-    ordered: list[Position] = []
-    while open:
-        parts = await _read_lists(load, listing, ahead, open)
+    ahead, is_searched = Ahead(upwards, count, at), _is_searched(listing.whole)
+    followed_groups = len(listing.choices.groups)
+    is_many = followed_groups > SEARCHED_LISTS if is_searched else followed_groups * site.partitions > UNBOUNDED_LISTS
+    has_bound = is_many and not upwards
+    sources = _sources(site, listing, _lists_per_call(beyond, is_searched, has_bound))
+    found, stages = dict[str, Position](), [sources]
+    if has_bound:
+        first = ceil(len(sources) / 10)
+        ahead = await _bounded(load, listing, ahead, sources[:first], beyond)
+        if is_searched:  # as the bound that the newest give is too low
+            stages = [sources[:first], sources[first : 3 * first], sources[3 * first :]]
+    for stage in stages:
+        await _merge(load, listing, ahead, dict.fromkeys(stage, beyond), found)
+        ahead = _with_bound(ahead, found.values()) if has_bound else ahead
+    return _ordered(ahead, found.values())
+
+
+async def _bounded(
+    load: Load, listing: HomeListing, ahead: Ahead, some: Sequence[IndexGroup], beyond: Position | None
+) -> Ahead:
+    """
+    The read-ahead with a bound: some of the lists have as many places above it as are wanted. One round trip; more
+    where much is hidden.
+
+    If these places lose votes meanwhile, the bound is too high, and the read goes on below it.
+    """
+    script = HOME_NEWEST if _is_searched(listing.whole) else None
+    parts = await _read_lists(load, listing, ahead, dict.fromkeys(some, beyond), script)
+    found = {place.member: place for part in parts.values() for place in part.positions}
+    if len(found) < ahead.wanted and not script and any(part.stop for part in parts.values()):
+        few = IndexGroup(some[0].p, some[0].lists[:FEW_LISTS])
+        await _merge(load, listing, ahead, {few: beyond}, found)
+    return _with_bound(ahead, found.values())
+
+
+def _with_bound(ahead: Ahead, found: Collection[Position]) -> Ahead:
+    """The read-ahead with the last place that is wanted as its bound, if there are as many."""
+    ordered = _ordered(ahead, found)
+    return ahead._replace(bound=ordered[-1]) if len(ordered) == ahead.wanted else ahead
+
+
+def _ordered(ahead: Ahead, found: Collection[Position]) -> list[Position]:
+    """The places that are wanted of those that are found, in the direction of the page."""
+    return sorted(found, reverse=not ahead.upwards)[: ahead.wanted]
+
+
+async def _merge(
+    load: Load,
+    listing: HomeListing,
+    ahead: Ahead,
+    sources: Mapping[IndexGroup, Position | None],
+    found: dict[str, Position],
+) -> None:
+    """Adds to what is found, by member, all places that are wanted of some sources, each read beyond its position."""
+    is_searched, count = _is_searched(listing.whole), ahead.wanted
+    while sources:
+        parts = await _read_lists(load, listing, ahead, sources)
         for position in chain.from_iterable(part.positions for part in parts.values()):
             found.setdefault(position.member, position)
-        ordered = sorted(found.values(), reverse=not upwards)
-        last = ordered[count - 1] if len(ordered) >= count else None
+        ordered = _ordered(ahead._replace(wanted=count), found.values())
+        last = ordered[-1] if len(ordered) == count else None
         stops = {source: part.stop for source, part in parts.items()}
-        open = {source: stop for source, stop in stops.items() if stop and _may_matter(stop, last, upwards)}
-        ahead = Ahead(upwards, min(4 * ahead.wanted, MOST_PLACES) if is_searched else count, at)
-    return ordered[:count]
+        sources = {source: stop for source, stop in stops.items() if stop and _may_matter(stop, last, ahead.upwards)}
+        is_above = ahead.bound is not None and all(stop > ahead.bound for stop in sources.values() if stop)
+        wanted = min(4 * ahead.wanted, MOST_PLACES) if is_searched else count
+        ahead = ahead._replace(wanted=wanted, bound=ahead.bound if is_above else None)
 
 
 async def _read_lists(
@@ -214,25 +267,10 @@ async def _read_lists(
     return found
 
 
-async def _bounded(site: Site, load: Load, listing: HomeListing, ahead: Ahead, beyond: Position | None) -> Ahead:
-    """
-    The read-ahead with a bound, if a page needs a search of many lists. One round trip.
-
-    The bound is a value that the newest articles have. If these lose votes meanwhile, it is too high, and the read goes
-    on below it.
-    """
-    if ahead.upwards or not _is_searched(listing.whole) or len(listing.choices.groups) <= SEARCHED_LISTS:
-        return ahead
-    sources = dict.fromkeys(_sources(site, listing, LISTS_PER_CALL), beyond)
-    parts = await _read_lists(load, listing, ahead, sources, HOME_NEWEST)
-    found = sorted({place for part in parts.values() for place in part.positions}, reverse=True)
-    return ahead._replace(bound=found[ahead.wanted - 1].value) if len(found) >= ahead.wanted else ahead
-
-
-def _lists_per_call(ahead: Ahead, beyond: Position | None, *, is_searched: bool) -> int:
-    if is_searched and ahead.bound is None:
-        return SEARCHED_LISTS
-    return LISTS_BEYOND if is_searched or beyond else LISTS_PER_CALL
+def _lists_per_call(beyond: Position | None, is_searched: bool, has_bound: bool) -> int:
+    if is_searched:
+        return LISTS_BEYOND if has_bound else SEARCHED_LISTS
+    return LISTS_BEYOND if beyond else LISTS_PER_CALL
 
 
 def _is_searched(whole: Listing) -> bool:
@@ -246,12 +284,15 @@ def _may_matter(stop: Position, last: Position | None, upwards: bool) -> bool:
 
 
 def _sources(site: Site, listing: HomeListing, size: int) -> list[IndexGroup]:
-    """The indexes that are read in a partition, `size` lists in each call."""
+    """
+    The indexes that are read in a partition, at most `size` lists in each call. Each call has some from everywhere
+    among the groups, so that a few calls are a sample of all.
+    """
     found = []
     for p in range(site.partitions):
         lists = [_indexes(p, group, listing) for group in listing.choices.groups or (None,)]
-        for start in range(0, len(lists), size):
-            found.append(IndexGroup(p, tuple(lists[start : start + size])))
+        calls = ceil(len(lists) / size)
+        found += [IndexGroup(p, tuple(lists[first::calls])) for first in range(calls)]
     return found
 
 
@@ -278,8 +319,9 @@ def _read(
     p, weight = source.p, WEIGHTED_BY.get(listing.order, "") if choices.groups else ""
     given[1] = given[1] or weight
     first = [keys.article(p, ""), HIDDEN(p, choices.username), keys.ranking(p), SITE_RANKED(p, "", "")[:-1]]
-    direction, bound = "up" if ahead.upwards else "down", "" if ahead.bound is None else repr(ahead.bound)
-    given += [direction, str(ahead.wanted), *position, names, bound, str(READ_TO_BOUND), str(MOST_READ)]
+    direction = "up" if ahead.upwards else "down"
+    bound = (repr(ahead.bound.value), ahead.bound.member) if ahead.bound else ("", "")
+    given += [direction, str(ahead.wanted), *position, names, *bound, str(READ_TO_BOUND), str(MOST_READ)]
     command = (newest or script).command([*first, *chain.from_iterable(source.lists)], *given)
     return Read(encoded(command), _places)
 

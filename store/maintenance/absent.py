@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from store import keys
 from store.site import Site
 
 Hashes = Mapping[int, Mapping[str, str]]  # by the number of an article or a comment
@@ -23,3 +24,8 @@ async def fields_of(
         [hashes[number].get(name) for name in fields] if not any(values) and number in hashes else values
         for (_, number), values in zip(texts, found, strict=True)
     ]
+
+
+async def may_be_archived(site: Site, p: int) -> bool:
+    """Whether a partition has archived articles, so that what Redis lacks may be one, or of one. One round trip."""
+    return int(await site.redis.run(("HGET", keys.archived(p), "count")) or 0) > 0

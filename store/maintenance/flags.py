@@ -11,6 +11,7 @@ from store.flags import FLAGS, Flag, Queue
 from store.held_edits import HELD_EDIT
 from store.kinds import Check, Key
 from store.maintenance import appeals
+from store.maintenance.absent import may_be_archived
 from store.maintenance.wrong import IndexEntry, Wrong, confirmed, missing
 from store.site import Site
 
@@ -33,9 +34,12 @@ async def _of(site: Site, key: Key) -> list[Wrong]:
 
 
 async def _of_flags(site: Site, key: Key) -> list[Wrong]:
-    """Remove malformed flags, and flags on what is gone; then compare the queues with the others."""
+    """
+    Remove malformed flags, and flags on what is gone, if it cannot be archived; then compare the queues with the
+    others.
+    """
     fields, number = await site.redis.run(("HGETALL", key.text)), int(key.suffix)
-    if fields and await _is_visible(site, key.p, number) is None:
+    if fields and await _is_visible(site, key.p, number) is None and not await may_be_archived(site, key.p):
         return [Wrong(key.text, "flags", None, ("DEL", key.text))]
     wrong, usable = list[Wrong](), list[Flag]()
     for name, text in fields.items():

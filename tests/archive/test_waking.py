@@ -154,6 +154,47 @@ async def test_a_conversation_without_enough_room_comes_back_alone(pair: Pair) -
 
 
 @on_both
+async def test_flags_bring_so_many_conversations_back_as_comments(pair: Pair) -> None:  # D5
+    talks = [await talked(pair, poster) for poster in ("alice", "Bob")]
+    await left(pair, *(article for article, _ in talks))
+    world = pair.archiving
+    world.address, world.rates = "192.0.2.1", WriteRates(woken_a_day=1)
+    flag = """mutation($input: FlagInput!) { flag(input: $input) { subject { id } userErrors { code } } }"""
+
+    answers = [await world.ask(flag, "erin", {"input": {"subjectId": id, "reason": "SPAM"}}) for _, id in talks]
+
+    codes = [[error["code"] for error in answer["data"]["flag"]["userErrors"]] for answer in answers]
+    assert codes == [[], ["RATE_LIMITED"]]
+    assert article_number(talks[1][0]) not in await world.numbers()
+
+
+@on_both
+async def test_what_moderators_have_decided_about_leaves_with_its_flags(pair: Pair) -> None:  # D5
+    for world in pair.worlds:
+        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+    article, approved = await talked(pair, "alice")
+    removed = (await write(pair, "comment", "Bob", articleId=article, content="noise"))["comment"]["id"]
+    for id in (article, approved, removed):
+        await write(pair, "flag", "erin", subjectId=id, reason="SPAM")
+    await left(pair)
+    assert article_number(article) in await pair.archiving.numbers()  # moderators have to decide
+
+    for id in (article, approved):
+        await write(pair, "approveContent", "alice", subjectId=id)
+    await write(pair, "removeContent", "alice", subjectId=removed, reason="noise")
+    await left(pair, article)
+
+    assert article_number(article) not in await pair.archiving.numbers()
+    await pair.ask(NODES, "alice", ids=[approved, removed])
+    assert await findings(pair.archiving) == []
+    await write(pair, "approveContent", "alice", subjectId=removed)  # which clears the flag that came along
+    for id in (approved, removed):
+        await write(pair, "flag", "erin", subjectId=id, reason="SPAM")
+    await pair.ask(NODES, "alice", ids=[approved, removed])
+    assert await findings(pair.archiving) == []
+
+
+@on_both
 async def test_verify_brings_nothing_back(pair: Pair) -> None:  # D5
     articles = [(await talked(pair, poster))[0] for poster in ("alice", "Bob")]
     await left(pair, *articles)

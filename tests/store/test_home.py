@@ -109,6 +109,7 @@ SIZES = (7, 100) if TAKES_FEW else (1, 7, 25, 100)  # of pages
 CHOICES = [(0, 0, 0), (1, 0, 0), (5, 0, 0), (12, 30, 0), (5, 40, 2), (0, 50, 3), (3, 0, 5)]
 
 
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("choices", CHOICES, ids=lambda given: "-".join(map(str, given)))
 async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, H2
     await homes.choose(*choices)
@@ -132,10 +133,11 @@ async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, 
 @pytest.mark.parametrize("choices", [(12, 30, 0), (5, 40, 2)], ids=lambda given: "-".join(map(str, given)))
 async def test_many_lists_are_read_down_to_a_bound(homes, choices, articles, monkeypatch):  # H4
     """
-    The newest articles give a bound; to it, few articles of a list are read, and many are searched for. A call leaves
-    lists to the next one.
+    Some lists, or the newest articles of some, give a bound; to it, few articles of a list are read, and many are
+    searched for. A call leaves lists to the next one, and stops within a list.
     """
     limits = {
+        "UNBOUNDED_LISTS": 4,
         "SEARCHED_LISTS": 2,
         "LISTS_PER_CALL": 4,
         "LISTS_BEYOND": 3,
@@ -146,7 +148,7 @@ async def test_many_lists_are_read_down_to_a_bound(homes, choices, articles, mon
         monkeypatch.setattr(home, name, limit)
     await homes.choose(*choices)
     site, instants = homes.store.site, sorted(each.posted_at for each in homes.articles.values())
-    wholes = [(Order.GRAVITY, listings.whole(site, Order.GRAVITY))]
+    wholes = [(order, listings.whole(site, order)) for order in (Order.GRAVITY, Order.SCORE, Order.VOTES, Order.TIME)]
     wholes += [(Order.VOTES, listings.posted_since(site, None, Order.VOTES, instants[place])) for place in (0, 40, 150)]
     for order, whole in wholes:
         listing = await homes.listing(order, whole)
@@ -171,8 +173,10 @@ async def test_first_page_of_500_groups_takes_few_calls(store, clock):  # H4
         found = await home.page(site, load, home.listing_of(choices, order, whole), Window(25))
         expected = await homes.expected(whole, choices)
         assert list(found.positions) == expected[:25] and len(expected) > 26
-        is_searched = whole.decay or whole.since
-        assert calls == [5 * site.partitions, *([10 * site.partitions] if is_searched else [])], order
+        if whole.decay or whole.since:  # so few articles give no bound: then calls leave lists to others
+            assert calls[0] == 2 * site.partitions and sum(calls) < 50 * site.partitions, order
+        else:
+            assert calls == [site.partitions, 10 * site.partitions], order
         calls.clear()
 
 

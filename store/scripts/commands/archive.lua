@@ -1,11 +1,12 @@
 -- Remove an article from Redis once the database has it. The hash `archived` counts it. What stays: the names of its
 -- groups, its poster's karma, and the time of the poster's newest article. Its comments stay for a moment, too: from now on
 -- nothing but reads by their numbers finds them, and drop_conversation.lua removes them.
--- requires: archived_values, article_indexes
+-- requires: archived_values, article_indexes, flags
 -- from prelude: require_open(), find_article(number), now (unix milliseconds), window (milliseconds in which votes are open),
 --   GRACE, read_ranking(groups), ORDERS (of articles), INDEX (keys of the site's indexes, by order),
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
 -- from archived_values: note_orders(article, prefix, weights), note_greatest(listing, value)
+-- from flags: is_flagged(number)
 -- from article_indexes: remove_from_link(article), archived_of(name), set_archived_of(name, count, newest)
 -- flags: allow-oom
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
@@ -18,8 +19,8 @@ if redis.call("GET", KEY.lease .. "archiver") ~= ARGV[9] then return {"overtaken
 local article = find_article(ARGV[7])
 if not article then return {"missing"} end
 if now <= article.time + window + GRACE then return {"open"} end
--- It stays while it has flags, or an edit that waits, or other comments: these are not in its hash.
-if redis.call("EXISTS", KEY.flags .. article.number, KEY.heldedit .. article.number) > 0 then return {"changed"} end
+-- It stays while it has flags that nobody has decided about, or an edit that waits, or other comments: these are not in its hash.
+if redis.call("EXISTS", KEY.heldedit .. article.number) == 1 or is_flagged(article.number) then return {"changed"} end
 if redis.call("ZCARD", KEY.tree .. article.number) ~= tonumber(ARGV[10]) then return {"changed"} end
 local digest = redis.sha1hex(table.concat(article.flat, "\0"))
 if digest ~= ARGV[8] or redis.call("SISMEMBER", KEY.moving, article.number) == 0 then return {"changed"} end

@@ -3,19 +3,24 @@
 -- ARGV  1-5 see the script   6 "down" or "up": direction of the page   7 how many places are wanted
 --       8 value and 9 member of the position beyond which they are, or ""
 --       10 usernames whom the viewer blocks, each in lower case with the slot and ":" before it, separated by spaces
---       11 value to which to look in place of so many, as the last place of the page has it, or one above it; or ""
---       12 how many articles of a listing to read at most to get there   13 about how many articles to look at in all
+--       11 value and 12 member of the place down to which to look in place of so many, as the last place of the page is
+--       there, or above it; or ""   13 how many articles of a listing to read at most to get there
+--       14 about how many articles to look at in all
 -- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more, how many of the
 --       listings it has read: the others are for another call, member, value, ... of the places that are shown, in the
 --       direction of the page}
 local SLOTS, MOST_UNPACKED = 1024, 5000
-local most_read = tonumber(ARGV[13])
-local COST = 3 -- of a listing, in articles that are read in the same time
-local is_down, wanted = ARGV[6] == "down", tonumber(ARGV[7])
-local from, from_member = tonumber(ARGV[8]), ARGV[9]
-local bound, most_to_bound = tonumber(ARGV[11]), tonumber(ARGV[12]) -- of a page down only
+local most_read = tonumber(ARGV[14]) -- about how many articles to look at in all
+local COST = 8 -- of a listing, in articles that are read in the same time
+local is_down = ARGV[6] == "down" -- the direction of the page
+local wanted = tonumber(ARGV[7]) -- how many places the page takes
+local from = tonumber(ARGV[8]) -- the value of the position beyond which they are, nil without one
+local from_member = ARGV[9] -- its member
+local bound = tonumber(ARGV[11]) -- the value of the place down to which to look, nil without one; of a page down only
+local bound_member = ARGV[12] -- its member
+local most_to_bound = tonumber(ARGV[13]) -- articles of a listing to read at most to get there
 local LAST = is_down and "" or "~" -- in place of a member: the place after all others of the same value
-local hides = redis.call("EXISTS", KEYS[2]) == 1
+local hides = redis.call("EXISTS", KEYS[2]) == 1 -- whether the viewer hides articles
 
 local places, fresh = {}, {} -- {value, member, value as text}: those that are shown, and those of which that is not known yet
 local is_shown = {} -- by member: true, false, or FRESH
@@ -29,7 +34,7 @@ for slot, name in string.gmatch(ARGV[10], "(%d+):(%S+)") do
   blocked[slot] = blocked[slot] or {}
   blocked[slot][name] = true
 end
-local blocks = next(blocked) ~= nil
+local blocks = next(blocked) ~= nil -- whether the viewer blocks users
 
 -- Whether the poster of an article is blocked. The number has the poster's slot, so few posters are read.
 local function is_by_blocked(member)

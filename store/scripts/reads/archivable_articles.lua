@@ -3,14 +3,21 @@
 -- ARGV  1 instant (unix milliseconds): articles with a conversation may leave if nothing was written there after it; "" if
 --       these stay   from 2 on: numbers
 -- Reply {digest, number of comments, also of those that are not shown, {field, value, ...}} for each number; {} if there is
---       no such article, or if it has flags, an edit of it waits, or it is not visible, or if it has a conversation that
+--       no such article, or if it has flags that were not cleared, an edit of it waits, or it is not visible, or if it has a conversation that
 --       stays: it has comments or notified users, or is locked
 local quiet = tonumber(ARGV[1])
 
-local function stays(key, count, ...)
+local function is_flagged(flags)
+  for _, text in ipairs(redis.call("HVALS", flags)) do
+    if string.match(text, "^%d+ %S+ %S+ %+?(%S+)") == "-" then return true end -- see flags.lua
+  end
+  return false
+end
+
+local function stays(key, count, flags, edit)
   local comments, notified, locked, state, active, written =
     unpack(redis.call("HMGET", key, "comments", "notified", "locked", "state", "active", "written"))
-  if state or redis.call("EXISTS", ...) > 0 then return true end
+  if state or redis.call("EXISTS", edit) == 1 or is_flagged(flags) then return true end
   if count == 0 and (comments or "0") == "0" and not notified and not locked then return false end
   return not quiet or math.max(tonumber(active or 0), tonumber(written or 0)) > quiet
 end

@@ -5,12 +5,15 @@
 --   by_votes (the index of VOTES of the same listing), budget (articles and classes that this step may still read),
 --   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew)
 -- from gravity_search: next_positions(beyond, count, resumed, known, limit)
--- from home_places: from, from_member, bound, add_beyond(member, value), left (articles that may still be read),
---   unzipped(flat), most_to_bound, stops ({value, member} of the places at which listings stopped that have more),
---   LAST (in place of a member: the place after all others of the same value), last_wanted(), wanted, add_place(member, value),
---   comes_first(one, other), most_read, reply_of_places(count), each_listing(read)
+-- from home_places: from (the value of the position beyond which they are, nil without one), from_member (its member),
+--   bound (the value of the place down to which to look, nil without one; of a page down only), add_beyond(member, value),
+--   left (articles that may still be read), unzipped(flat), most_to_bound (articles of a listing to read at most to get there),
+--   stops ({value, member} of the places at which listings stopped that have more),
+--   LAST (in place of a member: the place after all others of the same value), last_wanted(),
+--   wanted (how many places the page takes), add_place(member, value), comes_first(one, other),
+--   most_read (about how many articles to look at in all), reply_of_places(count), each_listing(read)
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
--- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua   6-13 see home_places.lua
+-- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua   6-14 see home_places.lua
 -- Reply see home_places.lua
 --
 -- Each listing is read up to the last of the places that are wanted so far, so that most of them take few commands. With a

@@ -1,18 +1,25 @@
 -- Read the places of a page of a home that are in some indexes of one partition, by an order whose values do not decay.
 -- requires: home_places, index_rank
--- from home_places: is_down, from, from_member, add_place(member, value), left (articles that may still be read), wanted,
---   last_wanted(), comes_first(one, other), stops ({value, member} of the places at which listings stopped that have more),
+-- from home_places: most_read (about how many articles to look at in all),
+--   from (the value of the position beyond which they are, nil without one), from_member (its member),
+--   is_down (the direction of the page),
+--   bound (the value of the place down to which to look, nil without one; of a page down only), bound_member (its member),
+--   unzipped(flat), add_place(member, value), left (articles that may still be read),
+--   hides (whether the viewer hides articles), COST (of a listing, in articles that are read in the same time),
+--   stops ({value, member} of the places at which listings stopped that have more), last_wanted(), comes_first(one, other),
 --   reply_of_places(count)
 -- from index_rank: rank_of(key, value, member, including)
 -- KEYS  see home_places.lua
 -- ARGV  1 lowest value of the listing, or ""   2 a weight that the values depend on, if these are indexes of groups, or ""
---       3-5 ""   6-13 see home_places.lua
+--       3-5 ""   6-14 see home_places.lua
 -- Reply see home_places.lua
 --
--- It reads a few places of each index, and then more of those that may still have one that comes before the last. While
--- much is hidden, the last is not known yet: then it reads more of those indexes that have come the least far.
+-- With a bound, one index after another is read down to it. Without, the first place of each is read, and then more of
+-- those that may still have one that comes before the last. While much is hidden, the last is not known yet: then more is
+-- read of those that have come the least far.
+local MOST_AT_ONCE = most_read -- places of an index that are read
+local MANY = 8 -- places of an index: so many are looked up in the list of what is hidden before their values are read
 local lowest = tonumber(ARGV[1])
-local order = is_down and {"REV", "WITHSCORES"} or {"WITHSCORES"}
 
 -- The indexes. In the place of that of a group with such a weight of its own, which is active here, there is that by the
 -- weights of the site.
@@ -39,20 +46,61 @@ local function first_rank(key)
   return first
 end
 
+-- Those of some members that the viewer does not hide.
+local function not_hidden(members)
+  local shown = {}
+  for i, is_hidden in ipairs(redis.call("ZMSCORE", KEYS[2], unpack(members))) do
+    if not is_hidden then shown[#shown + 1] = members[i] end
+  end
+  return shown
+end
+
+local function is_wanted(value, member)
+  if bound then return value > bound or member >= bound_member end
+  return not lowest or value >= lowest
+end
+
+-- Adds the places in a range of an index. Returns how many there are, and the last of them, {value, member}. If most may be
+-- hidden, only values of the others are read.
+local function add_range(key, arguments, may_be_hidden)
+  local members, values
+  if may_be_hidden then
+    members = redis.call("ZRANGE", key, unpack(arguments))
+  else
+    arguments[#arguments + 1] = "WITHSCORES"
+    members, values = unzipped(redis.call("ZRANGE", key, unpack(arguments)))
+  end
+  local count, last = #members, members[#members]
+  if count == 0 then return 0 end
+  if may_be_hidden then
+    members = not_hidden(members)
+    members[#members + 1] = last -- for its value; it is left out all the same if it is hidden
+    values = redis.call("ZMSCORE", key, unpack(members))
+  end
+  for i, member in ipairs(members) do
+    if is_wanted(tonumber(values[i]), member) then add_place(member, values[i]) end
+  end
+  left = left - count
+  return count, {tonumber(values[#values]), last}
+end
+
+-- Reads an index down to the bound, or stops before once enough is read.
+local function read_to_bound(key)
+  local first, count, last = first_rank(key), nil, nil
+  repeat
+    count, last = add_range(key, {"+inf", ARGV[11], "BYSCORE", "REV", "LIMIT", first, MOST_AT_ONCE}, hides)
+    first = first + count
+  until count < MOST_AT_ONCE or left <= 0
+  left = left - COST
+  stops[#stops + 1] = count == MOST_AT_ONCE and last or {bound, bound_member}
+end
+
 -- Reads the next places of an index, which then has more only if there are as many.
 local function read_more(each)
-  local flat = redis.call("ZRANGE", each.key, each.next, each.next + each.count - 1, unpack(order))
-  each.has_more = #flat == 2 * each.count
-  for i = 1, #flat, 2 do
-    local value = tonumber(flat[i + 1])
-    if lowest and value < lowest then
-      each.has_more = false
-      break
-    end
-    add_place(flat[i], flat[i + 1])
-    each.stop = {value, flat[i]}
-  end
-  each.next, each.count, left = each.next + each.count, 2 * each.count, left - #flat / 2
+  local arguments = {each.next, each.next + each.count - 1, is_down and "REV" or nil}
+  local count, last = add_range(each.key, arguments, hides and each.count >= MANY)
+  each.has_more, each.stop = count == each.count and not (lowest and last[1] < lowest), last
+  each.next, each.count = each.next + count, math.min(4 * each.count, MOST_AT_ONCE)
 end
 
 -- Of some indexes those that have come the least far: half of them, or more with the same value.
@@ -67,20 +115,31 @@ local function furthest_behind(open)
   return found
 end
 
-local indexes, keys = {}, site_ranked()
-local count = math.min(wanted, math.max(2, math.ceil(2 * wanted / #keys)))
-for i, key in ipairs(keys) do indexes[i] = {key = key, next = first_rank(key), count = count} end
-local open = indexes
-while open[1] do
-  for _, each in ipairs(open) do read_more(each) end
-  local last, may_matter = last_wanted(), {}
-  for _, each in ipairs(indexes) do
-    if each.has_more and (not last or comes_first(each.stop, last)) then may_matter[#may_matter + 1] = each end
+-- Reads some indexes until their last place that is wanted is known, or enough is read.
+local function read_first(indexes)
+  local open = indexes
+  while open[1] do
+    local share = math.max(math.floor(left / #open), 1)
+    for _, each in ipairs(open) do
+      each.count = math.min(each.count, share)
+      read_more(each)
+    end
+    local last, may_matter = last_wanted(), {}
+    for _, each in ipairs(indexes) do
+      if each.has_more and (not last or comes_first(each.stop, last)) then may_matter[#may_matter + 1] = each end
+    end
+    if left <= 0 then break end
+    open = last and may_matter or furthest_behind(may_matter)
   end
-  if left <= 0 then break end
-  open = last and may_matter or furthest_behind(may_matter)
+  for _, each in ipairs(indexes) do
+    if each.has_more then stops[#stops + 1] = each.stop end
+  end
 end
-for _, each in ipairs(indexes) do
-  if each.has_more then stops[#stops + 1] = each.stop end
+
+local keys, indexes = site_ranked(), {}
+for i, key in ipairs(keys) do
+  if bound and left <= 0 then return reply_of_places(i - 1) end
+  if bound then read_to_bound(key) else indexes[i] = {key = key, next = first_rank(key), count = 1} end
 end
-return reply_of_places(#indexes)
+read_first(indexes)
+return reply_of_places(#keys)

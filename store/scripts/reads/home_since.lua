@@ -1,46 +1,65 @@
 -- Read the places of a page of a home by VOTES that are in some listings of one partition, among the articles posted
 -- since an instant.
 -- requires: home_places, since_search
--- from home_places: bound, from, most_to_bound, left (articles that may still be read),
---   stops ({value, member} of the places at which listings stopped that have more),
---   LAST (in place of a member: the place after all others of the same value), unzipped(flat), add_beyond(member, value),
---   add_place(member, value), from_member, is_down, wanted, each_listing(read), last_wanted(), comes_first(one, other),
---   reply_of_places(count)
+-- from home_places: from (the value of the position beyond which they are, nil without one),
+--   bound (the value of the place down to which to look, nil without one; of a page down only), unzipped(flat),
+--   add_beyond(member, value), most_to_bound (articles of a listing to read at most to get there),
+--   left (articles that may still be read), stops ({value, member} of the places at which listings stopped that have more),
+--   LAST (in place of a member: the place after all others of the same value), add_place(member, value),
+--   from_member (its member), is_down (the direction of the page), wanted (how many places the page takes), each_listing(read),
+--   last_wanted(), comes_first(one, other), reply_of_places(count)
 -- from since_search: budget (articles and commands that this step may still take),
 --   by_votes (the index of VOTES of the same listing), by_time (the index of TIME of the same listing),
 --   since (unix milliseconds), classes (the index of GRAVITY of the listing that is read), read(page), is_full(page),
 --   END (in place of a member: the position beyond all articles of a class)
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
 -- ARGV  1 the instant (unix milliseconds)   2-4 ""   5 about how many articles and commands the search in a listing may
---       take before it stops   6-13 see home_places.lua
+--       take before it stops   6-14 see home_places.lua
 -- Reply see home_places.lua
 --
 -- With a bound, a listing is read down to it, by votes or by time, if few articles have as many votes or are as new. Else
 -- a few places of each listing are read, and then more of those that may still have one that comes before the last.
-local MOST_READ_AT_ONCE = bound and 8 or 30 -- articles of a listing since the instant that are all read
+local FEW = 40 -- articles down to the bound that are read by votes, though those since the instant may be fewer
+local MOST_READ_AT_ONCE = 30 -- articles of a listing since the instant that are all read, without a bound
 
 local listings, steps = {}, budget
 
+-- The first articles with votes down to the bound, at most `most`: their members, and their votes.
+local function down_to_bound(most)
+  local range = {from or "+inf", bound, "BYSCORE", "REV", "LIMIT", 0, most, "WITHSCORES"}
+  return unzipped(redis.call("ZRANGE", by_votes, unpack(range)))
+end
+
+-- Reads the articles since the instant, and adds those down to the bound.
+local function read_by_time()
+  local members = redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE")
+  for i, votes in ipairs(members[1] and redis.call("ZMSCORE", by_votes, unpack(members)) or {}) do
+    local value = tonumber(votes or "")
+    if value and value >= bound then add_beyond(members[i], value) end
+  end
+  return #members
+end
+
+-- Adds those of some articles that were posted since the instant.
+local function add_since(members, votes)
+  for i, time in ipairs(members[1] and redis.call("ZMSCORE", by_time, unpack(members)) or {}) do
+    if time and tonumber(time) >= since then add_beyond(members[i], tonumber(votes[i])) end
+  end
+  return #members
+end
+
 -- Reads all articles of a listing down to the bound: by votes or by time, whatever are fewer. Returns false if both may
 -- be many.
-local function read_to_bound(total)
-  local highest = from or "+inf"
-  local count = redis.call("ZCOUNT", by_votes, bound, highest)
-  if math.min(count, total) > most_to_bound then return false end
-  left = left - math.min(count, total)
+local function read_to_bound()
+  local count, total = nil, 0
+  local members, votes = down_to_bound(FEW + 1)
+  if #members > FEW then
+    count, total = redis.call("ZCOUNT", by_votes, bound, from or "+inf"), redis.call("ZCOUNT", by_time, since, "+inf")
+    if math.min(count, total) > most_to_bound then return false end
+    if count <= total then members, votes = down_to_bound(count) end
+  end
+  left = left - (count and total < count and read_by_time() or add_since(members, votes))
   stops[#stops + 1] = {bound, LAST}
-  if count == 0 then return true end
-  if count <= total then
-    local members, votes = unzipped(redis.call("ZRANGE", by_votes, bound, highest, "BYSCORE", "WITHSCORES"))
-    for i, time in ipairs(redis.call("ZMSCORE", by_time, unpack(members))) do
-      if time and tonumber(time) >= since then add_beyond(members[i], tonumber(votes[i])) end
-    end
-    return true
-  end
-  local members = redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE")
-  for i, votes in ipairs(redis.call("ZMSCORE", by_votes, unpack(members))) do
-    if votes and tonumber(votes) >= bound then add_beyond(members[i], tonumber(votes)) end
-  end
   return true
 end
 
@@ -55,28 +74,22 @@ local function read_more(listing, count)
   if page.value then listing.stop = {page.value, page.member == END and LAST or page.member} end
 end
 
--- Reads all articles of a listing since the instant, with a bound those down to it. Returns false if they are many.
+-- Reads all articles of a listing since the instant. Returns false if they are many.
 local function read_all()
-  local most, is_below = MOST_READ_AT_ONCE, false
+  local most = MOST_READ_AT_ONCE
   local members = redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE", "LIMIT", 0, most + 1)
   left = left - #members
   if #members > most then return false end
   for i, votes in ipairs(members[1] and redis.call("ZMSCORE", by_votes, unpack(members)) or {}) do
-    local value = tonumber(votes or "")
-    if value and bound and value < bound then
-      is_below = true
-    elseif value then
-      add_beyond(members[i], value)
-    end
+    if votes then add_beyond(members[i], tonumber(votes)) end
   end
-  if is_below then stops[#stops + 1] = {bound, LAST} end
   return true
 end
 
 local function open_listing(i)
   local keys = {KEYS[i], KEYS[i + 1], KEYS[i + 2]}
   classes, by_votes, by_time = unpack(keys)
-  if read_all() or bound and read_to_bound(redis.call("ZCOUNT", by_time, since, "+inf")) then return end
+  if bound and read_to_bound() or not bound and read_all() then return end
   local member = from and from_member == LAST and END or from_member -- else a class that was read would be read again
   local page = {down = is_down, wanted = wanted, skip = 0, found = {}, value = from, member = member}
   listings[#listings + 1] = {keys = keys, page = page}
