@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from resolvers import articles
 from resolvers.arguments import PageArguments, paginated
@@ -32,7 +33,14 @@ async def viewer_has_hidden(found: Sequence[Article], context: Context) -> list[
     return [article.number in known for article in found]
 
 
-async def hide(context: Context, article_id: str) -> tuple[Article | None, bool]:
+class ArticleHidden(NamedTuple):
+    """An article that the viewer hides or shows again, None if they may not read it; and whether that was a change."""
+
+    article: Article | None
+    changed: bool
+
+
+async def hide(context: Context, article_id: str) -> ArticleHidden:
     """Hide an article. The article, and whether anything has changed. It is read before, as it may be archived."""
     actor, number = context.actor(), articles.checked_number(article_id)
     (found,) = await context.articles([number])
@@ -43,16 +51,16 @@ async def hide(context: Context, article_id: str) -> tuple[Article | None, bool]
     return _hidden(context, await context.write(hidden.hide(context.store.site, actor, number)), found)
 
 
-async def unhide(context: Context, article_id: str) -> tuple[Article | None, bool]:
+async def unhide(context: Context, article_id: str) -> ArticleHidden:
     """Stop hiding an article, even if it was deleted since. It is read first: if that fails, nothing changes."""
     actor, number = context.actor(), articles.checked_number(article_id)
     (found,) = await context.articles([number])
     return _hidden(context, await context.write(hidden.unhide(context.store.site, actor, number)), found)
 
 
-def _hidden(context: Context, result: Hidden, article: Article | None) -> tuple[Article | None, bool]:
+def _hidden(context: Context, result: Hidden, article: Article | None) -> ArticleHidden:
     context.reads.prime_login(result.username)
-    return article, result.changed
+    return ArticleHidden(article, result.changed)
 
 
 async def _read(context: Context, numbers: Iterable[int]) -> list[Article | None]:

@@ -5,6 +5,7 @@ from typing import Self
 import strawberry
 
 from resolvers import hidden, home, saved
+from resolvers.hidden import ArticleHidden
 from schema.articles import Article, Votable
 from schema.connections import Connection, Edge, PageInfo
 from schema.fields import ARGUMENTS, field_of, root_field
@@ -64,8 +65,8 @@ class HideArticlePayload(Payload):
     changed: bool = strawberry.field(default=False, description="False if it was already so.")
 
     @classmethod
-    def of(cls, hidden: tuple[records.Article | None, bool]) -> Self:
-        return cls.of_records(article=hidden[0], changed=hidden[1])
+    def of(cls, hidden: ArticleHidden) -> Self:
+        return cls.of_records(article=hidden.article, changed=hidden.changed)
 
 
 @strawberry.input(description="The user to block, or not to block any more.")

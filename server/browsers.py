@@ -49,8 +49,8 @@ class Browsers:
 
 class CrossOrigin:
     """
-    Adds CORS headers for pages of other origins: for those that may use the cookie one that lets browsers send it, for
-    all others those of `plain`.
+    Adds CORS headers for pages of other origins. Browsers may send the cookie with requests of pages of `origins`; all
+    others get the headers of `plain`.
     """
 
     def __init__(self, app: ASGIApp, plain: Middleware | None, origins: Sequence[str], options: dict[str, Any]) -> None:

@@ -22,12 +22,11 @@ CONTENT = re.compile(r"""content\s{0,9}=\s{0,9}(?:"([^"]{0,2000})"|'([^']{0,2000
 
 
 class PageTitles:
-    """Reads the titles of pages, of which requests only the public internet is asked."""
+    """Reads the titles of pages on the public internet."""
 
     async def title(self, link: str) -> str | None:
         """
-        The title of the HTML page behind a link, on one line; None if there is none, or it cannot be read in time. Only
-        pages on the public internet are read.
+        The title of the HTML page behind a link, on one line; None if there is none, or it cannot be read in time.
         """
         client = GuardedClient()
         try:

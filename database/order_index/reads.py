@@ -263,6 +263,7 @@ PLACE_BELOW = Statement("""
 SELECT value, number FROM places WHERE listing = :listing AND (value, number) < (:value, :number)
 ORDER BY value DESC, number DESC LIMIT 1 OFFSET :skipped""")
 
+# `_of_many` puts in how a database makes an array of what is found, `{array}` of a range and `{all}` of all ranges.
 _MANY = """
 SELECT {{all}} FROM (
   SELECT part, (

@@ -8,7 +8,7 @@ and its number of places. A range with more than `MOST_COUNTED` is divided.
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from database.order_index.reads import HIGHEST, LOWEST, Index, Key, Place, Range, before, indexes
 from database.statements import RowsStatement, Statement, slices
@@ -20,7 +20,13 @@ COUNTED = 1_000  # places of a range when it is made
 MOST_COUNTED = 2 * COUNTED  # places in a range that is not divided
 
 IndexName = tuple[str, int]  # the name of a listing, and the class of votes
-Move = tuple[float, Place]  # the value that a place had, and the place
+
+
+class Move(NamedTuple):
+    """A place that is another one of the same article now, and the value that it had."""
+
+    old: float
+    place: Place
 
 
 def lock(connection: "Connection") -> None:
@@ -65,7 +71,7 @@ def replace(connection: "Connection", numbers: Collection[int], places: Mapping[
             if old is None:
                 added[index].append(place)
             elif old != place:
-                moved[index].append((old[0], place))
+                moved[index].append(Move(old[0], place))
     _move(connection, moved)
     add(connection, added)
     ended: defaultdict[int, list[Key]] = defaultdict(list)
@@ -142,9 +148,7 @@ def _move(connection: "Connection", moved: Mapping[int, Sequence[Move]]) -> None
         for old, place in sorted(moved[index])
     ]
     MOVE_PLACE.run(connection, rows)
-    changed = {
-        index: [(old, place) for old, place in of_index if old != place.value] for index, of_index in moved.items()
-    }
+    changed = {index: [move for move in of_index if move.old != move.place.value] for index, of_index in moved.items()}
     for index in _counted(connection, [index for index, of_index in changed.items() if of_index]):
         _change_counts(connection, index, [(old, place.number) for old, place in changed[index]], -1)
         _change_counts(connection, index, [place.key for _, place in changed[index]], 1)

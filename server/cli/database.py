@@ -60,7 +60,7 @@ async def show(store: Store, database: Database) -> None:
 
 
 async def rebuild(store: Store, database: Database) -> None:
-    from database.mirror import Mirror  # slow
+    from database.mirror import Mirror  # slow to import
 
     mirror = Mirror(store.site, database)
     with progress_bar("rebuild", await dump.size(store.site)) as walked:

@@ -99,7 +99,7 @@ async def _follow(store: Store, database: Database | None, number: int) -> bool:
     """Bring the database up to date, unless a server does so. False if that takes longer than `PATIENCE`."""
     if database is None:
         return True
-    from database.mirror import Mirror  # slow
+    from database.mirror import Mirror  # slow to import
 
     p, mirror, begun = store.site.home_of_article(number), Mirror(store.site, database), monotonic()
     identity, ends = await log.identity(store.site), await log.newest(store.site)

@@ -111,7 +111,7 @@ def try_rules(arguments: Namespace) -> int:
         DatabaseUnavailable: the database does not answer.
         WrongSetting: there is none.
     """
-    from server.cli import database, rule_trials  # slow
+    from server.cli import database, rule_trials  # slow to import
 
     try:
         tried = rules.read(arguments.file)

@@ -60,7 +60,7 @@ def run(arguments: Namespace) -> int:
 
 
 async def _add(store: Store, database: Database, arguments: Namespace) -> None:
-    from resolvers.changes import newest_position  # slow
+    from resolvers.changes import newest_position  # slow to import
     from server.webhooks.spooler import CONSUMER
 
     kinds = _kinds(arguments.kinds)
@@ -99,7 +99,7 @@ async def _rotate(store: Store, database: Database, arguments: Namespace) -> Non
 
 
 async def _remove(store: Store, database: Database, arguments: Namespace) -> None:
-    from server.webhooks.spooler import CONSUMER  # slow
+    from server.webhooks.spooler import CONSUMER  # slow to import
 
     if not await database.write_durably(webhooks.remove, arguments.id):
         raise _missing(arguments.id)
@@ -113,7 +113,7 @@ def _missing(id: int) -> CommandError:
 
 
 def _kinds(text: str) -> list[str]:
-    from server.webhooks.messages import KINDS  # slow
+    from server.webhooks.messages import KINDS  # slow to import
 
     given = sorted({kind.strip() for kind in text.split(",")})
     if unknown := [kind for kind in given if kind not in KINDS]:
@@ -130,7 +130,7 @@ async def _check_url(url: str, allow_private: bool) -> None:
     """
     from ada_url import check_url
 
-    from server.guarded_client import WEB_PORTS, is_public  # slow
+    from server.guarded_client import WEB_PORTS, is_public  # slow to import
     from server.webhooks.sender import port_of
 
     if not url.startswith(("http://", "https://")) or not check_url(url) or len(url) > MAX_URL:

@@ -59,7 +59,9 @@ class Waiting:
 @dataclass(slots=True)
 class Keyring:
     """
-    The keys of an issuer. `clock` returns unix milliseconds. `on_change` is called once a key has left the set.
+    The keys of an issuer, which are used for `hours` at most, and for `hours_away` while the issuer does not answer.
+    `waiting` counts the requests that wait for keys of any issuer. `clock` returns unix milliseconds. `on_change` is
+    called once a key has left the set.
     """
 
     issuer: Issuer

@@ -71,7 +71,7 @@ def instants(histories: Histories, step: int) -> range:
     """
     if not histories:
         raise NotReplayed("the file has no story")
-    first, last = histories[0][0], histories[-1][0]
+    first, last = _posted_at(histories[0]), _posted_at(histories[-1])
     start = -(-(first + WARM_UP) // step) * step
     if last - start < HOUR:
         days = (last - first) / HOUR / 24
@@ -84,7 +84,7 @@ def instants(histories: Histories, step: int) -> range:
 def pushes(histories: Histories, plan: ExperimentPlan) -> list[Push]:
     """Stories for colluders, evenly spaced among those that can be observed completely."""
     first, last = plan.instants[0], plan.instants[-1] - OBSERVED
-    observable = [number for number, history in enumerate(histories) if first <= history[0] <= last]
+    observable = [number for number, history in enumerate(histories) if first <= _posted_at(history) <= last]
     count = min(PUSHED, len(observable))
     chosen = (observable[place * len(observable) // count] for place in range(count))
     return [Push(number, histories[number], plan.colluders) for number in chosen]
@@ -106,6 +106,10 @@ def measure(histories: Histories, plan: ExperimentPlan, played: Iterable[Listing
         {name: _measured(name, tops[name], pushed, plan) for name in tops},
         {frozenset(pair): measures.overlap(*(tops[name] for name in pair)) for pair in combinations(tops, 2)},
     )
+
+
+def _posted_at(history: Sequence[int]) -> int:
+    return history[0]
 
 
 def _measured(name: str, tops: Sequence[Top], pushed: Sequence[Push], plan: ExperimentPlan) -> Measures:

@@ -55,7 +55,7 @@ class Webhooks:
             return WAITING
         await self._spooler.turn(cursor)
         if self.sender is None:
-            module: Any = await asyncio.to_thread(import_module, "server.webhooks.sender")  # slow
+            module: Any = await asyncio.to_thread(import_module, "server.webhooks.sender")  # slow to import
             self.sender = module.Sender(self._database, self._site.clock, self._on_result)
         await self.sender.start(await self._database.run(webhooks.webhooks))
         await self._drop_old()

@@ -224,6 +224,7 @@ REQUIRED = {
     "roles that are so already": 20_000,
     "saved things that are read": 8_000,
     "searches before the database has a change": 12_000,
+    "searches for rings among votes": 20_000,
     "searches of what the database has not": 20_000,
     "searches right after a deletion": 5_000,
     "searches that find several kinds": 8_000,

@@ -149,6 +149,13 @@ class Server:
         """Whether the text was not purged before."""
         return "purged before" not in await self._command("purge", id, "--reason", "must go")
 
+    async def search_rings(self) -> int:
+        """Search for rings, and return the number of votes that were read."""
+        read, found, _ = (await self._command("rings")).partition(" votes of ")
+        if not found:
+            raise ChildProcessError(f"rings: {read}")
+        return int(read.split()[-1])
+
     async def _command(self, *arguments: str) -> str:
         """Run `upvote` and return what it prints. Raises ChildProcessError if it fails."""
         process = await asyncio.create_subprocess_exec(

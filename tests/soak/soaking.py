@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.soak.databases import Databases, databases
+from tests.soak.model import Mirror
 from tests.soak.reached import Reached
 from tests.soak.running import Difference
 from tests.soak.server import ROOT, Unanswered
@@ -54,6 +55,7 @@ async def _soak(seed: int, minutes: float, made: Databases, *, root: Path, stop:
         began, difference = time.monotonic(), None
         try:
             await world.generate(OPERATIONS, until)
+            await search_rings(world)
         except Difference as first:
             difference = first
         except (Unanswered, ChildProcessError) as fault:
@@ -78,6 +80,18 @@ async def _soak(seed: int, minutes: float, made: Databases, *, root: Path, stop:
             print(found.differences[-1], flush=True)
         seed += 1
     return found
+
+
+async def search_rings(world: World) -> None:
+    """
+    Search the votes of a history for rings, unless the database is away.
+
+    Raises:
+        ChildProcessError: the search fails.
+    """
+    if world.run.model.mirror is Mirror.UP:
+        votes = await world.server.search_rings()
+        world.run.model.reached.count("searches for rings among votes", votes > 0)
 
 
 async def description(world: World, found: Difference, made: Databases, root: Path) -> str:

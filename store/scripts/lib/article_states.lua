@@ -23,8 +23,8 @@ local function log_state(article, actor)
 end
 
 -- Announces an article that is shown for the first time, as it was held when it was posted: to subscribers now, and to those
--- whom it notifies by list_comments.lua, which comes after this. The field `unannounced` says what is left to be done. `id` is
--- that of the log's entry.
+-- whom it notifies by list_comments.lua, which comes after this. The field `unannounced` says what is left to be done: "all", or
+-- "notifications" once subscribers know. `id` is that of the log's entry.
 local function announce_article(article, id)
   local hash, left = KEY.article .. article.number, article.unannounced
   if not left then return end
