@@ -117,7 +117,7 @@ async def measure_pages(url: str, loads: int) -> None:
 
 def discussed(url: str) -> str:
     """Post an article with comments, and return its path."""
-    with httpx.Client(base_url=url) as http:
+    with httpx.Client(base_url=url, timeout=60) as http:  # also on a busy machine
 
         def ask(query: str, **variables: str) -> Any:
             response = http.post("graphql", json={"query": query, "variables": variables})

@@ -5,6 +5,7 @@ from playwright.async_api import expect
 
 from server.branding import themes
 from tests.reader.conftest import opened
+from tests.reader.scene import TEXT
 from tests.reader.site import serving_sample
 
 LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><circle cx="1" cy="1" r="1"/></svg>'
@@ -24,9 +25,12 @@ def own(request, tmp_path_factory):
 
 
 async def test_theme_has_no_fault_of_accessibility(visit, own, axe):
+    alice = own.member("alice")
+    article = own.post(alice, "With all that a text can have", content=TEXT, groups=["themes"])
+    own.comment(alice, article, TEXT)
     page = await visit(base_url=f"{own.url}/", reduced_motion="reduce")
     found = []
-    for path in ("/", "/about", "/search?q=the"):
+    for path in ("/", "/about", "/search?q=the", "/groups", "/log-in", own.path(article)):
         await opened(page, path)
         for theme in ("light", "dark"):
             await page.emulate_media(color_scheme=theme)

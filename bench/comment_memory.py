@@ -1,0 +1,113 @@
+"""
+Measures how much memory of Valkey an article, a comment, a vote on it and a notification take.
+
+    python -m bench.comment_memory
+
+Articles with five comments of 200 characters each, of which four answer another one, by 40 users, and votes of 40
+others; without the log, which is trimmed, and answers that are kept for minutes.
+"""
+
+import asyncio
+import random
+import tempfile
+from pathlib import Path
+
+from bench.store_memory import used
+from bench.tables import markdown
+from server.managed_valkey import server
+from store import keys
+from store.articles import Draft
+from store.records import Vote
+from store.store import Store
+from store.users import creation
+
+ARTICLES, COMMENTS_OF_EACH, VOTES_ON_EACH, CHARACTERS = 400, 5, 5, 200
+NAMES, VOTERS = ([f"{kind}{number:02}" for number in range(40)] for kind in ("person", "voters"))
+SETTING = "hash-max-listpack-value"
+
+
+class Measured:
+    """A store that grows. `bytes_each` has what it took."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.chance = store, random.Random(1)
+        self.bytes_each: dict[str, float] = {}
+        self._before = 0
+
+    async def run(self) -> None:
+        await self._note("", 1)
+        articles = [await self._post(number) for number in range(ARTICLES)]
+        await self._note("article", ARTICLES)
+        comments = [number for article in articles for number in await self._comment(article)]
+        listed = await self._sum(keys.comments), await self._sum(keys.inbox)
+        await self._note("comment while voting is open", len(comments))
+        for number in comments:
+            for name in self.chance.sample(VOTERS, VOTES_ON_EACH):
+                await self.store.comments.vote(number, name, self.chance.choice((Vote.UP, Vote.DOWN)))
+        await self._note("vote on it", VOTES_ON_EACH * len(comments))
+        voters = [kind(0, number) for number in comments for kind in (keys.voted, keys.downvoted)]
+        await self.store.site.redis.run(("DEL", *voters))
+        await self._note("freed", len(comments))
+        opened, freed = self.bytes_each["comment while voting is open"], self.bytes_each.pop("freed")  # less than 0
+        self.bytes_each["comment once it is closed"] = opened + VOTES_ON_EACH * self.bytes_each["vote on it"] + freed
+        self.bytes_each["of this: in the list of its poster"] = listed[0] / len(comments)
+        self.bytes_each["of this: notifications"] = listed[1] / len(comments)
+
+    async def _note(self, what: str, count: int) -> None:
+        """Note what was added since the last call, of so many."""
+        site = self.store.site
+        await site.redis.run(("XTRIM", keys.log(0), "MAXLEN", 0))
+        await site.redis.run(("DEL", keys.logged(0)))
+        await self._expire()
+        now = await used(self.store)
+        if what:
+            self.bytes_each[what] = (now - self._before) / count
+        self._before = now
+
+    async def _expire(self) -> None:
+        """Remove what expires, but for voters."""
+        cursor = ""
+        while cursor != "0":
+            cursor, found = await self.store.site.redis.run(("SCAN", cursor or "0", "COUNT", 1_000))
+            others = [key for key in found if not key.startswith((keys.voted.name, keys.downvoted.name))]
+            lifetimes = await self.store.site.redis.pipeline([("PTTL", key) for key in others])
+            expiring = [key for key, lifetime in zip(others, lifetimes, strict=True) if lifetime > 0]
+            if expiring:
+                await self.store.site.redis.run(("DEL", *expiring))
+
+    async def _post(self, number: int) -> int:
+        draft = Draft(f"The title of an article, number {number}", f"https://example.com/{number}", "", ("show",))
+        return (await self.store.articles.post(self.chance.choice(NAMES), draft)).article.number
+
+    async def _comment(self, article: int) -> list[int]:
+        found: list[int] = []
+        for _ in range(COMMENTS_OF_EACH):
+            text = f"{self.chance.random()} ".ljust(CHARACTERS, "x")
+            parent = self.chance.choice(found) if found else None
+            posted = await self.store.comments.post(article, parent, self.chance.choice(NAMES), text)
+            found.append(posted.comment.number)
+        return found
+
+    async def _sum(self, kind: keys.Kind) -> int:
+        sizes = [await self.store.site.redis.run(("MEMORY", "USAGE", kind(0, name))) or 0 for name in NAMES]
+        return sum(sizes)
+
+
+async def main() -> None:
+    rows: dict[str, list[str]] = {}
+    for value in (64, 1024):
+        with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as url:
+            store = await Store.open(url)
+            await store.site.redis.run(("CONFIG", "SET", SETTING, value))
+            for name in (*NAMES, *VOTERS):
+                await store.site.redis.run(creation(store.site, name, store.site.clock()))
+            measured = Measured(store)
+            await measured.run()
+            for what, size in measured.bytes_each.items():
+                rows.setdefault(what, [what]).append(f"{size:.0f}")
+            await store.close()
+    print(markdown(["bytes of each", f"{SETTING} 64", "1024"], list(rows.values())))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
