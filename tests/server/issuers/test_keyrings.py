@@ -92,11 +92,11 @@ async def test_unknown_key_waits_for_the_next_fetch_and_throws_no_good_one_out(r
 
     assert [key.id for key in found] == ["rsa-2"] * 50 + ["rsa-1"]
     first, second = [at for path, at in asked.asked_at if path == "/keys"]
-    assert second - first > 4.9
+    assert second - first > 4  # five, less what the first one took to arrive
     assert await ring.find("nobody's", "RS256") is None
     assert await ring.find("rsa-1", "ES256") is None
     fetches = [at for path, at in asked.asked_at if path == "/keys"]
-    assert all(later - earlier > 4.9 for earlier, later in itertools.pairwise(fetches))
+    assert all(later - earlier > 4 for earlier, later in itertools.pairwise(fetches))
 
 
 @pytest.mark.slow
