@@ -28,8 +28,11 @@ local by_time
 -- other index lacks.
 local function add_to_bound(members, votes, times)
   for i, member in ipairs(members) do
-    local value = votes[i] and times[i] and value_of(tonumber(votes[i]) - 1, tonumber(times[i]))
-    if value and value >= bound then add_beyond(member, value) end
+    local base = votes[i] and times[i] and votes[i] - 1 or 0
+    if base > 0 then -- else its value is not above 0, and the bound is
+      local value = value_of(base, tonumber(times[i]))
+      if value >= bound then add_beyond(member, value) end
+    end
   end
   left = left - #members
 end
