@@ -116,8 +116,9 @@ def places(store: Store, order: Order, articles: Sequence[Article]) -> Command:
 def made_up(chance: random.Random, each: int, size: int) -> Article:
     up = min(int(chance.paretovariate(0.8)), MOST_VOTES)
     down = chance.randrange(max(up // 3, 2))
-    number = (each + 1) * keys.SLOTS + chance.randrange(keys.SLOTS)
-    return Article(number, "", None, None, "", NOW - (size - each) * MINUTE, None, up, down, 0, ())
+    at = NOW - (size - each) * MINUTE
+    number = 2 * at * keys.SLOTS + chance.randrange(keys.SLOTS)  # as of a post of that instant: store/numbering.py
+    return Article(number, "", None, None, "", at, None, up, down, 0, ())
 
 
 async def memory(store: Store) -> int:

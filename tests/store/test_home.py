@@ -149,7 +149,11 @@ async def test_many_lists_are_read_down_to_a_bound(homes, choices, articles, mon
     await homes.choose(*choices)
     site, instants = homes.store.site, sorted(each.posted_at for each in homes.articles.values())
     wholes = [(order, listings.whole(site, order)) for order in (Order.GRAVITY, Order.SCORE, Order.VOTES, Order.TIME)]
-    wholes += [(Order.VOTES, listings.posted_since(site, None, Order.VOTES, instants[place])) for place in (0, 40, 150)]
+    wholes += [
+        (order, listings.posted_since(site, None, order, instants[place]))
+        for order in (Order.VOTES, Order.TIME)
+        for place in (0, 40, 150)
+    ]
     for order, whole in wholes:
         listing = await homes.listing(order, whole)
         expected = await homes.expected(whole)

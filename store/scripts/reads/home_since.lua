@@ -2,16 +2,17 @@
 -- since an instant.
 -- requires: home_places, since_search
 -- from home_places: from (the value of the position beyond which they are, nil without one),
---   bound (the value of the place down to which to look, nil without one; of a page down only), unzipped(flat),
---   add_beyond(member, value), most_to_bound (articles of a listing to read at most to get there),
---   left (articles that may still be read), stops ({value, member} of the places at which listings stopped that have more),
+--   bound (the value of the place down to which to look, nil without one; of a page down only), add_beyond(member, value),
+--   most_to_bound (articles of a listing to read at most to get there), left (articles that may still be read),
+--   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), add_place(member, value),
 --   from_member (its member), is_down (the direction of the page), wanted (how many places the page takes), each_listing(read),
 --   last_wanted(), comes_first(one, other), reply_of_places(count)
 -- from since_search: budget (articles and commands that this step may still take),
 --   by_votes (the index of VOTES of the same listing), by_time (the index of TIME of the same listing),
---   since (unix milliseconds), classes (the index of GRAVITY of the listing that is read), read(page), is_full(page),
---   END (in place of a member: the position beyond all articles of a class)
+--   since (unix milliseconds), FIRST_SINCE (the lowest member that may be posted since the instant),
+--   FIRST_BY_TIME (the lowest member that contains the time), classes (the index of GRAVITY of the listing that is read),
+--   read(page), is_full(page), END (in place of a member: the position beyond all articles of a class)
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
 -- ARGV  1 the instant (unix milliseconds)   2-4 ""   5 about how many articles and commands the search in a listing may
 --       take before it stops   6-14 see home_places.lua
@@ -24,10 +25,9 @@ local MOST_READ_AT_ONCE = 30 -- articles of a listing since the instant that are
 
 local listings, steps = {}, budget
 
--- The first articles with votes down to the bound, at most `most`: their members, and their votes.
+-- The first articles with votes down to the bound, at most `most`.
 local function down_to_bound(most)
-  local range = {from or "+inf", bound, "BYSCORE", "REV", "LIMIT", 0, most, "WITHSCORES"}
-  return unzipped(redis.call("ZRANGE", by_votes, unpack(range)))
+  return redis.call("ZRANGE", by_votes, from or "+inf", bound, "BYSCORE", "REV", "LIMIT", 0, most)
 end
 
 -- Reads the articles since the instant, and adds those down to the bound.
@@ -40,25 +40,29 @@ local function read_by_time()
   return #members
 end
 
--- Adds those of some articles that were posted since the instant.
-local function add_since(members, votes)
-  for i, time in ipairs(members[1] and redis.call("ZMSCORE", by_time, unpack(members)) or {}) do
-    if time and tonumber(time) >= since then add_beyond(members[i], tonumber(votes[i])) end
+-- Adds those of some articles that were posted since the instant. Most were not, and most numbers tell that.
+local function add_since(members)
+  local newer = {}
+  for _, member in ipairs(members) do
+    if member >= FIRST_SINCE or member < FIRST_BY_TIME then newer[#newer + 1] = member end
   end
-  return #members
+  for i, time in ipairs(newer[1] and redis.call("ZMSCORE", by_time, unpack(newer)) or {}) do
+    if time and tonumber(time) >= since then add_beyond(newer[i], tonumber(redis.call("ZSCORE", by_votes, newer[i]))) end
+  end
+  return #newer + #members / 4
 end
 
 -- Reads all articles of a listing down to the bound: by votes or by time, whatever are fewer. Returns false if both may
 -- be many.
 local function read_to_bound()
-  local count, total = nil, 0
-  local members, votes = down_to_bound(FEW + 1)
+  local is_by_time, members = false, down_to_bound(FEW + 1)
   if #members > FEW then
-    count, total = redis.call("ZCOUNT", by_votes, bound, from or "+inf"), redis.call("ZCOUNT", by_time, since, "+inf")
+    local count, total = redis.call("ZCOUNT", by_votes, bound, from or "+inf"), redis.call("ZCOUNT", by_time, since, "+inf")
     if math.min(count, total) > most_to_bound then return false end
-    if count <= total then members, votes = down_to_bound(count) end
+    is_by_time = total < count
+    if not is_by_time then members = down_to_bound(count) end
   end
-  left = left - (count and total < count and read_by_time() or add_since(members, votes))
+  left = left - (is_by_time and read_by_time() or add_since(members))
   stops[#stops + 1] = {bound, LAST}
   return true
 end
