@@ -274,7 +274,7 @@ def _articles(connection: "Connection", numbers: Sequence[int], archived: bool) 
         connection, {"numbers": numbers, "archived": archived}
     ):
         kind = Article if not archived else ArchivedAlone if left is None else ArchivedArticle
-        # The columns up to `imported_votes` are the first fields of an article; `more` are the others, from `groups` on.
+        # The columns up to `imported_votes` are the first fields of an article, `more` those from `groups` on.
         more = (tuple(groups[number]), comments or 0, state_of(state), bool(locked), active)
         yield kind(*[number, *fields, *more])
 
