@@ -278,7 +278,7 @@ def memo(
     Memoise a function of positional arguments.
 
     The caller makes sure that no arguments with their result are larger than `entry_bytes`, where `when` allows them:
-    what clients send is checked before, or by `when`.
+    what clients send is checked before, or by `when`. `microseconds` is what a call of the function takes.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

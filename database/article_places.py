@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 RECOMPUTED_AT_ONCE = 5_000
 RECOUNTED_AT_ONCE = 500  # each has some 20 places, and requests wait for the thread that compares them
-WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}
-GOOD = "good"
+WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}  # fields of `Policy`
+GOOD = "good"  # the name of the listing of good articles, by time
 
 
 class Listed(NamedTuple):
@@ -40,7 +40,7 @@ class Listed(NamedTuple):
     order: Order | None
 
 
-NamedListing = tuple[IndexName, Listed]  # a listing, by the name of its index
+NamedListing = tuple[IndexName, Listed]  # ((name of the listing, class of votes), the listing)
 
 
 def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -> None:
@@ -52,16 +52,17 @@ def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -
     """
     writes.lock(connection)
     listings = [(article, _listings(article)) for article in articles]
-    wanted = {name: each for _, listed in listings for name, each in listed}
-    stored = {(each.name, each.votes_class): each for each in reads.indexes(connection, {name for name, _ in wanted})}
-    missing = {name: _weights(site, listed) for name, listed in wanted.items() if name not in stored}
+    wanted = {index_name: each for _, listed in listings for index_name, each in listed}
+    stored = _indexes(connection, wanted)
+    missing = {index_name: _weights(site, each) for index_name, each in wanted.items() if index_name not in stored}
     stored |= writes.create_indexes(connection, missing)
     places: defaultdict[int, list[Place]] = defaultdict(list)
     for article, listed in listings:
         for index, place in _places(site, stored, article, listed):
             places[index].append(place)
     writes.replace(connection, [article.number for article in articles], places)
-    writes.remove_empty(connection, [stored[name].id for name in missing])
+    new = [stored[index_name].id for index_name in missing]
+    writes.remove_empty(connection, new)  # that of good articles, if none of these is good
     _set_archived(connection, [article.number for article in articles], True)
 
 
@@ -112,6 +113,7 @@ def recompute(connection: "Connection", site: Site, name: str) -> None:
     writes.lock(connection)
     listed = _listed(name)
     before, weights = reads.index(connection, name), _weights(site, listed)
+    # Under a name of its own until the old index is removed. Only GRAVITY has classes of votes, and it has no weights.
     (after,) = writes.create_indexes(connection, {(f"{name} {weights}", 0): weights}).values()
     for articles in _members(connection, listed):
         places = [_place(_policy(site, weights), listed, article) for article in articles]
@@ -125,21 +127,27 @@ def recompute(connection: "Connection", site: Site, name: str) -> None:
 def check(connection: "Connection", site: Site, numbers: Sequence[int]) -> list[int]:
     """The numbers of those archived articles whose places differ from what `archive` writes."""
     articles = [(article, _listings(article)) for article in records(connection, numbers) if article]
-    names = {name for _, listed in articles for (name, _), _ in listed}
-    stored = {(each.name, each.votes_class): each for each in reads.indexes(connection, names)}
+    stored = _indexes(connection, [index_name for _, listed in articles for index_name, _ in listed])
     written: defaultdict[int, set[tuple[int, Place]]] = defaultdict(set)
     for some in slices([article.number for article, _ in articles]):
-        for index, *place in PLACES.run(connection, {"numbers": some}):
-            written[place[1]].add((index, Place(*place)))
+        for index, value, number, extra in PLACES.run(connection, {"numbers": some}):
+            written[number].add((index, Place(value, number, extra)))
     return [each.number for each, listed in articles if written[each.number] != _expected(site, stored, each, listed)]
+
+
+def _indexes(connection: "Connection", index_names: Collection[IndexName]) -> dict[IndexName, Index]:
+    """Those of some indexes that the database has, and those of other classes of votes for the same listings."""
+    stored = reads.indexes(connection, {name for name, _ in index_names})
+    return {(index.name, index.votes_class): index for index in stored}
 
 
 def _expected(
     site: Site, stored: Mapping[IndexName, Index], article: Article, listings: Sequence[NamedListing]
 ) -> set[tuple[int, Place]] | None:
-    """The places of an article; None if a listing has no index."""
-    names = [name for name, listed in listings if listed.name != GOOD]
-    return set(_places(site, stored, article, listings)) if all(name in stored for name in names) else None
+    """The places of an article, each with the id of its index; None if an index that it must be in is missing."""
+    # The index of good articles exists only if there is one.
+    needed = [index_name for index_name, listed in listings if listed.name != GOOD]
+    return set(_places(site, stored, article, listings)) if all(name in stored for name in needed) else None
 
 
 def _listings(article: Article) -> list[NamedListing]:
@@ -174,7 +182,10 @@ def _listed(name: str) -> Listed:
 def _places(
     site: Site, stored: Mapping[IndexName, Index], article: Article, listings: Sequence[NamedListing]
 ) -> Iterator[tuple[int, Place]]:
-    """The places of an article, each with the id of its index. All indexes of an order and weights have the same."""
+    """
+    The places of an article, each with the id of its index. Indexes with the same order and weights, such as those of
+    the site and of groups without weights of their own, have equal places of it.
+    """
     found: dict[tuple[Order | None, str], Place | None] = {}
     for name, listed in listings:
         if index := stored.get(name):
@@ -186,6 +197,10 @@ def _places(
 
 
 def _place(policy: Policy, listed: Listed, article: Article) -> Place | None:
+    """
+    The place of an article in the index of a listing, by these weights; None if the listing is of good articles and
+    this is none. An index of GRAVITY is by time, within a class of votes. See `Place` for `extra`.
+    """
     if listed.name == GOOD and not policy.is_good(article):
         return None
     by_time = listed.order in (Order.TIME, Order.GRAVITY)
@@ -200,7 +215,10 @@ def _value(policy: Policy, listed: Listed, article: Article) -> float:
 
 def _weights(site: Site, listed: Listed) -> str:
     """The weight that the values of a listing depend on, as NAME=VALUE; "" if they depend on none."""
-    name = "good_votes" if listed.name == GOOD else WEIGHTED_BY.get(listed.order) if listed.order else None
+    if listed.name == GOOD:
+        name: str | None = "good_votes"
+    else:
+        name = WEIGHTED_BY.get(listed.order) if listed.order else None
     return f"{name}={getattr(site.policy_of(listed.group), name)!r}" if name else ""
 
 
@@ -217,7 +235,10 @@ def _policy_with(policy: Policy, weights: str) -> Policy:
 
 
 def _members(connection: "Connection", listed: Listed) -> Iterator[list[Article]]:
-    """The articles of a listing. Every archived article may be a good one."""
+    """
+    The articles of the site or of a group, with the fields on which values depend. For the listing of good articles
+    they are all of the site: each may be a good one.
+    """
     last = 0
     while True:
         named = {"after": last, "count": RECOMPUTED_AT_ONCE, "archived": True, "group": listed.group}
@@ -225,11 +246,27 @@ def _members(connection: "Connection", listed: Listed) -> Iterator[list[Article]
         rows = statement.run(connection, named).all()
         if not rows:
             return
-        yield [Article(number, "", None, None, "", time, None, up, down, 0, ()) for number, time, up, down in rows]
+        yield [
+            Article(
+                number=number,
+                title="",
+                link=None,
+                content=None,
+                poster="",
+                posted_at=time,
+                edited_at=None,
+                upvotes=up,
+                downvotes=down,
+                imported=0,
+                groups=(),
+            )
+            for number, time, up, down in rows
+        ]
         last = rows[-1][0]
 
 
 def _articles(connection: "Connection", numbers: Sequence[int], archived: bool) -> Iterator[Article]:
+    """Articles as their rows are. One that left Redis with its conversation has in its row when that was (`left`)."""
     groups: defaultdict[int, list[str]] = defaultdict(list)
     for number, name in GROUPS.run(connection, {"numbers": numbers}):
         groups[number].append(name)
@@ -237,6 +274,7 @@ def _articles(connection: "Connection", numbers: Sequence[int], archived: bool) 
         connection, {"numbers": numbers, "archived": archived}
     ):
         kind = Article if not archived else ArchivedAlone if left is None else ArchivedArticle
+        # The columns up to `imported_votes` are the first fields of an article, `more` those from `groups` on.
         more = (tuple(groups[number]), comments or 0, state_of(state), bool(locked), active)
         yield kind(*[number, *fields, *more])
 

@@ -40,23 +40,37 @@ def comments(connection: "Connection", article: int) -> list[Comment]:
     The comments of an article as their rows are, in no particular order. The rows lack the numbers of replies and
     whether a thread shows a comment: `archive.conversations` finds both.
     """
-    return [
-        Comment(*[*columns, 0, state_of(state)]) for *columns, state in COMMENTS.run(connection, {"article": article})
-    ]
+    rows = COMMENTS.run(connection, {"article": article})
+    return [Comment(*[*columns, 0, state_of(state)]) for *columns, state in rows]  # 0 for the number of replies
 
 
 def places(connection: "Connection", article: int) -> list[Comment]:
     """As `comments`, without posters and contents: what threads need to place the comments."""
     return [
-        Comment(number, article, parent, depth, None, None, posted, None, up, down, 0, 0, state_of(state))
+        Comment(
+            number=number,
+            article=article,
+            parent=parent,
+            depth=depth,
+            poster=None,
+            content=None,
+            posted_at=posted,
+            edited_at=None,
+            upvotes=up,
+            downvotes=down,
+            imported=0,
+            reply_count=0,
+            state=state_of(state),
+        )
         for number, parent, depth, posted, up, down, state in PLACES.run(connection, {"article": article})
     ]
 
 
 def version(connection: "Connection", article: int) -> int | None:
     """
-    When an archived article left Redis with its conversation (unix milliseconds); None for others. This is the version
-    of a cached one: annulled votes, all that changes an archived conversation, make it a millisecond later.
+    The version of an archived conversation, by which a cached one is known to be current; None if the article is not
+    archived with one. It is when the article left Redis (unix milliseconds), and a millisecond more for each change:
+    only annulled votes change an archived conversation.
     """
     found: int | None = VERSION.run(connection, {"article": article, "archived": True}).scalar()
     return found
@@ -68,6 +82,7 @@ def archived(connection: "Connection", numbers: Sequence[int]) -> list[Comment]:
     for some in slices(numbers):
         rows = ARCHIVED.run(connection, {"numbers": some, "archived": True})
         for *columns, reply_count, state, descendant_count in rows:
+            # Neither visible nor above comments that are: no thread shows it.
             is_bare = state != ContentState.VISIBLE.name and not descendant_count
             found.append(Comment(*[*columns, reply_count or 0, state_of(state), is_bare]))
     return found
@@ -94,7 +109,7 @@ def left_since(connection: "Connection", since: int) -> list[int]:
 
 
 def forget(connection: "Connection", articles: Sequence[int]) -> None:
-    """Forget that articles had a conversation when they left Redis before."""
+    """Forget what the archive added to the rows of articles that had a conversation when they last left Redis."""
     for some in slices(articles):
         FORGET.run(connection, {"numbers": some})
 
@@ -131,6 +146,7 @@ def notified_by(connection: "Connection", articles: Sequence[int]) -> Mapping[in
     }
 
 
+# The first fields of a comment. `reply_count`, `state` and `is_bare` follow them.
 COLUMNS = "number, article, parent, depth, poster, content, posted_ms, edited_ms, up, down, imported_votes"
 COMMENTS = Statement(f"SELECT {COLUMNS}, state FROM comments WHERE article = :article")
 PLACES = Statement("SELECT number, parent, depth, posted_ms, up, down, state FROM comments WHERE article = :article")

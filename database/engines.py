@@ -15,7 +15,6 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, InterfaceError, Operationa
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from database.database import (
-    POSTGRESQL,
     READ_TIMEOUT,
     READERS,
     SEARCH_TIMEOUT,
@@ -73,7 +72,9 @@ class Engines:
         Raises:
             DatabaseUnavailable: the database does not answer, cannot be written, or was made by a newer version.
         """
-        engines = cls(*(_sqlite(Path(url.removeprefix(SQLITE))) if url.startswith(SQLITE) else _postgresql(url)))
+        is_sqlite = url.startswith(SQLITE)
+        writer, reader, searcher = _sqlite(Path(url.removeprefix(SQLITE))) if is_sqlite else _postgresql(url)
+        engines = cls(writer, reader, searcher)
         for engine in (engines.writer, engines.reader, engines.searcher):
             event.listen(engine, "before_cursor_execute", _check_deadline)
         try:
@@ -163,6 +164,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 
 def _sqlite(path: Path) -> tuple[Engine, Engine, Engine]:
+    """The engines for writes, for reads and for searches."""
     url = URL.create("sqlite", database=str(path))
     writer = create_engine(url, creator=partial(_open_sqlite, path, writes=True), pool_size=1, max_overflow=0)
     reader, searcher = (
@@ -210,6 +212,7 @@ def _begin_with(statement: str) -> Callable[[Connection], None]:
 
 
 def _postgresql(url: str) -> tuple[Engine, Engine, Engine]:
+    """The engines for writes, for reads and for searches."""
     address = make_url(url).set(drivername="postgresql+psycopg")
     arguments = {name: value for name, value in POSTGRESQL_OPTIONS.items() if name not in address.query}
     writer = create_engine(address, connect_args=arguments, pool_size=1, max_overflow=0, pool_pre_ping=True)
@@ -230,7 +233,7 @@ def _postgresql_reader(address: URL, arguments: Mapping[str, Any], size: int, ti
 
 
 def newest_revision() -> str:
-    """The last migration. They are named so that their order is that of their names."""
+    """The name of the last migration. A later one has a name that sorts after the names of those before it."""
     folder = resources.files("database") / "migrations" / "versions"
     return max(file.name.removesuffix(".py") for file in folder.iterdir() if file.name.startswith("v"))
 
@@ -242,7 +245,7 @@ def migrate(connection: Connection) -> None:
     Raises:
         DatabaseUnavailable: a newer version of Upvote has made them.
     """
-    if connection.dialect.name == POSTGRESQL.partition(":")[0]:
+    if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": MIGRATION_LOCK})
     newest, current = newest_revision(), _revision(connection)
     if current is not None and current > newest:

@@ -52,7 +52,7 @@ class Responder(GZipResponder):
 
     async def send_with_compression(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._start, self.started = message, False
+            self._start, self.started = message, False  # `started`: whether Starlette has sent the start
             return
         if self._start is not None:
             start, self._start = self._start, None
@@ -93,7 +93,7 @@ def is_memoised(header: bytes) -> bool:
     return len(header) <= MAX_MEMO_HEADER
 
 
-@memo(300, microseconds=2, when=is_memoised)
+@memo(entry_bytes=300, microseconds=2, when=is_memoised)
 def accepts_gzip(header: bytes) -> bool:
     found = GZIP.search(header)
     return found is not None and (found[1] is None or found[1].strip(b"0.") != b"")  # q=0, or 0.000, refuses gzip

@@ -42,7 +42,8 @@ def exact_origins(text: str) -> str:
 
 
 def addresses(text: str) -> str:
-    TrustedProxies(listed(text))
+    """Addresses and networks of proxies."""
+    TrustedProxies(listed(text))  # raises
     return text
 
 
@@ -86,7 +87,7 @@ def hosts(text: str) -> str:
 def redis_url(url: str) -> str:
     from store.client import urls  # slow, and not needed for the managed Valkey
 
-    urls.parse(url)
+    urls.parse(url)  # raises
     return url
 
 
@@ -123,12 +124,12 @@ def webhook_secret(secret: str) -> str:
 def smtp_url(url: str) -> str:
     from server.mails import smtp  # not needed without mail
 
-    smtp.parse(url)
+    smtp.parse(url)  # raises
     return url
 
 
 def mail_sender(text: str) -> str:
-    sender(text)
+    sender(text)  # raises
     return text
 
 

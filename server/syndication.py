@@ -3,7 +3,7 @@ Feeds as RSS 2.0 and Atom 1.0: the articles of the site, of a group and of a use
 group.
 
 The specifications are https://www.rssboard.org/rss-specification and RFC 4287. Feeds have what a client without a
-session can read, and no counts: so the tag of a feed changes with what it lists only.
+session can read, and no counts: so the `ETag` of a feed changes only if what it lists does.
 """
 
 import re
@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
@@ -74,6 +74,15 @@ class FeedEntry:
     updated_at: datetime
     poster: str | None  # None for a deleted user
     groups: list[str]
+
+
+class ShownAs(NamedTuple):
+    """What entries of articles and of comments have from different fields: see `FeedEntry`. `groups` are nodes."""
+
+    page: str
+    title: str
+    link: str | None
+    groups: list[Node]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +242,7 @@ async def feed_of(request: Request, listing: FeedSource) -> WebFeed:
 
 
 def feed_path(request: Request, listing: FeedSource) -> str:
-    """The path of a feed, with the name as it is written."""
+    """The path of a feed, with the name of the group or user as the site writes it, whatever case the request has."""
     path: str = request.scope["path"]
     name = request.path_params.get("name")
     return path if name is None else path.replace(f"/{name}/", f"/{listing.name}/", 1)
@@ -247,14 +256,14 @@ async def entries(listing: FeedSource) -> list[FeedEntry]:
 
 def entry(node: Node, html: str) -> FeedEntry:
     link = web_address(node["link"])
-    groups = node["groups"]
-    return FeedEntry(node["id"], page_of(node), node["title"], link.href if link else None, *posted(node, html, groups))
+    shown = ShownAs(page_of(node), node["title"], link.href if link else None, node["groups"])
+    return feed_entry(node, html, shown)
 
 
 def comment_entry(node: Node, html: str) -> FeedEntry:
     article = node["article"]
-    page = f"{page_of(article)}/{page_of(node)}"
-    return FeedEntry(node["id"], page, article["title"], None, *posted(node, html, article["groups"]))
+    shown = ShownAs(f"{page_of(article)}/{page_of(node)}", article["title"], None, article["groups"])
+    return feed_entry(node, html, shown)
 
 
 def page_of(node: Node) -> str:
@@ -262,17 +271,18 @@ def page_of(node: Node) -> str:
     return str(node["id"]).replace(":", "/")
 
 
-def posted(node: Node, html: str, groups: list[Node]) -> tuple[str, datetime, datetime, str | None, list[str]]:
-    """The fields that entries of articles and of comments have alike."""
+def feed_entry(node: Node, html: str, shown: ShownAs) -> FeedEntry:
     poster = node["poster"] and node["poster"]["username"]
-    at, edited = node["postedAt"], node["editedAt"] or node["postedAt"]
-    names = [group["name"] for group in groups]
-    return (
-        html,
-        datetime.fromisoformat(at),
-        datetime.fromisoformat(edited),
-        None if poster == DELETED else poster,
-        names,
+    return FeedEntry(
+        id=node["id"],
+        page=shown.page,
+        title=shown.title,
+        link=shown.link,
+        html=html,
+        posted_at=datetime.fromisoformat(node["postedAt"]),
+        updated_at=datetime.fromisoformat(node["editedAt"] or node["postedAt"]),
+        poster=None if poster == DELETED else poster,
+        groups=[group["name"] for group in shown.groups],
     )
 
 

@@ -37,7 +37,7 @@ class TrustedProxies:
         return parsed is not None and any([parsed in network for network in self._networks])
 
 
-@memo(300, microseconds=3)
+@memo(entry_bytes=300, microseconds=3)
 def _address(text: str) -> IPv4Address | IPv6Address | None:
     try:
         address = ip_address(text)

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from store.errors import StoreUnavailable
 
-PARTITIONS_AT_ONCE = 64  # of one pass: those of a store of more partitions follow in turn
+PARTITIONS_AT_ONCE = 64  # that a pass of a task looks at; the next pass looks at the next ones
 
 logger = logging.getLogger("upvote")
 

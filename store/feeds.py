@@ -24,8 +24,8 @@ FEED_PAGE = Script("feed_page")
 
 TIMELINES_PER_CALL = 100  # so that no call takes longer than a millisecond
 NAMES_PER_CALL = 1_000
-MAX_RECENT_POSTERS = 500
-UNSEEN_COUNTED = 1_000
+MAX_RECENT_POSTERS = 500  # with more of them since its floor, a feed is read by all whom the viewer follows
+UNSEEN_COUNTED = 1_000  # unseen articles at most: a higher number is not counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,10 @@ def following(site: Site, username: str) -> Read[list[str]]:
 
 
 def followed_posters(site: Site, username: str) -> Read[dict[str, float]]:
-    """When each followee posted last (unix milliseconds), without those who never posted. For one partition only."""
+    """
+    When each followee posted last (unix milliseconds), without those who never posted. Only for a store of one
+    partition.
+    """
     p = site.home_of_user(username)
     both = (followed.following(p, username), keys.newest_posts(p))
     return Read(("ZINTER", 2, *both, "WEIGHTS", 0, 1, "WITHSCORES"), _times)
@@ -76,7 +79,7 @@ def follows(site: Site, follower: str, followee: str) -> Read[bool]:
 def last_posts(site: Site, usernames: Sequence[str]) -> list[Read[dict[str, float]]]:
     """When each of these users posted last (unix milliseconds), without those who never posted."""
     return [
-        Read(("ZMSCORE", keys.newest_posts(p), *names), _by_name, (tuple(names),))
+        Read(("ZMSCORE", keys.newest_posts(p), *names), _by_name, context=(tuple(names),))
         for p, names in calls(site, usernames, NAMES_PER_CALL)
     ]
 
@@ -92,9 +95,9 @@ def select_posters(last: Mapping[str, float], window: Window, floor: Position | 
     """
     Select the users whose timelines a page needs, by the time of each user's last post (`last`).
 
-    For a page downwards: all who posted at the position or later, as their next article below it is unknown, and of
-    the others the `count` who posted last. For a page upwards: all who posted at the position or later, and those whose
-    last post has the time of the floor, as only their timelines show whether it is above the floor.
+    Both directions need all who posted at the position or later: only their timelines show what is next to it. The
+    others posted before the position. A page downwards needs those `count` of them who posted last. A page upwards
+    needs those whose last post has the time of the floor: only their timelines show whether it is above the floor.
     """
     lowest = floor.value if floor else -inf
     position = window.beyond.value if window.beyond else (-inf if window.upwards else inf)
@@ -102,15 +105,18 @@ def select_posters(last: Mapping[str, float], window: Window, floor: Position | 
     others = {name: time for name, time in last.items() if lowest <= time < position}
     if window.upwards:
         at_floor = [name for name, time in others.items() if time == lowest]
-        return PosterSelection([*active, *at_floor], len(others) > len(at_floor))
+        return PosterSelection([*active, *at_floor], behind=len(others) > len(at_floor))
     if len(others) > window.count:
         limit = sorted(others.values())[-window.count]
         others = {name: time for name, time in others.items() if time >= limit}
-    return PosterSelection([*active, *others], False)
+    return PosterSelection([*active, *others], behind=False)  # who is left out has nothing at the position or above it
 
 
 def pulls(site: Site, usernames: Sequence[str], window: Window, floor: Position | None) -> list[Read[Pull]]:
-    """The reads of a page of these users' articles above `floor`, in calls of bounded size."""
+    """
+    The reads of a page of these users' articles above `floor`, in calls of bounded size. A script gets the key of a
+    timeline without the username, and adds each name.
+    """
     direction = "up" if window.upwards else "down"
     position = _position(window.beyond) + _position(floor)
     return [
@@ -120,7 +126,7 @@ def pulls(site: Site, usernames: Sequence[str], window: Window, floor: Position 
 
 
 def counts(site: Site, usernames: Sequence[str]) -> list[Read[int]]:
-    """The reads of the number of articles of these users."""
+    """The reads of the number of articles of these users. The key of a timeline is as in `pulls`."""
     return [
         Read(ARTICLE_COUNT.command([keys.timeline(p, "")], *names), int)
         for p, names in calls(site, usernames, NAMES_PER_CALL)

@@ -63,7 +63,7 @@ async def check(site: Site, text: str) -> None:
 
 async def claim(site: Site, text: str, username: str, call: str) -> None:
     """
-    Take an invitation for a registration. One round trip. Safe to repeat.
+    Take an invitation for a registration, which `call` names. One round trip. Safe to repeat.
 
     Raises:
         BadToken: there is none, it has ended, or a registration by another name has it.

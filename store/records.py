@@ -285,7 +285,7 @@ class GroupPlace:
 
 
 # Pages show the same users and groups many times, so their records are memoised.
-@memo(250)
+@memo(entry_bytes=250)
 def user(username: str) -> User:
     return User(username)
 
@@ -300,7 +300,7 @@ def is_pseudonym(username: str) -> bool:
     return username.startswith("~")
 
 
-@memo(250)
+@memo(entry_bytes=250)
 def group(name: str) -> Group:
     return Group(name)
 

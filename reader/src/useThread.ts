@@ -6,10 +6,10 @@ import type { CommentOrder, ThreadPlacesFragment } from "./gql/graphql";
 import { sayProblem } from "./status";
 import { outOfSight, postedSince, rows, type Dated, type Pages, type Posted, type Row } from "./thread";
 
-/** The comments of a page of a thread. */
+/** How many comments a page of a thread has. */
 export const PAGE_SIZE = 100;
 
-/** Milliseconds for the way of an answer, and by which clocks may differ. */
+/** Milliseconds that an answer may be under way, and by which the clocks of browser and server may differ. */
 const TOLERANCE = 10_000;
 
 export const THREAD_PLACES = graphql(`
@@ -82,9 +82,9 @@ interface Options {
   order: CommentOrder;
   /** The first page, from the query of the page. */
   first: FragmentType<typeof THREAD_PLACES>;
-  /** The comment whose branch this is, and comments above it; empty for the whole thread. */
+  /** The comment whose branch this is, as the last one, after the comments above it; empty for the whole thread. */
   above: readonly ThreadComment[];
-  /** Deleted comments that keep their places. */
+  /** The ids of deleted comments that keep their places. */
   kept: ReadonlySet<string>;
 }
 
@@ -160,7 +160,7 @@ function usePages({ articleId, order, first, above }: Options, onAdded: (ids: re
   return { pagesOf, load, isLoading, branches };
 }
 
-/** Comments that were posted since: those that are shown, and the number of those that wait for the viewer. */
+/** Comments posted after the thread was read: those that are shown, and the number of those that wait for the viewer. */
 function usePosted(onAdded: (ids: readonly string[]) => void) {
   const [shown, setShown] = useState<readonly string[]>([]);
   const [announced, setAnnounced] = useState<readonly string[]>([]);
@@ -186,7 +186,7 @@ function usePosted(onAdded: (ids: readonly string[]) => void) {
 }
 
 interface Handlers<Input, Data> {
-  /** Gets the first result of an input; not those of another client, after a session has begun or ended. */
+  /** Gets the first result of an input. After a session has begun or ended, a new client asks again: not its results. */
   onFirst?: (data: Data) => void;
   onFailed: (input: Input) => void;
 }
@@ -210,6 +210,7 @@ function useResults<Input, Data, Variables extends AnyVariables>(
     };
   }, [client]);
 
+  // After each rendering: asks for the inputs that are not asked for, such as new ones, those that failed, or all of a new client.
   useEffect(() => {
     for (const input of inputs.filter((input) => !running.current.has(input))) {
       const source = client.query(query, variablesOf(input), { requestPolicy: "cache-first" });

@@ -1,4 +1,4 @@
-"""The command `role`: `grant NAME ROLE`, `revoke NAME ROLE` and `list`. Its actions are those of `operator`."""
+"""The command `role`: `grant NAME ROLE`, `revoke NAME ROLE` and `list`. The log has them as actions of `operator`."""
 
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
@@ -39,23 +39,23 @@ def run(arguments: Namespace) -> int:
 
 
 async def _grant(store: Store, arguments: Namespace) -> None:
-    given = (arguments.name, Role[arguments.role], arguments.group, arguments.reason)
+    role = Role[arguments.role]
     try:
-        done = await roles.grant(store.site, OPERATOR, *given)
+        done = await roles.grant(store.site, OPERATOR, arguments.name, role, arguments.group, arguments.reason)
     except Refusal as refusal:
         raise CommandError(refusal.message) from refusal
-    print(f"{arguments.name} is {_text(given[1], arguments.group)}" + ("" if done.changed else " already"))
+    print(f"{arguments.name} is {_text(role, arguments.group)}" + ("" if done.changed else " already"))
 
 
 async def _revoke(store: Store, arguments: Namespace) -> None:
-    given = (arguments.name, Role[arguments.role], arguments.group, arguments.reason)
+    role = Role[arguments.role]
     try:
-        done = await roles.revoke(store.site, OPERATOR, *given)
+        done = await roles.revoke(store.site, OPERATOR, arguments.name, role, arguments.group, arguments.reason)
     except Refusal as refusal:
         raise CommandError(refusal.message) from refusal
     if not done.changed:
-        raise CommandError(f"{arguments.name} is not {_text(given[1], arguments.group)}")
-    print(f"{arguments.name} is no longer {_text(given[1], arguments.group)}")
+        raise CommandError(f"{arguments.name} is not {_text(role, arguments.group)}")
+    print(f"{arguments.name} is no longer {_text(role, arguments.group)}")
 
 
 async def holders(store: Store) -> set[str]:
@@ -76,7 +76,7 @@ async def _list(store: Store, arguments: Namespace) -> None:
     for group in sorted(await _groups(store), key=lambda name: name or ""):
         for name, grants in await roles.granted(store.site, group):
             for grant in grants:
-                if grant.group == group:
+                if grant.group == group:  # the others are listed with their groups
                     print(_line(name, grant))
 
 

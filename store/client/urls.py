@@ -83,14 +83,14 @@ def _unix_socket(rest: str, query: str) -> RedisURL:
 
 def _server(base: str, rest: str, query: str) -> RedisURL:
     login, hosts, db = _split(rest)
-    address = _address(hosts, "")
+    address = _address(hosts, Topology.SERVER)
     options = {**_options(f"{base}://{login}", db, query), **_host_and_port(address)}
     return RedisURL(Topology.SERVER, (address,), options)
 
 
 def _sentinels(base: str, rest: str, query: str) -> RedisURL:
     login, hosts, path = _split(rest)
-    addresses = tuple(_address(host, "sentinel") for host in hosts.split(","))
+    addresses = tuple(_address(host, Topology.SENTINEL) for host in hosts.split(","))
     service, _, db = path.partition("/")
     if not service:
         raise ValueError(f"the name of the service is missing: {FORMATS['sentinel']}")
@@ -105,7 +105,7 @@ def _sentinels(base: str, rest: str, query: str) -> RedisURL:
 
 def _cluster(base: str, rest: str, query: str) -> RedisURL:
     login, hosts, path = _split(rest)
-    addresses = tuple(_address(host, "cluster") for host in hosts.split(","))
+    addresses = tuple(_address(host, Topology.CLUSTER) for host in hosts.split(","))
     if path:
         raise ValueError(f"a cluster has database 0 only, and its URL ends with the hosts: {FORMATS['cluster']}")
     return RedisURL(Topology.CLUSTER, addresses, _options(f"{base}://{login}", "", query))
@@ -118,7 +118,7 @@ def _split(rest: str) -> tuple[str, str, str]:
     return login + at, hosts, path
 
 
-def _address(text: str, kind: str) -> Address:
+def _address(text: str, topology: Topology) -> Address:
     """A host and a port, as in `host:6379`, `host` or `[::1]:6379`."""
     if text.startswith("["):
         address, bracket, rest = text.removeprefix("[").partition("]")
@@ -127,8 +127,9 @@ def _address(text: str, kind: str) -> Address:
     else:
         host, colon, port = text.partition(":")
     if not host or (colon and not (port.isdecimal() and 0 < int(port) < 65_536)):
-        raise ValueError(f"{text!r} is not a host and port, as in {FORMATS[kind]}")
-    return unquote(host), int(port) if colon else (DEFAULT_SENTINEL_PORT if kind == "sentinel" else DEFAULT_PORT)
+        raise ValueError(f"{text!r} is not a host and port, as in {FORMATS[topology.value]}")
+    default = DEFAULT_SENTINEL_PORT if topology is Topology.SENTINEL else DEFAULT_PORT
+    return unquote(host), int(port) if colon else default
 
 
 def _options(prefix: str, db: str, query: str) -> dict[str, Any]:
@@ -143,7 +144,7 @@ def _connection_options(url: str) -> dict[str, Any]:
     try:
         options = {**parse_url(url), "protocol": 3, "decode_responses": True, "socket_timeout": None}
         _connection(options, None)
-    except TypeError as error:
+    except TypeError as error:  # "... got an unexpected keyword argument 'name'"
         raise ValueError(f"an option of the URL is unknown: {str(error).rpartition(' ')[2]}") from error
     return options
 

@@ -1,14 +1,14 @@
 """
 Finds what is damaged in a store, and repairs what can be derived. What is derived from what:
 
-    votes (up, down)                    the voter sets while voting is open, with the poster; then nothing
+    votes (up, down)                    the sets of voters and the poster, while voting is open; then nothing
     indexes, good, groups, timelines    the articles' hashes
     link_digest, links                  the articles' links, once `reindex` has built the index of an old store
     karma, posters                      all articles of a user
     comments, comment_karma             all comments of a user
     replies, tree, stubs, latest        the comments' hashes
     recent                              the comments' hashes, once its index in an old store is complete
-    siteranked                          the articles' hashes, the same
+    siteranked                          the articles' hashes, once it is complete in an old store
     comments (of an article), active    all comments of the article
     inbox                               all articles and comments that notify a user
     sequence                            the numbers of articles, comments and actions
@@ -86,7 +86,8 @@ VERIFY_USER = Script("verify_user")
 
 PASSES = 5  # over all keys: their types, articles, comments, what is derived from these, and the numbers of comments
 CHECKS_AT_ONCE = 100  # in a round trip
-REPAIR, LEASE_TIME = "repair", 30_000  # milliseconds after which another process may repair
+REPAIR = "repair"  # the name of the lease
+LEASE_TIME = 30_000  # milliseconds after which another process may repair
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,8 @@ class UserTally(NamedTuple):
 class Tally:
     """
     What the database has of archived articles: the highest sequence of a post, by partition, and the sums of users, by
-    name in lower case. `known` is what `archived` had of these users. `find` finds the hashes of archived articles and
+    name in lower case. `known` has the values of these users in the hash `archived`, as they were when the sums were
+    read: a user whose value is another one by now is not compared. `find` finds the hashes of archived articles and
     comments.
     """
 
@@ -191,7 +193,7 @@ class _Verification:
         self._progress = progress
         self._archived = archived
         self._find = archived.find if archived else None
-        self._wrong_paths: list[str] = []  # fields of comments
+        self._wrong_paths: list[str] = []  # keys of comments, each with " path": the field is wrong
         self._misplaced: set[tuple[int, str]] = set()  # partition and number of articles whose trees are damaged
         partitions = range(site.partitions)
         sequences = archived.sequences if archived else {}
@@ -207,30 +209,38 @@ class _Verification:
             known = [key for key in found.values() if key]
             types = await self._site.redis.pipeline([("TYPE", key.text) for key in known])
             for key, found_type in zip(known, types, strict=True):
-                readable &= found_type in (key.kind.type, "none") or await self._delete_wrong_type(key, found_type)
+                is_expected = found_type in (key.kind.type, "none")  # "none": deleted meanwhile
+                readable &= is_expected or await self._delete_wrong_type(key, found_type)
         return readable
 
     async def articles(self) -> None:
-        complete = orders_to_write(self._site.rankings.orders)  # a reindex under way has written only a part of others
+        # Of other orders a reindex that is under way may have written a part only.
+        complete_orders = orders_to_write(self._site.rankings.orders)
+        complete_links = "links" if self._site.rankings.has_links else ""
+        complete_homes = "homes" if self._site.rankings.has_homes else ""
         async for found in scan.known_keys(self._site, self._progress):
             articles = [key for key in found if key.kind.check is Check.ARTICLE]
             for key in [*articles, *(key for key in found if key.kind.check in (Check.COMMENT, Check.ACTION))]:
                 sequence = numbering.sequence_of(int(key.suffix))
                 if not numbering.is_of_story(sequence):
                     self._highest[key.p] = max(self._highest[key.p], sequence)
-            linked = "links" if self._site.rankings.has_links else ""
             found_links = await self._site.redis.pipeline([("HGET", key.text, "link") for key in articles])
-            more = (self._site.partitions, "homes" if self._site.rankings.has_homes else "")
-            arguments = [(complete, linked, link or "", links.digest(link or ""), *more) for link in found_links]
-            pairs = zip(articles, arguments, strict=True)
-            await self._run([ScriptCall(VERIFY_ARTICLE, key.p, key.suffix, given) for key, given in pairs])
+            calls = []
+            for key, found_link in zip(articles, found_links, strict=True):
+                link = found_link or ""
+                of_link = (complete_links, link, links.digest(link))
+                arguments = (complete_orders, *of_link, self._site.partitions, complete_homes)
+                calls.append(ScriptCall(VERIFY_ARTICLE, key.p, key.suffix, arguments))
+            await self._run(calls)
 
     async def comments(self) -> None:
         """Verify all comments, and build the trees anew in which paths are wrong."""
         async for found in scan.known_keys(self._site, self._progress):
             await self._comments([key for key in found if key.kind.check is Check.COMMENT])
-        for p, article in self._misplaced if self._repair else ():
-            await self._site.redis.run(self._site.command(REBUILD_TREE, p, "", article))
+        if self._repair:
+            for p, article in self._misplaced:
+                # "" is where scripts that verify have whether to repair.
+                await self._site.redis.run(self._site.command(REBUILD_TREE, p, "", article))
 
     async def others(self) -> None:
         with suppress(StoreUnavailable):  # a store that takes no writes can be verified, too
@@ -239,8 +249,8 @@ class _Verification:
             await self._run([call for key in found if (call := _call(key, self._archived))])
             await self._follows([key for key in found if key.kind.check is Check.FOLLOWS])
             await self._comment_lists([key for key in found if key.kind.check is Check.COMMENTS])
-            listing = [key for key in found if key.kind.check is Check.LIST]
-            await self._report_wrong(await lists.find(self._site, listing))
+            keys_of_lists = [key for key in found if key.kind.check is Check.LIST]
+            await self._report_wrong(await lists.find(self._site, keys_of_lists))
             await self._moderation(found)
             await self._report_wrong(await held_edits.find(self._site, found))
             await self._report_wrong(await flags.find(self._site, found))
@@ -272,8 +282,9 @@ class _Verification:
             owned = [key for key in found if key.kind.check is Check.INBOX]
             causes = [*counted, *(key for key in found if key.kind is keys.action)]
             await self._report_wrong(await inboxes.find(self._site, owned, causes, self._find))
-        for p in range(self._site.partitions) if self._repair else ():
-            await removals.remove_all(self._site, p)
+        if self._repair:
+            for p in range(self._site.partitions):
+                await removals.remove_all(self._site, p)
 
     async def partitions(self) -> None:
         for p, highest in self._highest.items():
@@ -296,7 +307,7 @@ class _Verification:
                     await self._site.redis.run(("HSET", keys.store(), name, str(value)))
                     is_changed = True
                 self._report(Finding(f"{keys.store()} {name}", known or "nothing", str(value), self._repair))
-        if is_changed:
+        if is_changed:  # all processes have to read the settings again
             await self._site.redis.pipeline([log.ranked(self._site, p) for p in range(self._site.partitions)])
 
     async def _delete_wrong_type(self, key: Key, found: str) -> bool:
@@ -315,18 +326,21 @@ class _Verification:
             if self._repair:
                 await dangling_follows.repair(self._site, dangling)
             where = f"{dangling_follows.followers_key(self._site, dangling)} {dangling.follower}"
-            self._report(Finding(where, _text(dangling.followed), _text(dangling.following), self._repair))
+            expected = _text(dangling.following)  # what followers are derived from
+            self._report(Finding(where, _text(dangling.followed), expected, self._repair))
 
     async def _comments(self, found: Sequence[Key]) -> None:
         hashes = await self._site.redis.pipeline([("HMGET", key.text, "poster", "article") for key in found])
         recent = "recent" if self._site.rankings.has_recent_comments else ""
-        given = (self._site.partitions, comments.STUBS_AT_ONCE, recent)
-        arguments = [(keys.slot(poster) if poster else "", *given) for poster, _ in hashes]
-        pairs = zip(found, arguments, strict=True)
-        known = len(self._wrong_paths)
-        await self._run([ScriptCall(VERIFY_COMMENT, key.p, key.suffix, given) for key, given in pairs])
+        of_all = (self._site.partitions, comments.STUBS_AT_ONCE, recent)
+        calls = [
+            ScriptCall(VERIFY_COMMENT, key.p, key.suffix, (keys.slot(poster) if poster else "", *of_all))
+            for key, (poster, _) in zip(found, hashes, strict=True)
+        ]
+        earlier = len(self._wrong_paths)
+        await self._run(calls)
         for key, (_, article) in zip(found, hashes, strict=True):
-            if f"{key.text} path" in self._wrong_paths[known:]:
+            if f"{key.text} path" in self._wrong_paths[earlier:]:
                 self._misplaced.add((key.p, article))
 
     async def _comment_lists(self, lists: Sequence[Key]) -> None:
@@ -373,6 +387,7 @@ class _Verification:
             replies = await self._site.redis.pipeline([self._command(call) for call in now])
             for call, (cursor, *flat) in zip(now, replies, strict=True):
                 for finding in findings_in(flat):
+                    # The script repairs no path: `comments` builds the tree anew afterwards.
                     is_path = call.script is VERIFY_COMMENT and finding.where.endswith(" path")
                     if is_path:
                         self._wrong_paths.append(finding.where)
@@ -392,11 +407,13 @@ def _call(key: Key, archived: Tally | None) -> ScriptCall | None:
         case Check.MEMBERS:
             return ScriptCall(VERIFY_MEMBERS, key.p, key.suffix, (key.name, "0"))
         case Check.USER:
-            known = archived.known.get(key.suffix, "") if archived else "?"
+            known = archived.known.get(key.suffix, "") if archived else "?"  # "?": what the database has is unknown
             sums = archived.users.get(key.suffix, UserTally()) if archived else UserTally()
-            return ScriptCall(VERIFY_USER, key.p, key.suffix, (keys.slot(key.suffix), INSTANTS[-1], known, *sums))
+            latest = INSTANTS[-1]  # of any position in a feed
+            return ScriptCall(VERIFY_USER, key.p, key.suffix, (keys.slot(key.suffix), latest, known, *sums))
         case Check.VALUE:
-            return ScriptCall(VERIFY_KEY, key.p, key.suffix, (key.name, DAY * 1000))
+            lifetime = DAY * 1000  # milliseconds: of the keys of repeated calls, `posted` and `commented`
+            return ScriptCall(VERIFY_KEY, key.p, key.suffix, (key.name, lifetime))
         case Check.FOLLOWS if key.kind is not followed.group_followers:  # which belong to no user
             return ScriptCall(VERIFY_KEY, key.p, key.suffix, (key.name, key.text))
     return None

@@ -303,7 +303,7 @@ def test_threads_may_share_a_pool():
 def test_memo_calls_once_for_each_arguments():
     calls = []
 
-    @memo(100)
+    @memo(entry_bytes=100)
     def pair(*arguments):
         calls.append(arguments)
         return None
@@ -317,7 +317,7 @@ def test_memo_calls_once_for_each_arguments():
 def test_memo_keeps_only_what_is_allowed():
     calls = []
 
-    @memo(100, when=lambda text: len(text) < 3)
+    @memo(entry_bytes=100, when=lambda text: len(text) < 3)
     def length(text):
         calls.append(text)
         return len(text)
@@ -327,7 +327,7 @@ def test_memo_keeps_only_what_is_allowed():
 
 
 def test_memo_does_not_keep_exceptions():
-    @memo(100)
+    @memo(entry_bytes=100)
     def inverse(number):
         return 1 / number
 

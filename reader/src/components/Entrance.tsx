@@ -82,7 +82,10 @@ export function Entrance(props: EntranceProps) {
   );
 }
 
-/** No field of the form is to blame where the site does not take this address for its own, or an invitation. */
+/**
+ * A refusal, without its field if this is the cookie or the invitation: the form has no such fields. The path of a field begins
+ * with `input`. The cookie is refused if the server does not take the address of the page for the site's.
+ */
 export const withoutCookie = (refusal: Refusal): Refusal =>
   ["cookie", "invitation"].includes(refusal.field?.[1] ?? "") ? { ...refusal, field: null } : refusal;
 

@@ -3,7 +3,7 @@ import { t } from "../words";
 import { Words } from "./Words";
 
 interface FoldedProps {
-  /** Whose text it is; of nobody, or of somebody whom the viewer does not block, it is shown. */
+  /** Whose text it is. Nothing is folded if there is no author, or one whom the viewer does not block. */
   author?: { username: string; viewerIsBlocking: boolean } | null | undefined;
   /** What the text is, as in "comment by alice". */
   name: string;

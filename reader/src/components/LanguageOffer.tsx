@@ -2,9 +2,9 @@ import { useLocation } from "wouter";
 import { addressIn, dismissOffer, useOffer } from "../language";
 import { t } from "../words";
 
-/** A line that leads to the page in the language of the browser, until it is dismissed. Nothing moves for it. */
+/** A line that leads to the page in the language of the browser, until it is dismissed. It moves nothing on the page. */
 export function LanguageOffer() {
-  useLocation(); // it leads to the page that is shown
+  useLocation(); // renders it anew when another page is shown, to which the link leads then
   const offer = useOffer();
   if (!offer) return null;
   return (

@@ -3,7 +3,10 @@ import { FRONT_DOORS, frontDoor, LOGIN_URL, withQuery } from "../addresses";
 import { nextPath, rememberNext } from "../log-in";
 import { t } from "../words";
 
-/** Links to log in elsewhere: at issuers, from which the server takes browsers back, and on the site's own page. */
+/**
+ * Links to log in elsewhere: on the site's own page (`LOGIN_URL`), and at issuers of identities (`FRONT_DOORS`), after which the
+ * server sends the browser back to this page; `entered` says that there may be a session now.
+ */
 export function OtherWays() {
   const search = useSearch();
   const next = nextPath(search);

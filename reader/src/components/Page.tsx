@@ -48,8 +48,8 @@ interface ContentProps<Data> {
 }
 
 /**
- * Shows what a query returned; before, that it is loading; if it failed, why, with a button to ask again. Other variables of
- * the query begin anew.
+ * Shows what a query returned; before, that it is loading; if it failed, why, with a button to ask again. The key is that of
+ * the query with its variables: with other variables nothing counts as shown before.
  */
 export function Content<Data>(props: ContentProps<Data>) {
   return <Result key={props.result.operation?.key} {...props} />;

@@ -36,9 +36,10 @@ interface AnnulmentProps extends NonNullable<AnnulledFragment["annulment"]> {
 
 const PAUSE = 1_000; // milliseconds between two looks at how far it is
 
-/** What an action that annuls votes has moved, or how far it is. */
+/** How many votes an action has annulled or restored; until it is done, how far it is. */
 export function Annulment({ action: id, ...props }: AnnulmentProps) {
   const isOver = props.state === "DONE" || props.state === "RESTORED";
+  // The function of the first rendering: a new one in each would start the timer anew.
   const renew = useRef(useRenewal(ANNULMENT, { id }));
   useEffect(() => {
     if (isOver) return;

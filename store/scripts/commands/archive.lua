@@ -3,8 +3,8 @@
 -- nothing but reads by their numbers finds them, and drop_conversation.lua removes them.
 -- requires: archived_values, article_indexes, flags
 -- from prelude: require_open(), find_article(number), now (unix milliseconds), window (milliseconds in which votes are open),
---   GRACE, read_ranking(groups), ORDERS (of articles), INDEX (keys of the site's indexes, by order),
---   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
+--   GRACE (milliseconds from the end of voting until the sets of voters expire), read_ranking(groups), ORDERS (of articles),
+--   INDEX (keys of the site's indexes, by order), SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
 -- from archived_values: note_orders(article, prefix, weights), note_greatest(listing, value)
 -- from flags: is_flagged(number)
 -- from article_indexes: remove_from_link(article), archived_of(name), set_archived_of(name, count, newest)
@@ -22,9 +22,12 @@ if now <= article.time + window + GRACE then return {"open"} end
 -- It stays while it has flags that nobody has decided about, or an edit that waits, or other comments: these are not in its hash.
 if redis.call("EXISTS", KEY.heldedit .. article.number) == 1 or is_flagged(article.number) then return {"changed"} end
 if redis.call("ZCARD", KEY.tree .. article.number) ~= tonumber(ARGV[10]) then return {"changed"} end
+-- `moving` has the articles whose places in the database do not count yet: this one, unless its move was given up.
 local digest = redis.sha1hex(table.concat(article.flat, "\0"))
 if digest ~= ARGV[8] or redis.call("SISMEMBER", KEY.moving, article.number) == 0 then return {"changed"} end
 
+-- Out of each index, but pages still have to know whether the database has entries for them: so the hash `archived` has, of
+-- each listing, the greatest value of an archived article, and how many there are.
 local ranking = read_ranking(article.groups)
 for _, order in ipairs(ORDERS) do redis.call("ZREM", INDEX[order], article.member) end
 note_orders(article, "", SITE_WEIGHTS)
@@ -36,10 +39,10 @@ end
 for _, group in ipairs(article.groups) do
   for _, order in ipairs(ORDERS) do
     redis.call("ZREM", KEY.group .. group .. ":" .. order, article.member)
-    redis.call("ZREM", KEY.coming .. group .. ":" .. order, article.member)
-    redis.call("ZREM", KEY.siteranked .. group .. ":" .. order, article.member)
+    redis.call("ZREM", KEY.coming .. group .. ":" .. order, article.member) -- the index that is built by new weights
+    redis.call("ZREM", KEY.siteranked .. group .. ":" .. order, article.member) -- that by the weights of the site, for homes
   end
-  note_orders(article, "group:" .. group .. ":", ranking.own[group] or SITE_WEIGHTS)
+  note_orders(article, "group:" .. group .. ":", ranking.own[group] or SITE_WEIGHTS) -- `own`: a group's own weights
   redis.call("HINCRBY", KEY.archived, "count:group:" .. group, 1)
 end
 remove_from_link(article)
@@ -51,9 +54,9 @@ set_archived_of(name, count + 1, math.max(newest, article.time))
 
 redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KEY.downvoted .. article.number)
 redis.call("SREM", KEY.moving, article.number)
-redis.call("ZREM", KEY.woken, article.number)
+redis.call("ZREM", KEY.woken, article.number) -- of articles whose comments came back from the database
 if ARGV[10] ~= "0" then
   redis.call("ZADD", KEY.left, now, article.number)
-  redis.call("HSET", KEY.archived, "conversations", "1")
+  redis.call("HSET", KEY.archived, "conversations", "1") -- the database has comments of archived articles
 end
 return {"archived"}

@@ -1,7 +1,9 @@
 -- Take an invitation for a registration, if none by another name has it.
--- ARGV  1 digest of the invitation   2 username in lower case   3 the call   4 now (unix milliseconds)
+-- ARGV  1 digest of the invitation   2 username in lower case   3 the call: a text that names this registration
+--       4 now (unix milliseconds)
 -- Reply {"claimed"} | {"bad"}
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
+-- The value is "ENDS SLOT" of an invitation that is free, and "ENDS SLOT NAME CALL" of one that is claimed.
 local key = KEY.invitation .. ARGV[1]
 local ends, slot, name = string.match(redis.call("GET", key) or "", "^(%d+) (%d+) ?(%S*)")
 if not ends or tonumber(ARGV[4]) > tonumber(ends) then return {"bad"} end

@@ -1,6 +1,7 @@
--- Give an invitation back, if this call has it.
--- ARGV  1 digest of the invitation   2 the call
+-- Give an invitation back that a registration has claimed, if it has it still (see claim_invitation.lua).
+-- ARGV  1 digest of the invitation   2 the call: a text that names this registration
 -- Reply {"released"}
+-- The value is "ENDS SLOT" of an invitation that is free, and "ENDS SLOT NAME CALL" of one that is claimed.
 local key = KEY.invitation .. ARGV[1]
 local free, call = string.match(redis.call("GET", key) or "", "^(%d+ %d+) %S+ (%S+)$")
 if call == ARGV[2] then redis.call("SET", key, free, "KEEPTTL") end

@@ -1,7 +1,7 @@
 -- Write an article of a backup with everything derived from it. Its voters have to be restored first. Safe to repeat.
 -- requires: article_indexes
--- from prelude: find_article(number), window (milliseconds in which votes are open), now (unix milliseconds), GRACE,
---   add_karma(article, votes)
+-- from prelude: find_article(number), window (milliseconds in which votes are open), now (unix milliseconds),
+--   GRACE (milliseconds from the end of voting until the sets of voters expire), add_karma(article, votes)
 -- from article_indexes: add_to_indexes(article), karma_of(article)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number   8 and on: field, value, ...
 -- Reply {"restored"} | {"known"} if the article existed

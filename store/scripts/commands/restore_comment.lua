@@ -1,7 +1,8 @@
 -- Write a comment of a backup with everything derived from it in its partition. The article, the parent and the voters
 -- have to be restored first. Safe to repeat.
 -- requires: comment_removal
--- from prelude: window (milliseconds in which votes are open), now (unix milliseconds), GRACE
+-- from prelude: window (milliseconds in which votes are open), now (unix milliseconds),
+--   GRACE (milliseconds from the end of voting until the sets of voters expire)
 -- from branch_paths: tree_member(path, number)
 -- from comments: find_comment(number), find_home(number), ARTICLE_PATH (what the branch paths of first answers begin with),
 --   update_replies(comment, before), count_comment(comment, change)

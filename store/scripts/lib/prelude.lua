@@ -183,8 +183,8 @@ local function add_karma(article, votes)
   redis.call("HINCRBY", KEY.user .. string.lower(article.poster), "karma", votes)
 end
 
--- The sets of voters expire a minute after voting closes, so that votes under way still find them.
-local GRACE = 60000
+-- Lets a set of voters expire a minute after voting closes, so that votes under way still find it.
+local GRACE = 60000 -- milliseconds from the end of voting until the sets of voters expire
 local function expire_voters(set, article)
   redis.call("PEXPIRE", set .. article.number, article.time + window - now + GRACE)
 end

@@ -1,8 +1,8 @@
 -- Verify an article: its hash, its voters while voting is open, its entry in every sorted set, and whether it is removed and
 -- locked as the actions of moderators say.
 -- requires: article_states, decisions, verify_prelude
--- from prelude: now (unix milliseconds), GRACE, read_ranking(groups), split(text),
---   INDEX (keys of the site's indexes, by order), order_value(article, order, weights),
+-- from prelude: now (unix milliseconds), GRACE (milliseconds from the end of voting until the sets of voters expire),
+--   read_ranking(groups), split(text), INDEX (keys of the site's indexes, by order), order_value(article, order, weights),
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), WEIGHTED_BY (orders whose index depends on a weight),
 --   ORDERS (of articles), good_votes (votes of a good article), find_article(number)
 -- from notifications: partitions (their number)

@@ -2,7 +2,8 @@
 -- `latest` and in `recent`, and whether it is removed as the actions of moderators say. `verify_counts.lua` verifies the number
 -- of its replies, whether a thread has a place for it, and the activity of its article.
 -- requires: comment_states, decisions, verify_prelude
--- from prelude: now (unix milliseconds), window (milliseconds in which votes are open), GRACE, split(text),
+-- from prelude: now (unix milliseconds), window (milliseconds in which votes are open),
+--   GRACE (milliseconds from the end of voting until the sets of voters expire), split(text),
 --   order_value(article, order, weights), SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
 -- from branch_paths: label_of(path), decode(text, place), tree_member(path, number)
 -- from notifications: partitions (their number)
