@@ -37,7 +37,7 @@ LISTS_BEYOND = 25  # the same, if the ranks of a position are searched for, or d
 SEARCHED_LISTS = 20  # the same, by GRAVITY or by VOTES since an instant
 STEPS = 100  # articles and commands that one search by VOTES since an instant may take
 MOST_PLACES = 500  # that a call of such a search looks at
-MOST_READ = 600  # articles that a call reads, about; the lists that it leaves are for the next one
+MOST_READ = 450  # articles that a call reads, about; the lists that it leaves are for the next one
 READ_TO_BOUND = 500  # articles of a list that are read down to a bound; if it may be more, they are searched for
 
 WEIGHTED_BY = {Order.SCORE: "vote_score", Order.HOT: "hot_seconds", Order.BEST: "best_z"}

@@ -11,7 +11,7 @@
 --       direction of the page}
 local SLOTS, MOST_UNPACKED = 1024, 5000
 local most_read = tonumber(ARGV[14]) -- about how many articles to look at in all
-local COST = 8 -- of a listing, in articles that are read in the same time
+local COST = 6 -- of a listing, in articles that are read in the same time
 local is_down = ARGV[6] == "down" -- the direction of the page
 local wanted = tonumber(ARGV[7]) -- how many places the page takes
 local from = tonumber(ARGV[8]) -- the value of the position beyond which they are, nil without one
