@@ -75,14 +75,26 @@ class Faults:
     """What went wrong in the pages of a test, in words."""
 
     seen: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+
+    def add(self, fault: str) -> None:
+        if not any(re.search(pattern, fault) for pattern in self.ignored):
+            self.seen.append(fault)
 
     async def expect(self, pattern: str) -> None:
         """Wait for a fault that matches, and take away all that do, since the test is about them."""
         await until(lambda: any(re.search(pattern, fault) for fault in self.seen), f"a fault like {pattern!r}")
-        self.ignore(pattern)
+        self._take_away(pattern)
 
     def ignore(self, pattern: str) -> None:
-        """Take away those that match, if there are any, such as failed requests while the test cuts the network."""
+        """
+        Take away those that match, if there are any, such as failed requests while the test cuts the network, and pass
+        over those to come: the page is open until the test has ended.
+        """
+        self.ignored.append(pattern)
+        self._take_away(pattern)
+
+    def _take_away(self, pattern: str) -> None:
         self.seen = [fault for fault in self.seen if not re.search(pattern, fault)]
 
 
@@ -260,20 +272,20 @@ def watch(context: BrowserContext, faults: Faults, host: str) -> None:
     def on_request(request: Request) -> None:
         address = urlsplit(request.url)
         if address.scheme not in ("data", "blob") and address.netloc != host:
-            faults.seen.append(f"request to another host: {request.url}")
+            faults.add(f"request to another host: {request.url}")
 
     def on_failure(request: Request) -> None:
         if request.failure != "net::ERR_ABORTED":  # the page itself gave it up, or another page was opened
-            faults.seen.append(f"request failed: {request.method} {request.url} {request.failure}")
+            faults.add(f"request failed: {request.method} {request.url} {request.failure}")
 
     def on_message(message: Any) -> None:
         source = message.location["url"]
         if message.type in ("error", "warning") and not source.endswith(
             "/favicon.ico"
         ):  # pages of plain text have none
-            faults.seen.append(f"console {message.type}: {message.text} {source}")
+            faults.add(f"console {message.type}: {message.text} {source}")
 
     context.on("console", on_message)
-    context.on("weberror", lambda error: faults.seen.append(f"uncaught: {error.error}"))
+    context.on("weberror", lambda error: faults.add(f"uncaught: {error.error}"))
     context.on("request", on_request)
     context.on("requestfailed", on_failure)
