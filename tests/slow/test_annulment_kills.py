@@ -8,6 +8,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
 import pytest
@@ -121,7 +122,16 @@ class Site:
                     return found
                 await asyncio.sleep(0.05)
 
-    async def shown(self, database: Database) -> Shown:
+    async def shown(self, database: Database, *, is_annulled: bool) -> Shown:
+        """What there is, when the database has what is expected, as it follows the log; or at last after `PATIENCE`."""
+        expected, deadline = _expected(self.articles, is_annulled=is_annulled), monotonic() + PATIENCE
+        while True:
+            found = await self._shown(database)
+            if found == expected or monotonic() > deadline:
+                return found
+            await asyncio.sleep(0.5)
+
+    async def _shown(self, database: Database) -> Shown:
         async with self.store() as store:
             site, of_articles = store.site, dict[int, tuple[int, int]]()
             for number in self.articles:
@@ -160,7 +170,7 @@ async def test_votes_are_annulled_and_restored_though_the_server_is_killed_half_
             proven[AnnulmentState.DONE] += await site.killed_when(number, lambda held: 0 < held < ARTICLES)
             action = await site.until(number, AnnulmentState.DONE)
             assert action.annulment and (action.annulment.held, action.annulment.total) == (ARTICLES, ARTICLES)
-            annulled = await site.shown(database)
+            annulled = await site.shown(database, is_annulled=True)
             assert annulled == _expected(site.articles, is_annulled=True)
 
             async with site.store() as store:
@@ -168,7 +178,7 @@ async def test_votes_are_annulled_and_restored_though_the_server_is_killed_half_
             proven[AnnulmentState.RESTORED] += await site.killed_when(number, lambda held: 0 < held < ARTICLES)
             action = await site.until(number, AnnulmentState.RESTORED)
             assert action.annulment and action.annulment.held == 0
-            restored = await site.shown(database)
+            restored = await site.shown(database, is_annulled=False)
             assert restored == _expected(site.articles, is_annulled=False) == (before or restored)
             before = restored
             if all(proven.values()):

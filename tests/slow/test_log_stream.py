@@ -124,15 +124,15 @@ def test_log_that_cannot_be_written_changes_no_answer(tmp_path, unwritable, work
         assert "errors" not in live.ask(POST, token)
         pages = [live.post({"query": PAGE}) for _ in range(10)]
         broken = live.post({"query": "{"})
-        until(lambda: httpx.get(f"{live.url}/readyz").is_success)
-        ready = httpx.get(f"{live.url}/readyz")
+        readiness = list[httpx.Response]()
+        until(lambda: readiness.append(httpx.get(f"{live.url}/readyz")) or readiness[-1].is_success)
         shown = live.metrics()[DROPPED]
         code = live.stop()
 
     assert {page.status_code for page in pages} == {200}
     assert broken.json()["errors"][0]["extensions"]["code"] == "GRAPHQL_PARSE_FAILED"
-    assert ready.status_code == 200
-    assert ready.json()["log"].startswith("cannot be written: ") or workers == 2  # the other may have logged nothing
+    log = readiness[-1].json()["log"]
+    assert log.startswith("cannot be written: ") or workers == 2  # the other may have logged nothing
     assert shown >= 13
     assert code == 0
 
