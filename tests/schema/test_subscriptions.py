@@ -178,16 +178,16 @@ async def test_feed_subscription_ends_with_its_session(store, listen, ask, token
 
 async def test_posts_while_a_subscription_starts_are_sent(store, live, alice, monkeypatch):
     """A subscription listens before it reads the listing: an article posted in between is in both."""
-    pages = Reads.pages
+    page = Reads.page
 
-    async def posting(self: Reads, selected: Any) -> Any:
-        monkeypatch.setattr(Reads, "pages", pages)
+    async def posting(self: Reads, *selected: Any) -> Any:
+        monkeypatch.setattr(Reads, "page", page)
         posted.append(await post(store, alice))
         await receive_all(store, live.events)
-        return await pages(self, selected)
+        return await page(self, *selected)
 
     posted: list[Article] = []
-    monkeypatch.setattr(Reads, "pages", posting)
+    monkeypatch.setattr(Reads, "page", posting)
     async with aclosing(subscriptions.article_posted(Context(store, live=live))) as posts:
         assert (await anext(posts)).number == posted[0].number
 

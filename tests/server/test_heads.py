@@ -166,14 +166,17 @@ async def test_what_does_not_exist_is_not_found(http, number, path):
     assert (metas(page)["robots"], canonical(page)) == ("noindex", [])
 
 
-async def test_comment_under_another_article_is_not_found(http, store, number, alice, bob):
+async def test_comment_under_another_article_is_moved_and_an_absent_one_not_found(http, store, number, alice, bob):
     other = (await store.articles.post(alice, Draft("Other", "", "text"))).article.number
     comment = (await store.comments.post(number, None, bob, "a comment")).comment.number
 
-    paths = [f"{other}/comment/{comment}", f"{number}/comment/{comment + 1}", f"{number}/comment/0"]
+    moved = await http.get(f"/article/{other}/comment/{comment}")
+    paths = [f"{number}/comment/{comment + 1}", f"{number}/comment/0"]
     pages = [await read(http, f"/article/{path}", status=404) for path in paths]
 
-    assert [page.title.text for page in pages] == ["Not found · Votes & Co"] * 3
+    target = moved.url.join(moved.headers["location"]).path
+    assert (moved.status_code, target) == (308, f"/article/{number}/comment/{comment}")
+    assert [page.title.text for page in pages] == ["Not found · Votes & Co"] * 2
 
 
 async def test_removed_article_says_why_and_tells_search_engines_that_it_is_gone(http, store, number, bob):  # M2
