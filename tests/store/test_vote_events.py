@@ -35,7 +35,7 @@ def hearers(redis: Redis) -> int:
 
 
 async def until_hearers(redis: Redis, count: int) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while hearers(redis) != count:  # noqa: ASYNC110 - another connection tells it
             await asyncio.sleep(0.01)
 
