@@ -386,6 +386,7 @@ async def test_short_outage_delays_requests(server, partitions, clock, outage, m
     store = await Store.open(server.url, partitions=partitions, clock=clock)
     alice, bob = await registered(store, "alice"), await registered(store, "bob")
     number = (await post(store, alice)).number
+    await store.site.redis.run(("WAITAOF", 1, 0, 60_000))  # else a busy disk may not have the article yet
     outage(server)
     voting = asyncio.ensure_future(store.articles.vote(number, bob, Vote.UP))
     await asyncio.sleep(1)
