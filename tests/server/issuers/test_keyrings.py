@@ -161,7 +161,8 @@ async def test_keys_are_fetched_again_every_day_at_least(running, asked, ticking
     await ring.find("rsa-1", "RS256")
 
     ticking.ahead += round(19.5 * HOUR)
-    await until(lambda: asked.asked["/keys"] == 2, 20)
+    await until(lambda: asked.asked["/keys"] > 1, 20)
+    assert asked.asked["/keys"] == 2
 
 
 @pytest.mark.parametrize("answer", ["", "[]", '{"keys": {}}', '{"keys": ["x"]}', '{"keys": [' + "{}," * 100 + "{}]}"])
