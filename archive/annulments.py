@@ -264,8 +264,10 @@ async def _stored_votes(site: Site, span: Span) -> AsyncIterator[list[CastVote]]
         commands: list[Command] = []
         for key in things:
             number = int(key.suffix)
-            commands += [("HGET", key.text, "time"), ("HEXISTS", keys.annulled(key.p, number), span.voter)]
-            commands += [("SISMEMBER", kind(key.p, number), span.voter) for kind in (keys.voted, keys.downvoted)]
+            commands += [("HGET", key.text, "time"), ("HEXISTS", keys.annulled(key.partition, number), span.voter)]
+            commands += [
+                ("SISMEMBER", kind(key.partition, number), span.voter) for kind in (keys.voted, keys.downvoted)
+            ]
         replies = await site.redis.pipeline(commands)
         parts = (replies[i::4] for i in range(4))
         votes = [
@@ -286,7 +288,7 @@ async def _reaches_back_to(site: Site) -> int | None:
     async for found in scan.known_keys(site, lambda count: None):
         things = [key for key in found if key.name in ("article", "comment")]
         times: list[Command] = [("HGET", key.text, "time") for key in things]
-        known: list[Command] = [("EXISTS", keys.voted(key.p, int(key.suffix))) for key in things]
+        known: list[Command] = [("EXISTS", keys.voted(key.partition, int(key.suffix))) for key in things]
         replies = await site.redis.pipeline([*times, *known])
         pairs = zip(replies[: len(things)], replies[len(things) :], strict=True)
         closed += [int(time) for time, is_known in pairs if time and not is_known]

@@ -58,15 +58,17 @@ async def settle(store: Store, database: Database | None, number: int, most: int
     and one for each comment whose poster has another home; for an archived article the cost of `write_back.bring_back`.
     """
     site = store.site
-    p = site.home_of_article(number)
-    ban = moderation_records.moderation_action(number, await site.redis.run(("HGETALL", keys.action(p, number))))
+    partition = site.home_of_article(number)
+    ban = moderation_records.moderation_action(
+        number, await site.redis.run(("HGETALL", keys.action(partition, number)))
+    )
     if ban is None or not ban.removes_texts:
-        await site.redis.run(("ZREM", bans.cleaning(p), number))
+        await site.redis.run(("ZREM", bans.cleaning(partition), number))
         return
     with suppress(Reverted):  # then the ban is still noted, and what was removed comes back the next time
         if await (_restore(store, database, ban, most) if ban.reverted_by else _remove(store, database, ban, most)):
             is_reverted = "1" if ban.reverted_by else ""
-            await site.redis.run(site.command(END_CLEANING, p, number, is_reverted))
+            await site.redis.run(site.command(END_CLEANING, partition, number, is_reverted))
 
 
 WORK = StepwiseWork(bans.cleaning, settle, INTERVAL, "texts of a ban were not removed")
@@ -92,11 +94,11 @@ async def _remove(store: Store, database: Database | None, ban: ModerationAction
 async def _texts(store: Store, database: Database | None, ban: ModerationAction) -> AsyncIterator[list[int]]:
     """The numbers of the articles and comments of a banned user, some at a time. Archived ones are brought back."""
     name = ban.subject_id.removeprefix("user:")
-    p = store.site.home_of_user(name)
+    partition = store.site.home_of_user(name)
     for kind in (keys.timeline, keys.held, keys.comments, keys.unlisted):
         cursor = ""
         while cursor != "0":
-            command: Command = ("ZSCAN", kind(p, name), cursor or "0", "COUNT", LISTED_AT_ONCE)
+            command: Command = ("ZSCAN", kind(partition, name), cursor or "0", "COUNT", LISTED_AT_ONCE)
             cursor, flat = await store.site.redis.run(command)
             numbers = [int(member) for member in flat[::2]]
             if kind in (keys.comments, keys.unlisted):
@@ -142,9 +144,11 @@ async def _remove_some(store: Store, ban: ModerationAction, numbers: Collection[
         comments.STUBS_AT_ONCE,
         name,
     )
-    for p, some in of_partition.items():
+    for partition, some in of_partition.items():
         for start in range(0, len(some), REMOVED_AT_ONCE):
-            command = site.command(REMOVE_TEXTS, p, site.partitions, *given, *some[start : start + REMOVED_AT_ONCE])
+            command = site.command(
+                REMOVE_TEXTS, partition, site.partitions, *given, *some[start : start + REMOVED_AT_ONCE]
+            )
             status, *found = await site.redis.run(command)
             if status == "reverted":
                 raise Reverted
@@ -167,12 +171,12 @@ async def _restore(store: Store, database: Database | None, ban: ModerationActio
         ("HGET", keys.action(site.home_of_article(ban.number), ban.reverted_by or 0), "moderator")
     )
     given = (ban.number, by, REVERTED.format(ban.number), GROUPS_PER_ARTICLE, comments.STUBS_AT_ONCE)
-    for p in range(site.partitions):
+    for partition in range(site.partitions):
         first = "0"
         while first:
             if most is not None and read >= most:
                 return False
-            command = site.command(RESTORE_TEXTS, p, site.partitions, *given, first, RESTORED_AT_ONCE)
+            command = site.command(RESTORE_TEXTS, partition, site.partitions, *given, first, RESTORED_AT_ONCE)
             following, missing, *found = await site.redis.run(command)
             read += RESTORED_AT_ONCE if following else len(found) // 2
             are_back = [await write_back.bring_back(store, database, int(number)) for number in missing]

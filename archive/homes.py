@@ -171,7 +171,10 @@ def _names(listing: HomeListing, weighted: Collection[str]) -> list[str]:
 def _serials(site: Site) -> list[Read[Any]]:
     """Values that change when articles leave Redis, come back, or are marked as moving."""
     call = moving.new_call()
-    return [Read(("HMGET", keys.archived(p), "serial", "marks"), _new, (call,)) for p in range(site.partitions)]
+    return [
+        Read(("HMGET", keys.archived(partition), "serial", "marks"), _new, (call,))
+        for partition in range(site.partitions)
+    ]
 
 
 def _summaries(site: Site, listing: HomeListing, weighted: Collection[str]) -> list[Read[Any]]:
@@ -185,7 +188,7 @@ def _summaries(site: Site, listing: HomeListing, weighted: Collection[str]) -> l
         groups.append("top:")
     fields = [group + order for order in orders for group in groups]
     call = moving.new_call()
-    return [Read(("HMGET", keys.archived(p), *fields), _tops, (call,)) for p in range(site.partitions)]
+    return [Read(("HMGET", keys.archived(partition), *fields), _tops, (call,)) for partition in range(site.partitions)]
 
 
 def _tops(call: int, reply: Sequence[str | None]) -> tuple[float, ...]:

@@ -111,8 +111,8 @@ async def settle_all(store: Store, database: Database | None) -> None:
     site = store.site
     noted = await site.redis.pipeline(
         [
-            ("ZRANGE", leaving.leaving(p), "-inf", site.clock() - round(WAIT * 1000), "BYSCORE")
-            for p in range(site.partitions)
+            ("ZRANGE", leaving.leaving(partition), "-inf", site.clock() - round(WAIT * 1000), "BYSCORE")
+            for partition in range(site.partitions)
         ]
     )
     for text in [text for part in noted for text in part]:
@@ -187,7 +187,7 @@ async def repeat(store: Store, deletions: Sequence[Deletion]) -> int:
 
 
 async def _settle_noted(store: Store, database: Database | None) -> None:
-    commands = [("EXISTS", leaving.leaving(p)) for p in range(store.site.partitions)]
+    commands = [("EXISTS", leaving.leaving(partition)) for partition in range(store.site.partitions)]
     if any(await store.site.redis.pipeline(commands)):
         with suppress(LeaseTaken, DatabaseUnavailable, Delayed):
             async with Lease(store.site, leaving.leaving.name, LEASE_TIME).held():
@@ -244,18 +244,20 @@ class _Sweep:
     async def _replace(self, found: Sequence[Key]) -> None:
         of_partition: defaultdict[int, list[str]] = defaultdict(list)
         for key in found:
-            of_partition[key.p].append(key.text)
-        for p, texts in of_partition.items():
+            of_partition[key.partition].append(key.text)
+        for partition, texts in of_partition.items():
             for start in range(0, len(texts), AT_ONCE):
                 some = texts[start : start + AT_ONCE]
-                await leaving.replace(self.store.site, self.leaver, p, some, drops_entries=self.drops_entries)
+                await leaving.replace(self.store.site, self.leaver, partition, some, drops_entries=self.drops_entries)
                 self._require_time()
 
     async def _drop_entries_of_archived(self) -> None:
         site = self.store.site
         for number in await self._archived():
-            p = site.home_of_article(number)
-            await leaving.replace(site, self.leaver, p, [f"{keys.logged(p)}:{number}"], drops_entries=True)
+            partition = site.home_of_article(number)
+            await leaving.replace(
+                site, self.leaver, partition, [f"{keys.logged(partition)}:{number}"], drops_entries=True
+            )
 
     async def _archived(self) -> list[int]:
         """The archived articles of the pseudonym."""
@@ -294,7 +296,9 @@ async def _own_texts(site: Site, leaver: Leaver) -> AsyncIterator[list[Key]]:
         subject = keys.article if kind in (keys.timeline, keys.held) else keys.comment
         async for numbers in _listed(site, kind(home, leaver.name)):
             homes = [(site.home_of_article(number), str(number)) for number in numbers]
-            yield [Key(subject(p, number), subject, subject.name, p, number) for p, number in homes]
+            yield [
+                Key(subject(partition, number), subject, subject.name, partition, number) for partition, number in homes
+            ]
         yield [Key(kind(home, leaver.name), kind, kind.name, home, leaver.folded)]
 
 

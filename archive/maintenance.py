@@ -163,7 +163,9 @@ class _Checks:
         after = 0
         while numbers := await self.database.run(article_places.numbers, after, LOOKED_UP_AT_ONCE, archived=False):
             homes = map(self.site.home_of_article, numbers)
-            lookups = [("EXISTS", keys.article(p, number)) for p, number in zip(homes, numbers, strict=True)]
+            lookups = [
+                ("EXISTS", keys.article(partition, number)) for partition, number in zip(homes, numbers, strict=True)
+            ]
             found = await self.site.redis.pipeline(lookups)
             await self._lost([number for number, exists in zip(numbers, found, strict=True) if not exists])
             after = numbers[-1]
@@ -173,7 +175,7 @@ class _Checks:
         pending = set(range(self.site.partitions))
         while True:
             sums = await _sums_of(self.site, self.database)
-            counts = {p: sums.counts[p] for p in sorted(pending)}
+            counts = {partition: sums.counts[partition] for partition in sorted(pending)}
             found = await _find_counts(self.site, counts, sums.serials, repair=self.repair)
             for findings in found.values():
                 self._report(findings)
@@ -243,21 +245,21 @@ class _Checks:
         if identity != await log.identity(self.site):
             return []
         homes = {self.site.home_of_article(article.number) for article in articles}
-        deleted = {p: await self._deleted_since(p, positions) for p in homes}
+        deleted = {partition: await self._deleted_since(partition, positions) for partition in homes}
         return [
             article
             for article in articles
             if (gone := deleted[self.site.home_of_article(article.number)]) is not None and article.number not in gone
         ]
 
-    async def _deleted_since(self, p: int, positions: Mapping[int, str]) -> set[int] | None:
+    async def _deleted_since(self, partition: int, positions: Mapping[int, str]) -> set[int] | None:
         """The articles that were deleted after the position of a partition; None if the log lacks entries after it."""
-        after, found = positions.get(p, log.START), set[int]()
-        while entries := await log.read(self.site, p, after, ENTRIES_AT_ONCE):
+        after, found = positions.get(partition, log.START), set[int]()
+        while entries := await log.read(self.site, partition, after, ENTRIES_AT_ONCE):
             subjects = [entry.subject for entry in entries if entry.kind == "deleted"]
             found.update(int(subject.removeprefix("article:")) for subject in subjects)
             after = entries[-1].id
-        is_whole = p in positions and await log.has_all_after(self.site, p, positions[p])
+        is_whole = partition in positions and await log.has_all_after(self.site, partition, positions[partition])
         return found if is_whole else None
 
     def _report(self, findings: Iterable[Finding]) -> None:
@@ -279,17 +281,17 @@ async def _sums_of(site: Site, database: Database) -> _Sums:
 async def _sums(site: Site, database: Database) -> tuple[Tally, dict[int, dict[str, int]]]:
     find = partial(_hashes, site, database)
     tally, counts = Tally(sequences={}, users={}, known={}, find=find), dict[int, dict[str, int]]()
-    for p in range(site.partitions):
-        known = await steps.known_counts(site, p)
-        counts[p] = {name: 0 for name in known if name.startswith(COUNT_FIELD)}
+    for partition in range(site.partitions):
+        known = await steps.known_counts(site, partition)
+        counts[partition] = {name: 0 for name in known if name.startswith(COUNT_FIELD)}
         users = [name for name in known if name.startswith(USER_FIELD)]
         tally.known.update({name.removeprefix(USER_FIELD): known[name] for name in users})
     async for some in records_of(site, database, with_returned=False, with_comments=False):
         for article in some:
             assert isinstance(article, ArticleRecord)
-            p = site.home_of_article(article.number)
-            _add(tally, p, article.number, article.fields)
-            _count(counts[p], article.fields, site.policy.good_votes)
+            partition = site.home_of_article(article.number)
+            _add(tally, partition, article.number, article.fields)
+            _count(counts[partition], article.fields, site.policy.good_votes)
     return tally, counts
 
 
@@ -305,13 +307,13 @@ async def _hashes(site: Site, database: Database, numbers: Collection[int]) -> d
     return comments | {each.number: _record(each, notified.get(each.number)).fields for each in articles}
 
 
-def _add(tally: Tally, p: int, number: int, fields: dict[str, str]) -> None:
+def _add(tally: Tally, partition: int, number: int, fields: dict[str, str]) -> None:
     votes, posted_at, poster = int(fields["up"]) - int(fields["down"]), int(fields["time"]), fields["poster"].lower()
     sums = tally.users.get(poster, UserTally())
     tally.users[poster] = UserTally(sums.articles + 1, sums.karma + votes - 1, max(sums.newest, posted_at))
     sequence = numbering.sequence_of(number)
     if not numbering.is_of_story(sequence):
-        tally.sequences[p] = max(tally.sequences.get(p, 0), sequence)
+        tally.sequences[partition] = max(tally.sequences.get(partition, 0), sequence)
 
 
 def _count(counts: dict[str, int], fields: dict[str, str], good_votes: int) -> None:
@@ -355,7 +357,7 @@ async def _find_moving(site: Site, numbers: Sequence[int], *, repair: bool) -> d
     `moving`. One round trip.
     """
     by_partition = _by_partition(site, numbers)
-    calls = [VerifyCall(p, "", part) for p, part in by_partition.items()]
+    calls = [VerifyCall(partition, "", part) for partition, part in by_partition.items()]
     replies = await _run_script(site, VERIFY_MOVING, calls, repair)
     findings = [each for reply in replies for each in findings_in(reply[1:])]
     return {int(each.where.rpartition(" ")[2]): each for each in findings}  # `where` is the key `moving` and a number
@@ -370,8 +372,8 @@ async def _find_lost(
     """
     homes = [site.home_of_article(each.number) for each in articles]
     calls = [
-        VerifyCall(p, str(each.number), [serials[p], *write_back.fields_and_values(each)])
-        for p, each in zip(homes, articles, strict=True)
+        VerifyCall(partition, str(each.number), [serials[partition], *write_back.fields_and_values(each)])
+        for partition, each in zip(homes, articles, strict=True)
     ]
     replies = await _run_script(site, VERIFY_LOST, calls, repair)
     return {
@@ -388,9 +390,13 @@ async def _find_counts(
     What there is to report of the numbers of archived articles, by partition and field of `archived`, without
     partitions whose serial is another one by now. One round trip.
     """
-    calls = [VerifyCall(p, "", [serials[p], *_flat(fields)]) for p, fields in expected.items()]
+    calls = [VerifyCall(partition, "", [serials[partition], *_flat(fields)]) for partition, fields in expected.items()]
     replies = await _run_script(site, VERIFY_ARCHIVED, calls, repair)
-    return {p: findings_in(reply[1:]) for p, reply in zip(expected, replies, strict=True) if reply[0] != MOVED}
+    return {
+        partition: findings_in(reply[1:])
+        for partition, reply in zip(expected, replies, strict=True)
+        if reply[0] != MOVED
+    }
 
 
 class VerifyCall(NamedTuple):

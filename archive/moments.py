@@ -52,9 +52,9 @@ class Moments:
         One round trip, and one for each further read; while articles move, the cost of `of_one_moment` is added.
         """
         seen = self.site.serials
-        for p in partitions:
-            if p in seen:
-                self.before.setdefault(p, seen[p])
+        for partition in partitions:
+            if partition in seen:
+                self.before.setdefault(partition, seen[partition])
         moment = await _try(self.site, self.load, self.before, partitions, reads, known)
         return moment or await of_one_moment(self.site, partitions, reads, known)
 
@@ -89,7 +89,7 @@ async def _try(
     known: Sequence[Read[Known[Any]]],
 ) -> Moment | None:
     """A moment; None if articles have moved meanwhile. Serials that `before` lacks are read first, and noted there."""
-    first = summaries.serials(p for p in partitions if p not in before)
+    first = summaries.serials(partition for partition in partitions if partition not in before)
     found = await load([*first, *reads, *known])
     before |= _serials_of(found[: len(first)])
     results, after = found[len(first) : len(first) + len(reads)], found[len(first) + len(reads) :]

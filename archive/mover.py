@@ -98,52 +98,52 @@ class Mover:
     async def move(self) -> int:
         """Move what is beyond the limits, in all partitions that no other process is moving. Return how many."""
         moved = 0
-        for p in range(self.site.partitions):
+        for partition in range(self.site.partitions):
             try:
-                if await self._has_lease(p):
-                    await self._renew_listings(p)
-                    await self._mark_lost(p)
-                    await self._remove_old_places(p)
-                    await self._drop_left(p)
-                    moved += await self._move_partition(p)
+                if await self._has_lease(partition):
+                    await self._renew_listings(partition)
+                    await self._mark_lost(partition)
+                    await self._remove_old_places(partition)
+                    await self._drop_left(partition)
+                    moved += await self._move_partition(partition)
             except LeaseLost:
-                self._claimed.discard(p)
+                self._claimed.discard(partition)
         return moved
 
     async def close(self) -> None:
         """Give up the leases."""
-        for p in range(self.site.partitions):
-            await steps.lease(self.site, p, self.token).end()
+        for partition in range(self.site.partitions):
+            await steps.lease(self.site, partition, self.token).end()
 
-    async def _has_lease(self, p: int) -> bool:
+    async def _has_lease(self, partition: int) -> bool:
         """Take or extend the lease of a partition. A process that had it meanwhile has claimed the database, too."""
-        if not await steps.lease(self.site, p, self.token).extend():
-            self._claimed.discard(p)
+        if not await steps.lease(self.site, partition, self.token).extend():
+            self._claimed.discard(partition)
             return False
-        if p not in self._claimed:
-            await self.database.write(_claim, p, self.token)
-            self._claimed.add(p)
+        if partition not in self._claimed:
+            await self.database.write(_claim, partition, self.token)
+            self._claimed.add(partition)
         return True
 
-    async def _move_partition(self, p: int) -> int:
+    async def _move_partition(self, partition: int) -> int:
         site, moved = self.site, 0
         of_partition = max(self.limits.articles // site.partitions, 1 if self.limits.articles else 0)
-        beyond = await steps.count(site, p) - of_partition
-        moved += await self._move_oldest(p, keys.index(p, Order.TIME.value), beyond)
-        async for name, beyond in steps.long_timelines(site, p, self.limits.articles_per_user):
-            moved += await self._move_oldest(p, keys.timeline(p, name), beyond)
-        return moved + await self._move_woken(p)
+        beyond = await steps.count(site, partition) - of_partition
+        moved += await self._move_oldest(partition, keys.index(partition, Order.TIME.value), beyond)
+        async for name, beyond in steps.long_timelines(site, partition, self.limits.articles_per_user):
+            moved += await self._move_oldest(partition, keys.timeline(partition, name), beyond)
+        return moved + await self._move_woken(partition)
 
-    async def _move_woken(self, p: int) -> int:
+    async def _move_woken(self, partition: int) -> int:
         """Move conversations that came back for a write, also within the limits, so that others find room."""
-        moved, numbers = 0, await conversations.that_came_back(self.site, p)
+        moved, numbers = 0, await conversations.that_came_back(self.site, partition)
         if not numbers or not await self._has_begun():
             return 0
         for start in range(0, len(numbers), BATCH):
-            moved += await self._move_batch(p, numbers[start : start + BATCH])
+            moved += await self._move_batch(partition, numbers[start : start + BATCH])
         return moved
 
-    async def _move_oldest(self, p: int, index: str, count: int) -> int:
+    async def _move_oldest(self, partition: int, index: str, count: int) -> int:
         """Move the oldest `count` articles of an index, without those that are open to votes."""
         moved = stayed = 0
         if count > 0 and not await self._has_begun():
@@ -153,48 +153,48 @@ class Mover:
             numbers = await steps.oldest_closed(self.site, index, stayed, limit)
             if not numbers:
                 break
-            batch = await self._move_batch(p, numbers)
+            batch = await self._move_batch(partition, numbers)
             moved, stayed = moved + batch, stayed + len(numbers) - batch
         return moved
 
-    async def _move_batch(self, p: int, numbers: Sequence[int]) -> int:
-        if not await self._has_lease(p):
+    async def _move_batch(self, partition: int, numbers: Sequence[int]) -> int:
+        if not await self._has_lease(partition):
             raise LeaseLost
-        found = await steps.archivable(self.site, p, numbers, self.limits.quiet_since(self.site))
+        found = await steps.archivable(self.site, partition, numbers, self.limits.quiet_since(self.site))
         if not found:
             return 0
-        await self._wait_for_mirror(p)
+        await self._wait_for_mirror(partition)
         moved = 0
         if plain := [each for each in found if not each.has_conversation]:
-            await self._mark(p, [each.article.number for each in plain], is_moving=True)
+            await self._mark(partition, [each.article.number for each in plain], is_moving=True)
             articles = [each.article for each in plain]
-            await self._write(p, partial(_write_places, self.site, p, articles))
-            moved = await steps.remove(self.site, p, plain, self.token)
+            await self._write(partition, partial(_write_places, self.site, partition, articles))
+            moved = await steps.remove(self.site, partition, plain, self.token)
         for each in found:
             if each.has_conversation and (departure := await departures.of(self.site, self.database, each)):
-                moved += await self._move_conversation(p, each, departure)
+                moved += await self._move_conversation(partition, each, departure)
         return moved
 
-    async def _move_conversation(self, p: int, found: Archivable, departure: Departure) -> int:
+    async def _move_conversation(self, partition: int, found: Archivable, departure: Departure) -> int:
         """Move an article with its comments. These are removed from Redis after it."""
-        if not await self._have_conversations_begun() or not await self._has_lease(p):
+        if not await self._have_conversations_begun() or not await self._has_lease(partition):
             raise LeaseLost
         for rows in departure.rows():
-            await self._write(p, partial(_keep, rows))
-            if not await self._has_lease(p):
+            await self._write(partition, partial(_keep, rows))
+            if not await self._has_lease(partition):
                 raise LeaseLost
-        await self._mark(p, [found.article.number], is_moving=True)
-        await self._write(p, partial(_write_conversation, self.site, p, found.article, departure))
-        moved = await steps.remove(self.site, p, [found], self.token)
-        await self._drop_left(p)
+        await self._mark(partition, [found.article.number], is_moving=True)
+        await self._write(partition, partial(_write_conversation, self.site, partition, found.article, departure))
+        moved = await steps.remove(self.site, partition, [found], self.token)
+        await self._drop_left(partition)
         return moved
 
-    async def _drop_left(self, p: int) -> None:
+    async def _drop_left(self, partition: int) -> None:
         """
         Remove the comments of archived articles that Redis still has, unless another process does so, or writes
         comments back.
         """
-        await _drop_left_of(self.site, p)
+        await _drop_left_of(self.site, partition)
 
     async def _have_conversations_begun(self) -> bool:
         """Before the first conversation leaves Redis, let all processes know that some will be in the database."""
@@ -207,11 +207,11 @@ class Mover:
             await rankings.read(self.site.redis)
         return True
 
-    async def _wait_for_mirror(self, p: int) -> None:
+    async def _wait_for_mirror(self, partition: int) -> None:
         """Wait until the database has all changes of a partition up to now."""
-        newest, deadline = (await log.newest(self.site))[p], monotonic() + LAG
+        newest, deadline = (await log.newest(self.site))[partition], monotonic() + LAG
         identity = await log.identity(self.site)
-        while not await self.database.run(has_entry, p, identity, newest):
+        while not await self.database.run(has_entry, partition, identity, newest):
             if monotonic() > deadline:
                 raise DatabaseUnavailable(f"the database is more than {LAG:.0f} seconds behind")
             await asyncio.sleep(POLL)
@@ -231,42 +231,42 @@ class Mover:
         await self.database.run(check_identity, rankings.archive or "")
         return True
 
-    async def _remove_old_places(self, p: int) -> None:
+    async def _remove_old_places(self, partition: int) -> None:
         """Remove the places of articles that came back, or have not left, some time ago."""
-        seen, now = self._seen.get(p, {}), monotonic()
-        self._seen[p] = {number: seen.get(number, now) for number in await moving.marked(self.site, p)}
-        old = [number for number, since in self._seen[p].items() if now - since >= self.removal_delay]
+        seen, now = self._seen.get(partition, {}), monotonic()
+        self._seen[partition] = {number: seen.get(number, now) for number in await moving.marked(self.site, partition)}
+        old = [number for number, since in self._seen[partition].items() if now - since >= self.removal_delay]
         for start in range(0, len(old), BATCH):
             some = old[start : start + BATCH]
-            await self._mark(p, some, is_moving=True)  # again, for reads that began before
-            await self._write(p, partial(_remove_places, some))
-            await self._mark(p, some, is_moving=False)
+            await self._mark(partition, some, is_moving=True)  # again, for reads that began before
+            await self._write(partition, partial(_remove_places, some))
+            await self._mark(partition, some, is_moving=False)
 
-    async def _mark_lost(self, p: int) -> None:
+    async def _mark_lost(self, partition: int) -> None:
         """
         Mark articles again that are back because Redis was killed and has lost its last writes.
 
         After a failover to a replica that lacks more than `REVERSIBLE`, `verify` finds the others.
         """
-        recent = await self.database.run(partial(_recent, p))
+        recent = await self.database.run(partial(_recent, partition))
         for start in range(0, len(recent), BATCH):
-            if returned := await steps.in_redis(self.site, p, recent[start : start + BATCH]):
-                await self._mark(p, returned, is_moving=True)
+            if returned := await steps.in_redis(self.site, partition, recent[start : start + BATCH]):
+                await self._mark(partition, returned, is_moving=True)
         if recent:
-            await self._write(p, partial(_delete_old_batches, p))
+            await self._write(partition, partial(_delete_old_batches, partition))
 
-    async def _renew_listings(self, p: int) -> None:
+    async def _renew_listings(self, partition: int) -> None:
         """Compute the places again of listings whose weights have changed."""
-        if p != 0 or self.site.rankings.archive is None:
+        if partition != 0 or self.site.rankings.archive is None:
             return
         await renew_listings(self.site, self.database)
 
-    async def _mark(self, p: int, numbers: Sequence[int], *, is_moving: bool) -> None:
-        if await steps.mark(self.site, p, self.token, numbers, is_moving=is_moving) == "overtaken":
+    async def _mark(self, partition: int, numbers: Sequence[int], *, is_moving: bool) -> None:
+        if await steps.mark(self.site, partition, self.token, numbers, is_moving=is_moving) == "overtaken":
             raise LeaseLost
 
-    async def _write(self, p: int, change: "Callable[[Connection], None]") -> None:
-        await self.database.write_durably(_fenced, p, self.token, change)
+    async def _write(self, partition: int, change: "Callable[[Connection], None]") -> None:
+        await self.database.write_durably(_fenced, partition, self.token, change)
 
 
 @asynccontextmanager
@@ -286,13 +286,13 @@ async def archiving_old(database: Database | None, site: Site, limits: HotLimits
 
 async def drop_left(site: Site) -> None:
     """Remove comments from Redis that the database has. Nothing if another process does so."""
-    for p in range(site.partitions):
-        await _drop_left_of(site, p)
+    for partition in range(site.partitions):
+        await _drop_left_of(site, partition)
 
 
-async def _drop_left_of(site: Site, p: int) -> None:
-    if numbers := await conversations.noted(site, p):
-        held = conversations.lease(site, p)
+async def _drop_left_of(site: Site, partition: int) -> None:
+    if numbers := await conversations.noted(site, partition):
+        held = conversations.lease(site, partition)
         with suppress(LeaseTaken, conversations.Overtaken):
             async with held.held():
                 for number in numbers:
@@ -331,49 +331,53 @@ def _set_identity(identity: str, connection: "Connection") -> None:
     SET_IDENTITY.run(connection, {"id": identity})
 
 
-def _claim(connection: "Connection", p: int, token: str) -> None:
-    DELETE_CLAIM.run(connection, {"p": p})
-    CLAIM.run(connection, {"p": p, "token": token})
+def _claim(connection: "Connection", partition: int, token: str) -> None:
+    DELETE_CLAIM.run(connection, {"p": partition})
+    CLAIM.run(connection, {"p": partition, "token": token})
 
 
-def _fenced(connection: "Connection", p: int, token: str, change: "Callable[[Connection], None]") -> None:
+def _fenced(connection: "Connection", partition: int, token: str, change: "Callable[[Connection], None]") -> None:
     """
     Write a change if this token is the last one that has claimed the partition, and keep others from claiming it until
     the end of the transaction.
     """
-    if KEEP_CLAIM.run(connection, {"p": p, "token": token}).rowcount != 1:
+    if KEEP_CLAIM.run(connection, {"p": partition, "token": token}).rowcount != 1:
         raise LeaseLost
     change(connection)
 
 
-def _write_places(site: Site, p: int, articles: Sequence[Article], connection: "Connection") -> None:
+def _write_places(site: Site, partition: int, articles: Sequence[Article], connection: "Connection") -> None:
     conversations_of.forget(connection, [article.number for article in articles])
     article_places.archive(connection, site, articles)
-    _note_batch(connection, p, articles)
+    _note_batch(connection, partition, articles)
 
 
 def _keep(rows: Sequence[tuple[int, KeptOfComment]], connection: "Connection") -> None:
     conversations_of.keep(connection, rows)
 
 
-def _write_conversation(site: Site, p: int, article: Article, departure: Departure, connection: "Connection") -> None:
+def _write_conversation(
+    site: Site, partition: int, article: Article, departure: Departure, connection: "Connection"
+) -> None:
     conversations_of.keep_article(connection, article.number, departure.of_article)
     article_places.archive(connection, site, [article])
-    _note_batch(connection, p, [article])
+    _note_batch(connection, partition, [article])
 
 
-def _note_batch(connection: "Connection", p: int, articles: Sequence[Article]) -> None:
+def _note_batch(connection: "Connection", partition: int, articles: Sequence[Article]) -> None:
     numbers = " ".join(str(article.number) for article in articles)
-    ADD_BATCH.run(connection, {"p": p, "numbers": numbers, "at": unix_milliseconds()})
+    ADD_BATCH.run(connection, {"p": partition, "numbers": numbers, "at": unix_milliseconds()})
 
 
-def _recent(p: int, connection: "Connection") -> list[int]:
+def _recent(partition: int, connection: "Connection") -> list[int]:
     """The articles that were archived last."""
-    return [int(number) for numbers in BATCHES.run(connection, {"p": p}).scalars() for number in numbers.split()]
+    return [
+        int(number) for numbers in BATCHES.run(connection, {"p": partition}).scalars() for number in numbers.split()
+    ]
 
 
-def _delete_old_batches(p: int, connection: "Connection") -> None:
-    DELETE_BATCHES.run(connection, {"p": p, "until": unix_milliseconds() - REVERSIBLE})
+def _delete_old_batches(partition: int, connection: "Connection") -> None:
+    DELETE_BATCHES.run(connection, {"p": partition, "until": unix_milliseconds() - REVERSIBLE})
 
 
 def _remove_places(numbers: Sequence[int], connection: "Connection") -> None:

@@ -69,7 +69,9 @@ class ArchiveReads:
         ]
         archived = [listing if listing.may_be_archived else None for listing, _ in wanted]
         summary_reads = [summaries.summary(site, listing, call) if listing else [] for listing in archived]
-        partitions = {p for listing in archived if listing for p in summaries.partitions_of(site, listing)}
+        partitions = {
+            partition for listing in archived if listing for partition in summaries.partitions_of(site, listing)
+        }
         moment = await self._moments.read(
             sorted(partitions), list(chain.from_iterable(parts)), list(chain.from_iterable(summary_reads))
         )

@@ -27,14 +27,14 @@ LAST_FIELD = "last_recounted"  # of `archived`: the last entry that has changed 
 PATIENCE, PAUSE = 2.0, 0.02  # seconds: how long to wait for the database, and between two looks
 
 
-async def archived(site: Site, database: Database | None, p: int, numbers: Sequence[int]) -> Archived:
+async def archived(site: Site, database: Database | None, partition: int, numbers: Sequence[int]) -> Archived:
     """
     Those of some articles and comments of a partition that are archived, as the database has them. One query.
 
     Raises:
         ArchiveUnavailable: there is no database, or it does not answer.
     """
-    return await ask(site, database, partial(_read, p=p, numbers=numbers))
+    return await ask(site, database, partial(_read, partition=partition, numbers=numbers))
 
 
 async def wait_until_shown(site: Site, patience: float) -> None:
@@ -45,24 +45,26 @@ async def wait_until_shown(site: Site, patience: float) -> None:
     Raises:
         ConsumerBehind: it has not after so many seconds.
     """
-    changed = await site.redis.pipeline([("HGET", keys.archived(p), LAST_FIELD) for p in range(site.partitions)])
-    wanted, deadline = {p: id for p, id in enumerate(changed) if id}, monotonic() + patience
+    changed = await site.redis.pipeline(
+        [("HGET", keys.archived(partition), LAST_FIELD) for partition in range(site.partitions)]
+    )
+    wanted, deadline = {partition: id for partition, id in enumerate(changed) if id}, monotonic() + patience
     while wanted:
         taken = (await log.positions(site)).get(CONSUMER, {})
-        if all(log.sort_key(taken.get(p, log.START)) >= log.sort_key(id) for p, id in wanted.items()):
+        if all(log.sort_key(taken.get(partition, log.START)) >= log.sort_key(id) for partition, id in wanted.items()):
             return
         if monotonic() > deadline:
             raise ConsumerBehind
         await asyncio.sleep(PAUSE)
 
 
-def position(connection: "Connection", p: int) -> str:
+def position(connection: "Connection", partition: int) -> str:
     """The last entry of a partition that the database has."""
-    return stored_positions(connection)[1].get(p, log.START)
+    return stored_positions(connection)[1].get(partition, log.START)
 
 
-def _read(connection: "Connection", p: int, numbers: Sequence[int]) -> Archived:
-    before = position(connection, p)
+def _read(connection: "Connection", partition: int, numbers: Sequence[int]) -> Archived:
+    before = position(connection, partition)
     found: list[Article | Comment] = [each for each in article_places.records(connection, numbers) if each]
     found += conversations.archived(connection, numbers)
     return Archived({each.number: each for each in found}, before)

@@ -73,16 +73,18 @@ async def _restored(
     site: Site, database: Database | None, held: Lease, article: int, room: stored.Room | None
 ) -> tuple[int, str] | None:
     await stored.drop(site, held, article)  # what is still there from when it left, or from a process that has ended
-    query = partial(_hashes_at, p=site.home_of_article(article), article=article, best_z=site.policy.best_z)
+    query = partial(_hashes_at, partition=site.home_of_article(article), article=article, best_z=site.policy.best_z)
     position, hashes = await ask(site, database, query)
     if not await stored.restore(site, held, article, hashes, position, room):
         return None
     return len(hashes), held.token
 
 
-def _hashes_at(connection: "Connection", p: int, article: int, best_z: float) -> tuple[str, dict[int, dict[str, str]]]:
+def _hashes_at(
+    connection: "Connection", partition: int, article: int, best_z: float
+) -> tuple[str, dict[int, dict[str, str]]]:
     """The position in the log that the database was at, and what `hashes_of` finds after that."""
-    return recounts.position(connection, p), hashes_of(connection, article, best_z)
+    return recounts.position(connection, partition), hashes_of(connection, article, best_z)
 
 
 def hashes_of(connection: "Connection", article: int, best_z: float) -> dict[int, dict[str, str]]:

@@ -59,22 +59,24 @@ async def begin_conversations(site: Site) -> None:
     await site.redis.run(log.ranked(site))
 
 
-def lease(site: Site, p: int, token: str) -> Lease:
+def lease(site: Site, partition: int, token: str) -> Lease:
     """The lease of a partition's archiver. Scripts of archiving check that it still has this token."""
-    return Lease(site, ARCHIVER, LEASE_TIME, token, p)
+    return Lease(site, ARCHIVER, LEASE_TIME, token, partition)
 
 
-async def count(site: Site, p: int) -> int:
+async def count(site: Site, partition: int) -> int:
     """How many articles of a partition are in Redis. One round trip."""
-    number: int = await site.redis.run(("ZCARD", keys.index(p, Order.TIME.value)))
+    number: int = await site.redis.run(("ZCARD", keys.index(partition, Order.TIME.value)))
     return number
 
 
-async def long_timelines(site: Site, p: int, limit: int) -> AsyncIterator[tuple[str, int]]:
+async def long_timelines(site: Site, partition: int, limit: int) -> AsyncIterator[tuple[str, int]]:
     """Users who have more articles in Redis than a limit, and how many more. One round trip for 500 users."""
     cursor = ""
     while cursor != "0":
-        command = LONG_TIMELINES.command([keys.newest_posts(p), keys.timeline(p, "")], cursor or "0", limit)
+        command = LONG_TIMELINES.command(
+            [keys.newest_posts(partition), keys.timeline(partition, "")], cursor or "0", limit
+        )
         cursor, *flat = await site.redis.run(command)
         for name, beyond in zip(flat[::2], flat[1::2], strict=True):
             yield name, beyond
@@ -88,14 +90,21 @@ async def oldest_closed(site: Site, index: str, skip: int, count: int) -> list[i
     return [int(member) for member, time in found if float(time) <= latest]
 
 
-async def archivable(site: Site, p: int, numbers: Sequence[int], quiet_since: int | None = None) -> list[Archivable]:
+async def archivable(
+    site: Site, partition: int, numbers: Sequence[int], quiet_since: int | None = None
+) -> list[Archivable]:
     """
     Of some articles those that may leave Redis. One round trip.
 
     An article that is damaged, not visible or flagged stays. One that is locked, has notified users, or has comments,
     also ones that are not shown, leaves only if nothing was written there since `quiet_since` (unix milliseconds).
     """
-    script_keys = [keys.article(p, ""), FLAGS(p, ""), keys.tree(p, ""), HELD_EDIT(p, "")]
+    script_keys = [
+        keys.article(partition, ""),
+        FLAGS(partition, ""),
+        keys.tree(partition, ""),
+        HELD_EDIT(partition, ""),
+    ]
     quiet = "" if quiet_since is None else quiet_since
     replies = await site.redis.run(ARCHIVABLE_ARTICLES.command(script_keys, quiet, *numbers))
     found = []
@@ -110,31 +119,33 @@ async def archivable(site: Site, p: int, numbers: Sequence[int], quiet_since: in
     return found
 
 
-async def in_redis(site: Site, p: int, numbers: Sequence[int]) -> list[int]:
+async def in_redis(site: Site, partition: int, numbers: Sequence[int]) -> list[int]:
     """Those of some articles that Redis has. One round trip."""
-    found = await site.redis.pipeline([("EXISTS", keys.article(p, number)) for number in numbers])
+    found = await site.redis.pipeline([("EXISTS", keys.article(partition, number)) for number in numbers])
     return [number for number, exists in zip(numbers, found, strict=True) if exists]
 
 
-async def mark(site: Site, p: int, token: str, numbers: Sequence[int], *, is_moving: bool) -> str:
+async def mark(site: Site, partition: int, token: str, numbers: Sequence[int], *, is_moving: bool) -> str:
     """
     Mark articles as moving, or remove the marks. Returns "marked", or "overtaken" if another process has taken the
     lease. One round trip.
     """
-    script_keys = [moving.MOVING(p), leases.lease(p, ARCHIVER), keys.archived(p)]
+    script_keys = [moving.MOVING(partition), leases.lease(partition, ARCHIVER), keys.archived(partition)]
     change = "add" if is_moving else "remove"
     status: str
     (status,) = await site.redis.run(MARK_MOVING.command(script_keys, token, change, *numbers))
     return status
 
 
-async def remove(site: Site, p: int, articles: Sequence[Archivable], token: str) -> int:
+async def remove(site: Site, partition: int, articles: Sequence[Archivable], token: str) -> int:
     """
     Remove from Redis those articles that have not changed since they were read, and return how many these are.
 
     One round trip. The others stay marked.
     """
-    commands = [site.command(ARCHIVE, p, each.article.number, each.digest, token, each.comments) for each in articles]
+    commands = [
+        site.command(ARCHIVE, partition, each.article.number, each.digest, token, each.comments) for each in articles
+    ]
     return sum(status == "archived" for (status,) in await site.redis.pipeline(commands))
 
 
@@ -143,7 +154,7 @@ async def forget_greatest(site: Site, listing: str) -> None:
     Set the greatest value of a listing's archived places to infinity, so that its pages ask the database. One round
     trip.
     """
-    commands = [("HSET", keys.archived(p), f"top:{listing}", repr(inf)) for p in range(site.partitions)]
+    commands = [("HSET", keys.archived(partition), f"top:{listing}", repr(inf)) for partition in range(site.partitions)]
     await site.redis.pipeline([needed(command) for command in commands])
 
 
@@ -153,7 +164,10 @@ async def set_greatest(site: Site, listing: str, value: float, serials: Sequence
     what has left Redis since may be above it. One round trip.
     """
     replies = await site.redis.pipeline(
-        [SET_GREATEST.command([keys.archived(p)], serial, listing, repr(value)) for p, serial in enumerate(serials)]
+        [
+            SET_GREATEST.command([keys.archived(partition)], serial, listing, repr(value))
+            for partition, serial in enumerate(serials)
+        ]
     )
     return all(replies)
 
@@ -163,7 +177,9 @@ async def serials(site: Site) -> list[str]:
     A number of each partition that rises when an article leaves Redis or comes back, "" before the first one. One round
     trip.
     """
-    found = await site.redis.pipeline([("HGET", keys.archived(p), "serial") for p in range(site.partitions)])
+    found = await site.redis.pipeline(
+        [("HGET", keys.archived(partition), "serial") for partition in range(site.partitions)]
+    )
     return [serial or "" for serial in found]
 
 
@@ -185,11 +201,11 @@ async def at_rest(site: Site, read: Callable[[], Awaitable[T]]) -> AtRest[T]:
             return AtRest(found, before)
 
 
-async def known_counts(site: Site, p: int) -> dict[str, str]:
+async def known_counts(site: Site, partition: int) -> dict[str, str]:
     """What `archived` has of articles and users of a partition, by field. A round trip for about 500 fields."""
     known, cursor = dict[str, str](), ""
     while cursor != "0":
-        cursor, flat = await site.redis.run(("HSCAN", keys.archived(p), cursor or "0", "COUNT", FIELDS_AT_ONCE))
+        cursor, flat = await site.redis.run(("HSCAN", keys.archived(partition), cursor or "0", "COUNT", FIELDS_AT_ONCE))
         found = pairs(flat).items()
         known.update({name: text for name, text in found if name.startswith((USER_FIELD, COUNT_FIELD))})
     return known

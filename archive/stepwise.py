@@ -49,7 +49,7 @@ class StepwiseWork:
         searched = turns(store.site.partitions)
         return repeating(lambda: self._settle_noted(store, database, next(searched)), self.interval, self.fault)
 
-    async def settle_all(self, store: Store, database: Database | None, p: int) -> None:
+    async def settle_all(self, store: Store, database: Database | None, partition: int) -> None:
         """
         Do all that is noted in a partition.
 
@@ -57,16 +57,16 @@ class StepwiseWork:
             StoreUnavailable, DatabaseUnavailable, Delayed: something does not answer, takes no writes, or has to catch
                 up. The rest stays noted.
         """
-        for number in await store.site.redis.run(("ZRANGE", self.noted(p), 0, -1)):
+        for number in await store.site.redis.run(("ZRANGE", self.noted(partition), 0, -1)):
             await self.settle(store, database, int(number))
 
     async def _settle_noted(self, store: Store, database: Database | None, partitions: Sequence[int]) -> None:
-        commands: list[Command] = [("EXISTS", self.noted(p)) for p in partitions]
+        commands: list[Command] = [("EXISTS", self.noted(partition)) for partition in partitions]
         noted = await store.site.redis.pipeline(commands)
         if not any(noted):
             return
         with suppress(LeaseTaken, DatabaseUnavailable, Delayed):
             # two at once do the same work twice, and no harm
             async with Lease(store.site, self.noted.name, LEASE_TIME).held():
-                for p in compress(partitions, noted):
-                    await self.settle_all(store, database, p)
+                for partition in compress(partitions, noted):
+                    await self.settle_all(store, database, partition)

@@ -48,7 +48,7 @@ def summary(site: Site, listing: Listing, call: int) -> list[Read[Known[Summary]
     kind, *names = listing.name.split(":")
     partitions = partitions_of(site, listing)
     if kind == TIMELINE:
-        return [_read_known(p, [f"user:{names[0]}"], _timeline_summary, call) for p in partitions]
+        return [_read_known(partition, [f"user:{names[0]}"], _timeline_summary, call) for partition in partitions]
     counter: str | None
     if kind == "good":
         counter, tops = "count:good", ["good"] * 3
@@ -63,7 +63,7 @@ def summary(site: Site, listing: Listing, call: int) -> list[Read[Known[Summary]
         counter = None
     fields = (counter or NO_FIELD, *(f"top:{each}" for each in tops))
     decode = _summary if counter else _uncounted_summary
-    return [_read_known(p, fields, decode, call) for p in partitions]
+    return [_read_known(partition, fields, decode, call) for partition in partitions]
 
 
 def merged(parts: Sequence[Summary]) -> Summary:
@@ -85,27 +85,27 @@ def partitions_of(site: Site, listing: Listing) -> Sequence[int]:
 def newest(partitions: Iterable[int]) -> list[Read[Known[float]]]:
     """The reads of the time that no archived article of each partition was posted after; -inf without any."""
     call = new_call()
-    return [_read_known(p, [f"top:{Order.TIME.value}"], _first_value, call) for p in partitions]
+    return [_read_known(partition, [f"top:{Order.TIME.value}"], _first_value, call) for partition in partitions]
 
 
 def serials(partitions: Iterable[int]) -> list[Read[Known[None]]]:
     """The reads of the serials of the moves in partitions."""
     call = new_call()
-    return [_read_known(p, [], _nothing, call) for p in partitions]
+    return [_read_known(partition, [], _nothing, call) for partition in partitions]
 
 
 def marks(partitions: Iterable[int]) -> list[Read[str | None]]:
     """The reads of the serials of marks."""
     call = new_call()
-    return [Read(("HGET", keys.archived(p), "marks"), _new, (call,)) for p in partitions]
+    return [Read(("HGET", keys.archived(partition), "marks"), _new, (call,)) for partition in partitions]
 
 
 def counts(site: Site, usernames: Sequence[str]) -> list[Read[Known[int]]]:
     """The reads of the numbers of archived articles of users."""
     call = new_call()
     return [
-        _read_known(p, [f"user:{name.lower()}" for name in names], _count_of_users, call)
-        for p, names in feeds.calls(site, usernames, feeds.NAMES_PER_CALL)
+        _read_known(partition, [f"user:{name.lower()}" for name in names], _count_of_users, call)
+        for partition, names in feeds.calls(site, usernames, feeds.NAMES_PER_CALL)
     ]
 
 
@@ -173,14 +173,14 @@ def greatest(listing: Listing, known: Summary, at: int | None) -> float:
 
 
 def _read_known(
-    p: int, fields: Sequence[str], decode: Callable[[Sequence[str | None]], T], call: int
+    partition: int, fields: Sequence[str], decode: Callable[[Sequence[str | None]], T], call: int
 ) -> Read[Known[T]]:
-    return Read(("HMGET", keys.archived(p), "serial", *fields), _known, (p, decode, call))
+    return Read(("HMGET", keys.archived(partition), "serial", *fields), _known, (partition, decode, call))
 
 
-def _known(p: int, decode: Callable[[Sequence[str | None]], T], call: int, reply: list[str | None]) -> Known[T]:
+def _known(partition: int, decode: Callable[[Sequence[str | None]], T], call: int, reply: list[str | None]) -> Known[T]:
     serial, *values = reply
-    return Known(decode(values), p, serial)
+    return Known(decode(values), partition, serial)
 
 
 def _summary(reply: Sequence[str | None]) -> Summary:

@@ -334,8 +334,8 @@ async def _bring_back_article(
 
 async def _poster_state(site: Site, number: int, poster: str) -> PosterState:
     """The state of a poster, which has to be read before the database to write an article back. One round trip."""
-    p = site.home_of_article(number)
-    commands = [("HGET", keys.archived(p), f"user:{poster.lower()}"), ("SMEMBERS", moving.MOVING(p))]
+    partition = site.home_of_article(number)
+    commands = [("HGET", keys.archived(partition), f"user:{poster.lower()}"), ("SMEMBERS", moving.MOVING(partition))]
     archived_counts, numbers = await site.redis.pipeline(commands)
     return PosterState(archived_counts or "", frozenset(map(int, numbers)))
 
@@ -350,11 +350,11 @@ async def _unarchive(
     The status is "unarchived", also if Redis has the article; "missing" if it was deleted; "changed" if articles of the
     poster have moved since `state` was read; "behind" if the database may not have its counts yet.
     """
-    p = site.home_of_article(archived.number)
+    partition = site.home_of_article(archived.number)
     time_and_number: tuple[Argument, Argument] = (round(newest.value), newest.number) if newest else ("", "")
     arguments = archived.number, state.archived_counts, *time_and_number, *given
     status: str
-    (status,) = await site.redis.run(site.command(UNARCHIVE, p, *arguments))
+    (status,) = await site.redis.run(site.command(UNARCHIVE, partition, *arguments))
     return status
 
 
@@ -363,13 +363,13 @@ async def _is_in_redis(site: Site, number: int) -> bool:
 
 
 def _record_and_newest(
-    archived: Article, excluded: Collection[int], p: int, connection: Any
+    archived: Article, excluded: Collection[int], partition: int, connection: Any
 ) -> tuple[Article | None, str | None, Position | None, str]:
     """
     The archived article as the database has it now, whom it has notified, its poster's newest one that is not excluded,
     and the position in the log that the database was at before.
     """
-    position = recounts.position(connection, p)
+    position = recounts.position(connection, partition)
     (stored,) = article_places.records(connection, [archived.number])
     notified = conversations.notified_by(connection, [archived.number]).get(archived.number)
     return stored, notified, places.newest_of(connection, archived.poster, excluded), position

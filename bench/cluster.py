@@ -93,9 +93,9 @@ class Load:
         self.numbers: list[int] = []  # of the articles posted so far
 
     async def register(self, turn: int) -> None:
-        p = self.store.site.home_of_user(self.names[turn])
+        partition = self.store.site.home_of_user(self.names[turn])
         fields = ("name", self.names[turn], "password", HASH, "joined", self.store.site.clock(), "karma", 0)
-        await self.store.site.redis.run(("HSET", keys.user(p, self.names[turn]), *fields))
+        await self.store.site.redis.run(("HSET", keys.user(partition, self.names[turn]), *fields))
 
     async def follow(self, turn: int) -> None:
         followee = self.names[(turn + turn // POSTERS * 37 + 1) % POSTERS]

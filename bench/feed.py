@@ -129,14 +129,14 @@ async def write_timelines(store: Store, count: int, posted: int) -> None:
     commands: list[Command] = []
     for poster in range(count):
         name = f"poster-{poster}"
-        p = store.site.home_of_user(name)
+        partition = store.site.home_of_user(name)
         times = [START + turn * count + poster for turn in range(posted)]
         members = [keys.member((turn * count + poster + 1) * keys.SLOTS + keys.slot(name)) for turn in range(posted)]
         pairs = [text for pair in zip(times, members, strict=True) for text in pair]
-        commands += [("DEL", keys.timeline(p, name)), ("ZADD", keys.timeline(p, name), *pairs)]
-        commands += [("ZADD", keys.newest_posts(p), times[-1], name)]
+        commands += [("DEL", keys.timeline(partition, name)), ("ZADD", keys.timeline(partition, name), *pairs)]
+        commands += [("ZADD", keys.newest_posts(partition), times[-1], name)]
         fields = ("title", "a title", "poster", name, "time", times[-1], "up", 1, "down", 0, "groups", "")
-        commands += [("HSET", keys.article(p, int(member)), *fields) for member in members[-25:]]
+        commands += [("HSET", keys.article(partition, int(member)), *fields) for member in members[-25:]]
     await send(store, commands)
 
 
@@ -145,9 +145,11 @@ async def posts(store: Store) -> None:
     table = Table("followers", "post ms", title="Posting: medians of one run")
     posters = [f"popular-{count}" for count in FOLLOWERS]
     for poster, count in zip(posters, FOLLOWERS, strict=True):
-        p = store.site.home_of_user(poster)
-        await send(store, [("HSET", keys.user(p, poster), "name", poster, "joined", START, "karma", 0)])
-        await send(store, [("ZADD", followed.followers(p, poster), each, f"follower-{each}") for each in range(count)])
+        partition = store.site.home_of_user(poster)
+        await send(store, [("HSET", keys.user(partition, poster), "name", poster, "joined", START, "karma", 0)])
+        await send(
+            store, [("ZADD", followed.followers(partition, poster), each, f"follower-{each}") for each in range(count)]
+        )
     draft = Draft("a title", "https://example.com/")
     times, _ = await timed([lambda poster=poster: store.articles.post(poster, draft) for poster in posters])
     for count, time in zip(FOLLOWERS, times, strict=True):

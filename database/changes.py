@@ -157,7 +157,13 @@ class Changes:
         edited = integer(values["edited"])
         texts = {name: values[name] for name in TEXTS if name in values}
         self._row(number).update({name: text or None for name, text in texts.items()}, edited_ms=edited)
-        row = {"partition": entry.p, "entry": entry.id, "number": number, "editor": entry.actor, "edited_ms": edited}
+        row = {
+            "partition": entry.partition,
+            "entry": entry.id,
+            "number": number,
+            "editor": entry.actor,
+            "edited_ms": edited,
+        }
         self.edits[number].append(row | {name: texts.get(name) for name in TEXTS})
 
     def regroup(self, entry: Entry) -> None:

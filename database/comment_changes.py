@@ -87,7 +87,7 @@ class CommentChanges:
     def edit(self, entry: Entry, number: int) -> None:
         content, edited = entry.values["content"], integer(entry.values["edited"])
         self._row(number).update(content=content, edited_ms=edited)
-        row = {"partition": entry.p, "entry": entry.id, "number": number, "editor": entry.actor}
+        row = {"partition": entry.partition, "entry": entry.id, "number": number, "editor": entry.actor}
         self.edits[number].append(row | {"edited_ms": edited, "content": content})
 
     def set_state(self, entry: Entry, number: int) -> None:

@@ -79,8 +79,8 @@ class Mirror:
         if not self._positions or identity != self._identity:
             await self._find_positions(identity)
         try:
-            for p, end in enumerate(ends):
-                while self._positions[p] != end and await self._apply_some(p):
+            for partition, end in enumerate(ends):
+                while self._positions[partition] != end and await self._apply_some(partition):
                     pass
         except AlreadyApplied:
             self._positions.clear()
@@ -109,26 +109,26 @@ class Mirror:
             await self.rebuild()
 
         taken = (await log.positions(self._site)).get(CONSUMER, {})
-        for p, id in self._positions.items():
-            if taken.get(p) != id:  # the process that wrote it was killed before it noted that
-                await log.advance(self._site, CONSUMER, p, id)
+        for partition, id in self._positions.items():
+            if taken.get(partition) != id:  # the process that wrote it was killed before it noted that
+                await log.advance(self._site, CONSUMER, partition, id)
 
-    async def _apply_some(self, p: int) -> bool:
+    async def _apply_some(self, partition: int) -> bool:
         """Apply the next entries of a partition. False if there is none, or if the database was rebuilt."""
-        after = self._positions[p]
-        entries = await log.read(self._site, p, after, BATCH)
-        if not await log.has_all_after(self._site, p, after):
-            logger.warning("the database is rebuilt: the log of partition %d lacks entries after %s", p, after)
+        after = self._positions[partition]
+        entries = await log.read(self._site, partition, after, BATCH)
+        if not await log.has_all_after(self._site, partition, after):
+            logger.warning("the database is rebuilt: the log of partition %d lacks entries after %s", partition, after)
             await self.rebuild()
             return False
         if not entries:
             return False
         for some in transactions(entries):
-            await self._database.write(apply, self._site, self._identity, self._positions[p], some)
-            self._positions[p] = some[-1].id
-            await log.advance(self._site, CONSUMER, p, some[-1].id)
+            await self._database.write(apply, self._site, self._identity, self._positions[partition], some)
+            self._positions[partition] = some[-1].id
+            await log.advance(self._site, CONSUMER, partition, some[-1].id)
             if any(entry.kind in log.DELETIONS for entry in some):
-                await deletions.forget(self._site, p, some[-1].id)
+                await deletions.forget(self._site, partition, some[-1].id)
             await self._lease.extend()
         return True
 
@@ -157,7 +157,7 @@ def apply(connection: Connection, site: Site, identity: str, after: str, entries
         AlreadyApplied: the position is another one by now.
     """
     last = entries[-1]
-    move = {"p": last.p, "identity": identity, "after": after, "id": last.id, "at": last.at}
+    move = {"p": last.partition, "identity": identity, "after": after, "id": last.id, "at": last.at}
     if connection.execute(MOVE, move).rowcount != 1:
         raise AlreadyApplied
     Changes().add(entries).write(connection, site)

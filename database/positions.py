@@ -18,9 +18,9 @@ def stored_positions(connection: "Connection") -> tuple[str, dict[int, str]]:
     return identities.pop(), {row.partition: row.entry for row in rows}
 
 
-def has_entry(connection: "Connection", p: int, identity: str, entry: str) -> bool:
+def has_entry(connection: "Connection", partition: int, identity: str, entry: str) -> bool:
     """Whether the tables have a log up to an entry of a partition."""
-    row = POSITION.run(connection, {"p": p}).one_or_none()
+    row = POSITION.run(connection, {"p": partition}).one_or_none()
     return row is not None and row.log == identity and log.sort_key(row.entry) >= log.sort_key(entry)
 
 

@@ -75,17 +75,17 @@ class Rebuild:
 
     async def _run(self) -> None:
         identity, ends = await log.identity(self.site), await log.newest(self.site)
-        for p in range(self.site.partitions):
-            await log.advance(self.site, self.consumer, p, log.START)
+        for partition in range(self.site.partitions):
+            await log.advance(self.site, self.consumer, partition, log.START)
         origin = await self.site.redis.run(("HGET", keys.store(), ORIGIN_FIELD))
         await self.database.write(delete_positions, origin or "")
         await self._copy_records()
         await self._remove_others()
-        for p, end in enumerate(ends):
-            await self._replay(p, end)
+        for partition, end in enumerate(ends):
+            await self._replay(partition, end)
         await self.database.write(set_positions, identity, ends)
-        for p, end in enumerate(ends):
-            await log.advance(self.site, self.consumer, p, end)
+        for partition, end in enumerate(ends):
+            await log.advance(self.site, self.consumer, partition, end)
 
     async def _copy_records(self) -> None:
         batch: list[Record] = []
@@ -145,8 +145,8 @@ class Rebuild:
 
     async def _remove_deleted(self) -> None:
         """Remove articles that were archived, came back and were deleted: the log may no longer have their deletion."""
-        for p in range(self.site.partitions):
-            states = await moving.states_of(self.site, await moving.marked(self.site, p))
+        for partition in range(self.site.partitions):
+            states = await moving.states_of(self.site, await moving.marked(self.site, partition))
             deleted = {number for number, state in states.items() if not (state.article or state.may_be_archived)}
             if deleted:
                 await self.lease.extend()
@@ -182,8 +182,8 @@ class Rebuild:
         return ("ZSCORE", followed.following(self.site.home_of_user(row.follower), row.follower), row.followee)
 
     def _group_follow_lookup(self, row: Row[Any]) -> Command:
-        p = self.site.home_of_user(row.follower)
-        return ("ZSCORE", followed.followed_groups(p, row.follower), row.name)
+        partition = self.site.home_of_user(row.follower)
+        return ("ZSCORE", followed.followed_groups(partition, row.follower), row.name)
 
     def _group_lookup(self, row: Row[Any]) -> Command:
         return ("EXISTS", keys.place(self.site.home_of_group(row.name), row.name))
@@ -191,12 +191,12 @@ class Rebuild:
     def _action_lookup(self, row: Row[Any]) -> Command:
         return ("EXISTS", keys.action(self.site.home_of_article(row.number), row.number))
 
-    async def _replay(self, p: int, end: str) -> None:
+    async def _replay(self, partition: int, end: str) -> None:
         """Apply the entries that the log still has, up to a position."""
         after = log.START
         while is_after(end, after):
-            entries = await log.read(self.site, p, after, ENTRIES_AT_ONCE)
-            if after != log.START and not await log.has_all_after(self.site, p, after):
+            entries = await log.read(self.site, partition, after, ENTRIES_AT_ONCE)
+            if after != log.START and not await log.has_all_after(self.site, partition, after):
                 raise LogCutOff
             entries = [entry for entry in entries if not is_after(entry.id, end)]
             if not entries:
@@ -223,11 +223,11 @@ def delete_since(connection: Connection, taken_at: int, ends: Sequence[str]) -> 
     for votes in (VOTES, COMMENT_VOTES):
         connection.execute(delete(votes).where(votes.c.cast_ms > taken_at))
     for edits in (EDITS, COMMENT_EDITS):
-        for p, end in enumerate(ends):
-            entries = connection.scalars(select(edits.c.entry).where(edits.c.partition == p))
+        for partition, end in enumerate(ends):
+            entries = connection.scalars(select(edits.c.entry).where(edits.c.partition == partition))
             later = [id for id in entries if is_after(id, end)]
             for some in slices(later):
-                connection.execute(delete(edits).where(edits.c.partition == p, edits.c.entry.in_(some)))
+                connection.execute(delete(edits).where(edits.c.partition == partition, edits.c.entry.in_(some)))
 
 
 def is_after(id: str, other: str) -> bool:
@@ -237,7 +237,8 @@ def is_after(id: str, other: str) -> bool:
 def set_positions(connection: Connection, identity: str, ends: Sequence[str]) -> None:
     connection.execute(delete(POSITIONS))
     rows = [
-        {"partition": p, "log": identity, "entry": end, "at_ms": log.sort_key(end)[0]} for p, end in enumerate(ends)
+        {"partition": partition, "log": identity, "entry": end, "at_ms": log.sort_key(end)[0]}
+        for partition, end in enumerate(ends)
     ]
     connection.execute(insert(POSITIONS), rows)
 

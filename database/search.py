@@ -129,9 +129,9 @@ def find(connection: "Connection", search: Search, deleted: frozenset[int] = fro
     highest ids, and of as many comments. `deleted` has numbers of articles and comments that the tables may still have:
     these, and the comments of these articles, are no matches.
 
-    A statement for comments and one for the others, two each if there are more than `MAX_RANKED` to be ranked, and one
-    for the names of users. One more for the comments that may be of deleted articles, and for more matches in the
-    place of what was deleted.
+    A statement for comments and one for the others, on SQLite two each if there are more than `MAX_RANKED` to be
+    ranked, and one for the names of users. One more for the comments that may be of deleted articles, and for more
+    matches in the place of what was deleted.
     """
     if not search.phrases:
         return Found([], {}, frozenset())
@@ -149,17 +149,12 @@ def find(connection: "Connection", search: Search, deleted: frozenset[int] = fro
 
 
 class SearchPart(NamedTuple):
-    """Some of the matches of a search, with the highest ids."""
+    """The matches of a search with the highest ids, at most `limit`. The first `ranked` of them have a relevance."""
 
     limit: int
-    is_ranked: bool = False
+    ranked: int = 0
 
 
-PARTS = {
-    SearchOrder.RELEVANCE: [SearchPart(MAX_RANKED, is_ranked=True), SearchPart(MAX_FOUND - MAX_RANKED)],
-    SearchOrder.NEWEST: [SearchPart(MAX_FOUND)],
-    SearchOrder.VOTES: [SearchPart(MAX_FOUND)],
-}
 POSTED = "SELECT posted_ms FROM {} WHERE number = found.id"
 VOTES = "SELECT up - down FROM {} WHERE number = found.id"
 JOINED = "SELECT joined_ms FROM search_users JOIN users USING (username) WHERE search_users.id = found.id"
@@ -193,9 +188,12 @@ class Sqlite:
         id, title, content, tags = document
         return id, " ".join(title), " ".join(content), " ".join(tags)
 
+    def parts_by_relevance(self) -> list[SearchPart]:
+        return [SearchPart(MAX_RANKED, ranked=MAX_RANKED), SearchPart(MAX_FOUND - MAX_RANKED)]
+
     def matching(self, table: str, search: Search, part: SearchPart, ids: range) -> tuple[str, tuple[Any, ...]]:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
-        relevance = f"-bm25({table}, {TITLE_WEIGHT}, 1, 0)" if part.is_ranked else "0"
+        relevance = f"-bm25({table}, {TITLE_WEIGHT}, 1, 0)" if part.ranked else "0"
         wanted = " AND ".join([*map(self._phrase, search.phrases), *(f'"{tag}"' for tag in search.tags)])
         statement = f"""SELECT {relevance} AS relevance, rowid AS id FROM {table}
             WHERE {table} MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT {part.limit}"""
@@ -234,19 +232,27 @@ class Postgresql:
         vector = " ".join([*positioned, *(f"'{tag}'" for tag in tags)])
         return id, f" {' '.join([*title, SEPARATOR, *content])} ", vector
 
+    def parts_by_relevance(self) -> list[SearchPart]:
+        """One part: two statements would take twice as long."""
+        return [SearchPart(MAX_FOUND, ranked=MAX_RANKED)]
+
     def matching(self, table: str, search: Search, part: SearchPart, ids: range) -> tuple[str, tuple[Any, ...]]:
         """A statement for the relevance and the id of each match of a part, and its parameters."""
         each_word = " & ".join(dict.fromkeys(map(self._phrase, search.phrases)))
         wanted = " & ".join([each_word, *(f"'{tag}'" for tag in search.tags)])
         phrases = [[*map(part_of_text, alternatives(each))] for each in search.phrases if len(each) > 1]
         has_phrases = "".join(f" AND ({' OR '.join([HAS_PHRASE] * len(each))})" for each in phrases)
-        rank = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)" if part.is_ranked else "0"
+        relevance, columns = "0", "id"
+        if part.ranked:
+            rank = "ts_rank('{0.1, 0.1, 0.1, 1}', vector, CAST(%s AS tsquery), 1)"
+            relevance = f"CASE WHEN place <= {part.ranked} THEN {rank} ELSE 0 END"
+            columns = "id, vector, row_number() OVER (ORDER BY id DESC) AS place"
         within = "" if ids == IDS else "AND id + 0 BETWEEN %s AND %s"  # not by the primary key, which is slower
-        statement = f"""SELECT {rank} AS relevance, id FROM (SELECT id, vector FROM {table}
+        statement = f"""SELECT {relevance} AS relevance, id FROM (SELECT {columns} FROM {table}
             WHERE vector @@ CAST(%s AS tsquery) {within}{has_phrases}
             ORDER BY id DESC LIMIT {part.limit}) AS newest"""
         bounds = [ids[0], ids[-1]] if within else []
-        return statement, (*[each_word] * part.is_ranked, wanted, *bounds, *chain.from_iterable(phrases))
+        return statement, (*([each_word] if part.ranked else ()), wanted, *bounds, *chain.from_iterable(phrases))
 
     def _phrase(self, phrase: Phrase) -> str:
         return f"({' | '.join(' & '.join(map(self._word, each)) for each in alternatives(phrase))})"
@@ -276,14 +282,15 @@ def _find(
 ) -> list[tuple[float, int]]:
     """The values and the ids of the matches in an index whose ids are in a range, the highest of them."""
     places: list[tuple[float, int]] = []
-    most = sum(part.limit for part in PARTS[search.order])
-    for part in chain(PARTS[search.order], repeat(SearchPart(most))):  # the latter in the place of what was deleted
+    whole = SearchPart(MAX_FOUND)
+    parts = _dialect(connection).parts_by_relevance() if search.order is SearchOrder.RELEVANCE else []
+    for part in chain(parts, repeat(whole)):  # the latter in the place of what was deleted
         found = _matching(connection, search, table, part, ids)
         places += _without(connection, table, found, deleted) if deleted else found
-        if len(found) < part.limit or len(places) >= most:
+        if len(found) < part.limit or len(places) >= MAX_FOUND:
             break
         ids = range(ids.start, found[-1][1])
-    return places[:most]
+    return places[:MAX_FOUND]
 
 
 def _without(

@@ -196,7 +196,9 @@ class Reads:
             by_place.setdefault(article if is_of_articles else site.home_of_article(number), []).append(number)
         if not is_of_articles:
             return _merged(
-                await self.load_all([threads.descendant_counts(site, p, part) for p, part in by_place.items()])
+                await self.load_all(
+                    [threads.descendant_counts(site, partition, part) for partition, part in by_place.items()]
+                )
             )
         wanted = [
             (

@@ -91,5 +91,5 @@ async def groups(context: Context, *, paging: PageArguments) -> Connection[Group
 
 async def all_names(reads: Reads) -> list[str]:
     """The names of all groups that have articles or are listed, sorted. One round trip."""
-    names = await reads.load_all(queries.groups(p) for p in range(reads.site.partitions))
+    names = await reads.load_all(queries.groups(partition) for partition in range(reads.site.partitions))
     return sorted({name for part in names for name in part})

@@ -117,13 +117,13 @@ async def answer(site: Site, actor: Moderator, number: int, text: str) -> Modera
     authority, action = await gather(roles.read_moderator(site, actor), reverts.read(site, number))
     comment = records.comment_number(action.subject_id) if action else None
     poster = (await comment_moderation.read_poster(site, comment) if comment else None) or Poster("", "")
-    p, given = site.home_of_article(number), (site.partitions, number, checked, poster.username, poster.roles)
-    status, *reply = await roles.run(site, ANSWER_APPEAL, p, authority, *given)
+    partition, given = site.home_of_article(number), (site.partitions, number, checked, poster.username, poster.roles)
+    status, *reply = await roles.run(site, ANSWER_APPEAL, partition, authority, *given)
     if not reply:
         _refuse(status, number)
     _, fields, id, noted, notified = reply
     entry = Entry(
-        p, id, "appeal_answered", site.clock(), authority.username, f"action:{number}", {"notified": notified}
+        partition, id, "appeal_answered", site.clock(), authority.username, f"action:{number}", {"notified": notified}
     )
     await effects.apply_noted(site, entry, noted)
     found = moderation_action(number, pairs(fields))
@@ -141,7 +141,7 @@ def listing(site: Site, groups: Sequence[str] | None) -> Listing:
     return flags.queue_listing(site, flags.APPEALS, groups)
 
 
-def waiting(p: int, fields: Mapping[str, str]) -> dict[str, int]:
+def waiting(partition: int, fields: Mapping[str, str]) -> dict[str, int]:
     """
     The keys of the queues in which an appeal with these fields waits, each with the time since when (unix
     milliseconds).
@@ -149,7 +149,7 @@ def waiting(p: int, fields: Mapping[str, str]) -> dict[str, int]:
     if not fields or "answered_by" in fields or "ended" in fields:
         return {}
     scopes = [flags.ALL, *(f"group:{group}" for group in fields.get("groups", "").split())]
-    return {flags.QUEUE(p, flags.APPEALS, scope): int(fields["at"]) for scope in scopes}
+    return {flags.QUEUE(partition, flags.APPEALS, scope): int(fields["at"]) for scope in scopes}
 
 
 def _refuse(status: str, number: int) -> NoReturn:

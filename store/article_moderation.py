@@ -99,9 +99,9 @@ async def _act(
     name = "" if group is None else validation.group(group, "group")
     texts = (name, reason, validation.note(note), reverts or "")
     authority = await roles.read_moderator(site, moderator)
-    p = site.home_of_article(number)
+    partition = site.home_of_article(number)
     given = (site.partitions, number, kind, *texts, GROUPS_PER_ARTICLE)
-    reply = await roles.run(site, MODERATE_ARTICLE, p, authority, *given)
+    reply = await roles.run(site, MODERATE_ARTICLE, partition, authority, *given)
     if len(reply) == 1:
         _refuse(reply[0], kind, number, name, reverts)
     *result, edited = reply

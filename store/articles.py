@@ -164,8 +164,8 @@ class Articles:
         """
         if self._site.rules.votes or self._site.rules.downvotes:
             await verdicts.check_vote(self._site, voter, vote)
-        p = self._site.home_of_article(number)
-        status, *reply = await self._site.run(VOTE, p, voter, number, vote.value)
+        partition = self._site.home_of_article(number)
+        status, *reply = await self._site.run(VOTE, partition, voter, number, vote.value)
         if status == "forbidden":
             raise Forbidden("the poster's own vote stays", "value")
         if status == "closed":
@@ -173,7 +173,7 @@ class Articles:
         if status not in ("voted", "same"):
             _refuse(status, number)
         username, flat = reply
-        fields = records.pairs(flat) if flat else await left_out(self._site.redis, keys.article(p, number))
+        fields = records.pairs(flat) if flat else await left_out(self._site.redis, keys.article(partition, number))
         if not fields:
             _refuse("missing", number)
         return Voted(_record(number, fields), status == "voted", username)
@@ -201,8 +201,8 @@ class Articles:
         limit, *mentioned = mentions.arguments(checked.get("content", ""), self._site.max_mentions)
         digest = links.digest(checked.get("link", ""))
         arguments = (self._site.partitions, number, digest, limit, verdict.words, len(checked))
-        p = self._site.home_of_article(number)
-        status, *reply = await self._site.run(EDIT, p, editor, *arguments, *flat, *mentioned)
+        partition = self._site.home_of_article(number)
+        status, *reply = await self._site.run(EDIT, partition, editor, *arguments, *flat, *mentioned)
         if status == "broken":
             verdict.refuse()
         if status not in ("edited", "held"):
@@ -229,9 +229,11 @@ class Articles:
         """
         added, removed = checked_names(add, remove)
         names = (" ".join(added), " ".join(removed))
-        p = self._site.home_of_article(number)
+        partition = self._site.home_of_article(number)
         to_check = await self._places.to_check(added)
-        status, *reply = await self._site.run(REGROUP, p, regrouper, number, *names, GROUPS_PER_ARTICLE, *to_check)
+        status, *reply = await self._site.run(
+            REGROUP, partition, regrouper, number, *names, GROUPS_PER_ARTICLE, *to_check
+        )
         if status == "refused":
             self._places.refuse(reply[0], "add")
         if status == "taken_out":
@@ -254,8 +256,8 @@ class Articles:
             NotFound, Forbidden: there is no such article, or it has another poster.
             Unauthenticated: the session has ended.
         """
-        p = self._site.home_of_article(number)
-        status, *reply = await self._site.run(DELETE, p, deleter, self._site.partitions, number)
+        partition = self._site.home_of_article(number)
+        status, *reply = await self._site.run(DELETE, partition, deleter, self._site.partitions, number)
         if status != "deleted":
             _refuse(status, number)
         has_comments, *new_entry = reply
@@ -309,8 +311,8 @@ async def _apply(
     `id` is the entry's, `noted` the effects as `note_effects` in Lua returns them, `notified` the users whose inboxes
     change.
     """
-    p, now, values = site.home_of_article(number), site.clock(), {"notified": notified}
-    await effects.apply_noted(site, Entry(p, id, kind, now, actor, f"article:{number}", values), noted)
+    partition, now, values = site.home_of_article(number), site.clock(), {"notified": notified}
+    await effects.apply_noted(site, Entry(partition, id, kind, now, actor, f"article:{number}", values), noted)
 
 
 def checked_changes(changes: Mapping[str, str]) -> dict[str, str]:

@@ -107,12 +107,12 @@ async def _act(
     name = "" if group is None else validation.group(group, "group")
     texts = (name, reason, validation.note(note), reverts or "")
     authority = await roles.read_moderator(site, moderator)
-    p = site.home_of_article(number)
+    partition = site.home_of_article(number)
     poster = await read_poster(site, number)
     if poster is None:
         _refuse("missing", kind, number)
     given = (site.partitions, number, kind, *texts, poster.roles, poster.username, comments.STUBS_AT_ONCE)
-    status, *reply = await roles.run(site, MODERATE_COMMENT, p, authority, *given)
+    status, *reply = await roles.run(site, MODERATE_COMMENT, partition, authority, *given)
     if not reply:
         _refuse(status, kind, number, name, reverts)
     *result, change, entry, edited = reply

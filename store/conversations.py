@@ -66,8 +66,8 @@ class NoRoom(Exception):
     """Redis has too many comments of conversations that came back."""
 
 
-def lease(site: Site, p: int) -> Lease:
-    return Lease(site, CONVERSATIONS, LEASE_TIME, p=p)
+def lease(site: Site, partition: int) -> Lease:
+    return Lease(site, CONVERSATIONS, LEASE_TIME, partition=partition)
 
 
 async def last_change(site: Site, article: int) -> int:
@@ -83,10 +83,10 @@ async def stored(site: Site, article: int) -> dict[int, dict[str, str]] | None:
     """
     found: dict[int, dict[str, str]] = {}
     async for numbers in _numbers(site, article):
-        p = site.home_of_article(article)
-        hashes: list[Command] = [("HGETALL", keys.comment(p, number)) for number in numbers]
-        edits: list[Command] = [("EXISTS", HELD_EDIT(p, number)) for number in numbers]
-        flags: list[Command] = [("HVALS", FLAGS(p, number)) for number in numbers]
+        partition = site.home_of_article(article)
+        hashes: list[Command] = [("HGETALL", keys.comment(partition, number)) for number in numbers]
+        edits: list[Command] = [("EXISTS", HELD_EDIT(partition, number)) for number in numbers]
+        flags: list[Command] = [("HVALS", FLAGS(partition, number)) for number in numbers]
         replies = await site.redis.pipeline([*hashes, *edits, *flags])
         count, fields = len(numbers), dict(zip(numbers, replies, strict=False))
         flagged = zip(fields.values(), replies[2 * count :], strict=True)
@@ -141,26 +141,28 @@ async def restore(
     return True
 
 
-async def room(site: Site, p: int) -> Room:
+async def room(site: Site, partition: int) -> Room:
     """The room for conversations that come back to a partition. One round trip if there are others."""
-    others: list[Command] = [("ZRANGE", woken(q), 0, -1, "WITHSCORES") for q in range(site.partitions) if q != p]
+    others: list[Command] = [
+        ("ZRANGE", woken(other), 0, -1, "WITHSCORES") for other in range(site.partitions) if other != partition
+    ]
     found = await site.redis.pipeline(others) if others else []
     return Room(site.woken_comments, sum(round(float(count)) for part in found for _, count in part))
 
 
-async def that_came_back(site: Site, p: int) -> list[int]:
+async def that_came_back(site: Site, partition: int) -> list[int]:
     """The articles of a partition whose conversations came back, the shortest ones first. One round trip."""
-    return [int(number) for number in await site.redis.run(("ZRANGE", woken(p), 0, -1))]
+    return [int(number) for number in await site.redis.run(("ZRANGE", woken(partition), 0, -1))]
 
 
-async def noted(site: Site, p: int) -> list[int]:
+async def noted(site: Site, partition: int) -> list[int]:
     """The archived articles of a partition of which Redis may have comments. One round trip."""
-    return [int(number) for number in await site.redis.run(("ZRANGE", left(p), 0, -1))]
+    return [int(number) for number in await site.redis.run(("ZRANGE", left(partition), 0, -1))]
 
 
 async def _run(site: Site, script: Script, article: int, held: Lease, *arguments: object) -> str:
-    p = site.home_of_article(article)
-    command = site.command(script, p, site.partitions, article, held.token, *arguments)  # type: ignore[arg-type]
+    partition = site.home_of_article(article)
+    command = site.command(script, partition, site.partitions, article, held.token, *arguments)  # type: ignore[arg-type]
     (status,) = await site.redis.run(command)
     if status == "overtaken":
         raise Overtaken

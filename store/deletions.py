@@ -15,13 +15,13 @@ def noted(site: Site) -> list[Read[list[int]]]:
     The reads of the numbers of deleted articles and comments, one for each partition: of all whose deletion a mirror
     of the log may not have when it is read later. The comments of a deleted article are not among them.
     """
-    return [Read(("ZRANGE", keys.deleted(p), 0, -1), _numbers) for p in range(site.partitions)]
+    return [Read(("ZRANGE", keys.deleted(partition), 0, -1), _numbers) for partition in range(site.partitions)]
 
 
-async def forget(site: Site, p: int, id: str) -> None:
+async def forget(site: Site, partition: int, id: str) -> None:
     """Forget what was deleted before the entry `id` of the log, up to which the database has it. One round trip."""
     at, _ = log.sort_key(id)
-    await site.redis.run(("ZREMRANGEBYSCORE", keys.deleted(p), "-inf", f"({at}"))
+    await site.redis.run(("ZREMRANGEBYSCORE", keys.deleted(partition), "-inf", f"({at}"))
 
 
 def _numbers(members: Sequence[str]) -> list[int]:

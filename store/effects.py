@@ -294,7 +294,7 @@ async def apply(site: Site, entries: Sequence[NewEntry]) -> None:
             [_command(entry, target, _commands(site, entry, target), before) for entry, target, before in entries]
         )
         behind = {
-            (entry.p, target): entry.id
+            (entry.partition, target): entry.id
             for (entry, target, _), (status,) in zip(entries, replies, strict=True)
             if status == "behind"
         }
@@ -424,7 +424,7 @@ def _command(entry: Entry, target: int, commands: Sequence[tuple[str, ...]], bef
     flat: list[Argument] = []
     for name, _, *arguments in commands:
         flat += [name, len(arguments), *arguments]
-    return APPLY_EFFECT.command(script_keys, entry.p, before, entry.id, *flat)
+    return APPLY_EFFECT.command(script_keys, entry.partition, before, entry.id, *flat)
 
 
 def _keys(target: int) -> list[str]:

@@ -100,8 +100,8 @@ class Receiver:
         self.events = Events()
         if leaves_votes:
             self.events.hearing = self._hearing
-        self.channels = {keys.events(p): p for p in range(site.partitions)}  # their partitions
-        self.vote_channels = {keys.vote_events(p): p for p in range(site.partitions)}
+        self.channels = {keys.events(partition): partition for partition in range(site.partitions)}  # their partitions
+        self.vote_channels = {keys.vote_events(partition): partition for partition in range(site.partitions)}
         self.partitions = self.channels | self.vote_channels
         self.hears_votes = not leaves_votes
         self.connection: SubscriberConnection | None = None
@@ -187,12 +187,12 @@ class Receiver:
         self._passed = None
         identity, newest = await log.identity(self._site), await log.newest(self._site)
         if identity == self._identity:
-            outdated = [p for p, id in enumerate(newest) if id != self._positions[p]]
+            outdated = [partition for partition, id in enumerate(newest) if id != self._positions[partition]]
             gaps = await self._with_gaps(outdated)
-            for p in gaps:
-                self._positions[p] = newest[p]
+            for partition in gaps:
+                self._positions[partition] = newest[partition]
             try:
-                await self._dispatch_missed([p for p in outdated if p not in gaps])
+                await self._dispatch_missed([partition for partition in outdated if partition not in gaps])
             except EntriesRemoved:
                 self._positions, gaps = newest, outdated
         else:
@@ -204,37 +204,41 @@ class Receiver:
     def _note_positions(self) -> None:
         for channel, message in self._latest.items():
             if id := entry_id(message):  # else it is of an earlier version: some events may be dispatched again
-                p = self.partitions[channel]
-                self._positions[p] = max(self._positions[p], id, key=log.sort_key)
+                partition = self.partitions[channel]
+                self._positions[partition] = max(self._positions[partition], id, key=log.sort_key)
         self._latest.clear()
 
     async def _with_gaps(self, partitions: Sequence[int]) -> Sequence[int]:
         """The partitions of which the log no longer has all entries after the position."""
-        found = await asyncio.gather(*(log.has_all_after(self._site, p, self._positions[p]) for p in partitions))
-        return [p for p, is_whole in zip(partitions, found, strict=True) if not is_whole]
+        found = await asyncio.gather(
+            *(log.has_all_after(self._site, partition, self._positions[partition]) for partition in partitions)
+        )
+        return [partition for partition, is_whole in zip(partitions, found, strict=True) if not is_whole]
 
     async def _dispatch_missed(self, partitions: Sequence[int]) -> None:
         while partitions:
             count = READ_AT_ONCE // len(partitions) + 1
-            pages = await log.read_on(self._site, {p: self._positions[p] for p in partitions}, count)
+            pages = await log.read_on(
+                self._site, {partition: self._positions[partition] for partition in partitions}, count
+            )
             entries = [entry for page in pages.values() for entry in page]
             stored = await self._stored(entries)
             for entry in entries:
-                self._positions[entry.p] = entry.id
+                self._positions[entry.partition] = entry.id
                 for event in _notifications(entry):
                     self.events.dispatch(event)
                 self.events.dispatch(_event(entry, stored))
-            partitions = [p for p in partitions if len(pages[p]) == count]
+            partitions = [partition for partition in partitions if len(pages[partition]) == count]
 
     async def _stored(self, entries: Sequence[Entry]) -> dict[str, tuple[str, str]]:
         """The poster and the groups, as they are now, of the articles of entries that do not name them, by number."""
         articles = {
-            entry.values.get("article") or entry.subject.removeprefix("article:"): entry.p
+            entry.values.get("article") or entry.subject.removeprefix("article:"): entry.partition
             for entry in entries
             if entry.kind in WITHOUT_GROUPS
         }
         replies = await self._site.redis.pipeline(
-            [("HMGET", keys.article(p, number), "poster", "groups") for number, p in articles.items()]
+            [("HMGET", keys.article(partition, number), "poster", "groups") for number, partition in articles.items()]
         )
         return {
             number: (poster or "", groups or "") for number, (poster, groups) in zip(articles, replies, strict=True)

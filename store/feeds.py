@@ -57,8 +57,8 @@ def followed_posters(site: Site, username: str) -> Read[dict[str, float]]:
     When each followee posted last (unix milliseconds), without those who never posted. Only for a store of one
     partition.
     """
-    p = site.home_of_user(username)
-    both = (followed.following(p, username), keys.newest_posts(p))
+    partition = site.home_of_user(username)
+    both = (followed.following(partition, username), keys.newest_posts(partition))
     return Read(("ZINTER", 2, *both, "WEIGHTS", 0, 1, "WITHSCORES"), _times)
 
 
@@ -68,7 +68,7 @@ def posters_since(site: Site, position: Position) -> list[Read[dict[str, float]]
     most `MAX_RECENT_POSTERS` + 1 of each partition.
     """
     bounds = (repr(position.value), "+inf", "BYSCORE", "LIMIT", 0, MAX_RECENT_POSTERS + 1, "WITHSCORES")
-    return [Read(("ZRANGE", keys.newest_posts(p), *bounds), _times) for p in range(site.partitions)]
+    return [Read(("ZRANGE", keys.newest_posts(partition), *bounds), _times) for partition in range(site.partitions)]
 
 
 def follows(site: Site, follower: str, followee: str) -> Read[bool]:
@@ -79,8 +79,8 @@ def follows(site: Site, follower: str, followee: str) -> Read[bool]:
 def last_posts(site: Site, usernames: Sequence[str]) -> list[Read[dict[str, float]]]:
     """When each of these users posted last (unix milliseconds), without those who never posted."""
     return [
-        Read(("ZMSCORE", keys.newest_posts(p), *names), _by_name, context=(tuple(names),))
-        for p, names in calls(site, usernames, NAMES_PER_CALL)
+        Read(("ZMSCORE", keys.newest_posts(partition), *names), _by_name, context=(tuple(names),))
+        for partition, names in calls(site, usernames, NAMES_PER_CALL)
     ]
 
 
@@ -120,16 +120,16 @@ def pulls(site: Site, usernames: Sequence[str], window: Window, floor: Position 
     direction = "up" if window.upwards else "down"
     position = _position(window.beyond) + _position(floor)
     return [
-        Read(FEED_PAGE.command([keys.timeline(p, "")], direction, window.count, *position, *names), _pull)
-        for p, names in calls(site, usernames, TIMELINES_PER_CALL)
+        Read(FEED_PAGE.command([keys.timeline(partition, "")], direction, window.count, *position, *names), _pull)
+        for partition, names in calls(site, usernames, TIMELINES_PER_CALL)
     ]
 
 
 def counts(site: Site, usernames: Sequence[str]) -> list[Read[int]]:
     """The reads of the number of articles of these users. The key of a timeline is as in `pulls`."""
     return [
-        Read(ARTICLE_COUNT.command([keys.timeline(p, "")], *names), int)
-        for p, names in calls(site, usernames, NAMES_PER_CALL)
+        Read(ARTICLE_COUNT.command([keys.timeline(partition, "")], *names), int)
+        for partition, names in calls(site, usernames, NAMES_PER_CALL)
     ]
 
 
@@ -144,7 +144,11 @@ def calls(site: Site, usernames: Sequence[str], limit: int) -> list[tuple[int, l
     homes: defaultdict[int, list[str]] = defaultdict(list)
     for username in usernames:
         homes[site.home_of_user(username)].append(username)
-    return [(p, names[start : start + limit]) for p, names in homes.items() for start in range(0, len(names), limit)]
+    return [
+        (partition, names[start : start + limit])
+        for partition, names in homes.items()
+        for start in range(0, len(names), limit)
+    ]
 
 
 def _position(position: Position | None) -> tuple[str, str]:

@@ -163,8 +163,10 @@ def queue_listing(site: Site, queue: str, groups: Sequence[str] | None) -> Listi
         return _listing(site, queue, ALL)
     if len(groups) == 1:
         return _listing(site, queue, f"group:{groups[0]}")
-    unions = tuple(tuple(QUEUE(p, queue, f"group:{group}") for group in groups) for p in range(site.partitions))
-    indexes = tuple(QUEUE(p, queue, ALL) for p in range(site.partitions))
+    unions = tuple(
+        tuple(QUEUE(partition, queue, f"group:{group}") for group in groups) for partition in range(site.partitions)
+    )
+    indexes = tuple(QUEUE(partition, queue, ALL) for partition in range(site.partitions))
     name = f"queue:{queue}:moderated"
     return Listing(name, indexes, by_time=True, may_be_archived=False, unions=unions)
 
@@ -185,7 +187,7 @@ def stands(text: str) -> bool:
     return not match or match["action"] == "-"
 
 
-def waiting(p: int, number: int, flags: Iterable[Flag], is_visible: bool) -> dict[str, int]:
+def waiting(partition: int, number: int, flags: Iterable[Flag], is_visible: bool) -> dict[str, int]:
     """
     The keys of the queues in which a thing with these flags waits, each with the time since when (unix milliseconds).
     """
@@ -194,14 +196,14 @@ def waiting(p: int, number: int, flags: Iterable[Flag], is_visible: bool) -> dic
         return {}
     since = min(flag.at for flag in standing)
     scopes = [ALL, *(f"group:{group}" for flag in standing for group in flag.groups)]
-    return {QUEUE(p, Queue.FLAGGED.value, scope): since for scope in scopes}
+    return {QUEUE(partition, Queue.FLAGGED.value, scope): since for scope in scopes}
 
 
-def state_commands(p: int, number: int) -> list[Command]:
+def state_commands(partition: int, number: int) -> list[Command]:
     """What `is_visible` needs to know of an article or a comment with this number."""
     return [
-        ("HMGET", keys.article(p, number), "poster", "state", "away"),
-        ("HMGET", keys.comment(p, number), "poster", "state", "away"),
+        ("HMGET", keys.article(partition, number), "poster", "state", "away"),
+        ("HMGET", keys.comment(partition, number), "poster", "state", "away"),
     ]
 
 
@@ -232,9 +234,9 @@ async def _banned(site: Site, number: int, weight: Weight) -> str:
 async def _set(
     site: Site, actor: Actor, kind: str, number: int, reason: str, note: str, weight: Weight, banned: str = ""
 ) -> Flagged:
-    p = site.home_of_article(number)
+    partition = site.home_of_article(number)
     given = (kind, reason, note, *weight, comments.STUBS_AT_ONCE, banned)
-    status, *reply = await site.run(FLAG, p, actor, site.partitions, number, *given)
+    status, *reply = await site.run(FLAG, partition, actor, site.partitions, number, *given)
     if status == "own":
         raise Forbidden(f"{kind}:{number} is your own", "subjectId")
     if not reply:
@@ -244,7 +246,7 @@ async def _set(
         await _complete_hiding(site, kind, number, flat)
         return Flagged(username, None, True)
     key = keys.article if kind == "article" else keys.comment
-    fields = records.pairs(flat) if flat else await left_out(site.redis, key(p, number))
+    fields = records.pairs(flat) if flat else await left_out(site.redis, key(partition, number))
     if not fields:
         _refuse("missing", kind, number)
     return Flagged(username, _record(kind, number, fields), status == "changed")
@@ -299,5 +301,5 @@ def _flag(name: str, text: str) -> Flag:
 
 
 def _listing(site: Site, queue: str, scope: str) -> Listing:
-    indexes = tuple(QUEUE(p, queue, scope) for p in range(site.partitions))
+    indexes = tuple(QUEUE(partition, queue, scope) for partition in range(site.partitions))
     return Listing(f"queue:{queue}:{scope}", indexes, by_time=True, may_be_archived=False)

@@ -68,7 +68,9 @@ class Follows:
             Unauthenticated, Banned: as for `follow`.
         """
         name = validation.group(group, "group")
-        lookups: list[Command] = [("ZSCORE", keys.groups(p), name) for p in range(self._site.partitions)]
+        lookups: list[Command] = [
+            ("ZSCORE", keys.groups(partition), name) for partition in range(self._site.partitions)
+        ]
         follower, found = await self._follower_and(follower, lookups)
         if all(each is None for each in found):
             raise NotFound(f"there is no group:{name}", "group")
@@ -89,9 +91,9 @@ class Follows:
         Raises:
             Unauthenticated: the session has ended.
         """
-        p = actor_slot(viewer) % self._site.partitions
+        partition = actor_slot(viewer) % self._site.partitions
         mark = (repr(position.value), position.member, INSTANTS[-1])
-        status, *reply = await self._site.run(MARK_SEEN, p, viewer, *mark)
+        status, *reply = await self._site.run(MARK_SEEN, partition, viewer, *mark)
         if status == "unauthenticated":
             raise Unauthenticated
         username: str = reply[0]

@@ -47,11 +47,11 @@ def of(site: Site, number: int) -> Read[HeldEdit | None]:
 
 def rule(site: Site, subject: Article | Comment) -> Read[str | None]:
     """The rule that holds what waits in the queue PENDING: a pending text, or the edit of a visible one."""
-    p, number = site.home_of_article(subject.number), subject.number
+    partition, number = site.home_of_article(subject.number), subject.number
     if subject.state is not ContentState.PENDING:
-        return Read(("HGET", HELD_EDIT(p, number), HELD_BY), _as_it_is)
+        return Read(("HGET", HELD_EDIT(partition, number), HELD_BY), _as_it_is)
     kind = keys.article if isinstance(subject, Article) else keys.comment
-    return Read(("HGET", kind(p, number), HELD_BY), _as_it_is)
+    return Read(("HGET", kind(partition, number), HELD_BY), _as_it_is)
 
 
 def rule_of(fields: Mapping[str, str]) -> str | None:

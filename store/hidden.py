@@ -99,32 +99,37 @@ async def drop(site: Site, username: str, numbers: Sequence[int]) -> None:
     homes: dict[int, list[int]] = {}
     for number in numbers:
         homes.setdefault(site.home_of_article(number), []).append(number)
-    commands: list[Command] = [("ZREM", HIDDEN(p, username), *map(member, some)) for p, some in homes.items()]
+    commands: list[Command] = [
+        ("ZREM", HIDDEN(partition, username), *map(member, some)) for partition, some in homes.items()
+    ]
     await site.redis.pipeline(commands)
 
 
 def listing(site: Site, username: str) -> Listing:
     """What a user hides, the latest first."""
-    indexes = tuple(HIDDEN(p, username) for p in range(site.partitions))
+    indexes = tuple(HIDDEN(partition, username) for partition in range(site.partitions))
     return Listing(f"hidden:{username.lower()}", indexes, by_time=True, may_be_archived=False)
 
 
 def counts(site: Site, username: str) -> list[Read[int]]:
     """How many articles of each partition a user hides."""
-    return [Read(("ZCARD", HIDDEN(p, username)), int) for p in range(site.partitions)]
+    return [Read(("ZCARD", HIDDEN(partition, username)), int) for partition in range(site.partitions)]
 
 
 def versions(site: Site, username: str) -> list[Read[Any]]:
     """
     Values that change whenever a user hides or shows an article: of each partition how many are hidden, and the latest.
     """
-    latest = [Read(("ZRANGE", HIDDEN(p, username), -1, -1, "WITHSCORES"), _latest) for p in range(site.partitions)]
+    latest = [
+        Read(("ZRANGE", HIDDEN(partition, username), -1, -1, "WITHSCORES"), _latest)
+        for partition in range(site.partitions)
+    ]
     return [*counts(site, username), *latest]
 
 
 def numbers(site: Site, username: str) -> list[Read[list[int]]]:
     """The numbers of the articles of each partition that a user hides."""
-    return [Read(("ZRANGE", HIDDEN(p, username), 0, -1), _numbers) for p in range(site.partitions)]
+    return [Read(("ZRANGE", HIDDEN(partition, username), 0, -1), _numbers) for partition in range(site.partitions)]
 
 
 def among(site: Site, username: str, numbers: Sequence[int]) -> list[Read[dict[int, bool]]]:
@@ -133,8 +138,8 @@ def among(site: Site, username: str, numbers: Sequence[int]) -> list[Read[dict[i
     for number in numbers:
         homes.setdefault(site.home_of_article(number), []).append(number)
     return [
-        Read(encoded(("ZMSCORE", HIDDEN(p, username), *map(member, some))), _by_number, (tuple(some),))
-        for p, some in homes.items()
+        Read(encoded(("ZMSCORE", HIDDEN(partition, username), *map(member, some))), _by_number, (tuple(some),))
+        for partition, some in homes.items()
     ]
 
 

@@ -205,10 +205,12 @@ class IdentifiedUsers:
         site = self._site
         assert self._name_key is not None
         homes = list(map(site.home_of_user, names))
-        held: list[Command] = [("EXISTS", keys.user(p, name)) for p, name in zip(homes, names, strict=True)]
+        held: list[Command] = [
+            ("EXISTS", keys.user(partition, name)) for partition, name in zip(homes, names, strict=True)
+        ]
         had: list[Command] = [
-            ("HEXISTS", leaving.departed(p), leaving.digest(self._name_key, name))
-            for p, name in zip(homes, names, strict=True)
+            ("HEXISTS", leaving.departed(partition), leaving.digest(self._name_key, name))
+            for partition, name in zip(homes, names, strict=True)
         ]
         found = await site.redis.pipeline([*held, *had])
         return {name for name, is_taken in zip([*names, *names], found, strict=True) if is_taken}

@@ -52,9 +52,9 @@ class Inboxes:
         Raises:
             Unauthenticated: the session has ended.
         """
-        p = actor_slot(viewer) % self._site.partitions
+        partition = actor_slot(viewer) % self._site.partitions
         mark = (repr(position.value), position.member)
-        status, *reply = await self._site.run(MARK_INBOX_SEEN, p, viewer, *mark)
+        status, *reply = await self._site.run(MARK_INBOX_SEEN, partition, viewer, *mark)
         if status == "unauthenticated":
             raise Unauthenticated
         username: str = reply[0]
@@ -82,8 +82,8 @@ def find(site: Site, username: str, numbers: Sequence[int]) -> Read[dict[int, No
 
 
 def _keys(site: Site, username: str) -> list[str]:
-    p = site.home_of_user(username)
-    return [keys.inbox(p, username), keys.user(p, username)]
+    partition = site.home_of_user(username)
+    return [keys.inbox(partition, username), keys.user(partition, username)]
 
 
 def _page(username: str, reply: list[str]) -> InboxPage:

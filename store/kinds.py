@@ -140,9 +140,9 @@ class Member:
     def fits(self, text: str) -> bool:
         return re.fullmatch(self.pattern, text) is not None and self.named.suffix.fullmatch(self.part(text)) is not None
 
-    def key(self, p: int, text: str) -> str:
+    def key(self, partition: int, text: str) -> str:
         """The key of what a member names."""
-        return self.named(p, self.part(text))
+        return self.named(partition, self.part(text))
 
     def home(self, text: str, partitions: int) -> int:
         """The partition of what a member names."""
@@ -156,7 +156,7 @@ class Key:
     text: str
     kind: Kind
     name: str
-    p: int
+    partition: int
     suffix: str
 
 
@@ -180,7 +180,7 @@ def by_name() -> Mapping[str, Kind]:
 
 
 @cache
-def script_key(name: str, p: int) -> str:
+def script_key(name: str, partition: int) -> str:
     """
     A key of a partition as scripts get it; of a kind with parts, what all keys of the partition begin with.
 
@@ -190,7 +190,7 @@ def script_key(name: str, p: int) -> str:
     kind = next((each for each in declared() if name in (each.names or (each.name,))), None)
     if kind is None or kind.parts is None:
         raise LookupError(f"there is no kind of key {name}")
-    return f"{name}:{{{p}}}" + (":" if kind.suffix.pattern else "")
+    return f"{name}:{{{partition}}}" + (":" if kind.suffix.pattern else "")
 
 
 def parse(text: str, partitions: int) -> Key | None:
@@ -199,17 +199,17 @@ def parse(text: str, partitions: int) -> Key | None:
     kind = by_name().get(match[1]) if match else None
     if match is None or kind is None:
         return None
-    p, suffix = int(match[2]), match[3] or ""
-    if not kind.suffix.fullmatch(suffix) or p != _home(kind, p, suffix, partitions):
+    partition, suffix = int(match[2]), match[3] or ""
+    if not kind.suffix.fullmatch(suffix) or partition != _home(kind, partition, suffix, partitions):
         return None
-    return Key(text, kind, match[1], p, suffix)
+    return Key(text, kind, match[1], partition, suffix)
 
 
-def _home(kind: Kind, p: int, suffix: str, partitions: int) -> int:
+def _home(kind: Kind, partition: int, suffix: str, partitions: int) -> int:
     """The partition to which a key belongs; -1 if there is none."""
     if kind.parts and (slot := kind.parts[0].slot):
         return slot(suffix.split(":")[0]) % partitions
-    return p if p < partitions else -1
+    return partition if partition < partitions else -1
 
 
 def _builder(kind: Kind) -> Callable[..., str]:
@@ -222,5 +222,5 @@ def _builder(kind: Kind) -> Callable[..., str]:
     return partial(_folded, build) if kind.parts and kind.parts[0].is_folded else build
 
 
-def _folded(build: Callable[..., str], p: int, first: str, *others: int | str) -> str:
-    return build(p, first.lower(), *others)
+def _folded(build: Callable[..., str], partition: int, first: str, *others: int | str) -> str:
+    return build(partition, first.lower(), *others)

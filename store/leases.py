@@ -40,11 +40,11 @@ class Lease:
     name: str
     lifetime: int
     token: str = field(default_factory=lambda: token_hex(8))
-    p: int = 0  # the partition whose scripts may check the lease
+    partition: int = 0  # the partition whose scripts may check the lease
 
     async def extend(self) -> bool:
         """Take the lease, or extend it; False if another process holds it. One round trip."""
-        command = LEASE.command([lease(self.p, self.name)], self.token, self.lifetime)
+        command = LEASE.command([lease(self.partition, self.name)], self.token, self.lifetime)
         return bool(await self.site.redis.run(command))
 
     @asynccontextmanager
@@ -65,8 +65,8 @@ class Lease:
 
     async def take_over(self) -> None:
         """Take the lease from whichever process holds it. One round trip."""
-        await self.site.redis.run(needed(("SET", lease(self.p, self.name), self.token, "PX", self.lifetime)))
+        await self.site.redis.run(needed(("SET", lease(self.partition, self.name), self.token, "PX", self.lifetime)))
 
     async def end(self) -> None:
         """Give it up, so that another process need not wait until it ends. One round trip."""
-        await self.site.redis.run(END_LEASE.command([lease(self.p, self.name)], self.token))
+        await self.site.redis.run(END_LEASE.command([lease(self.partition, self.name)], self.token))

@@ -142,10 +142,10 @@ async def begin(
         BadToken: the token was used, or has ended.
         NotFound: there is no such user.
     """
-    p, name, key = site.home_of_user(username), username.lower(), await name_key(site)
+    partition, name, key = site.home_of_user(username), username.lower(), await name_key(site)
     texts = DeletedTexts.REMOVE if removes_texts else DeletedTexts.KEEP
     given = (name, keys.slot(name), password_hash, pseudonym or keys.pseudonym(name), texts.value, key, token_digest)
-    status, *reply = await site.redis.run(site.command(LEAVE, p, *given))
+    status, *reply = await site.redis.run(site.command(LEAVE, partition, *given))
     match status:
         case "changed":
             raise BadCredentials(WRONG_PASSWORD)
@@ -160,7 +160,9 @@ async def begin(
 
 async def refuse(site: Site, leaver: Leaver) -> None:
     """Let no script write for the user, also of requests that have read the session before. One round trip."""
-    await site.redis.pipeline([needed(("SADD", refused(p), leaver.folded)) for p in range(site.partitions)])
+    await site.redis.pipeline(
+        [needed(("SADD", refused(partition), leaver.folded)) for partition in range(site.partitions)]
+    )
 
 
 async def name_key(site: Site) -> str:
@@ -177,8 +179,8 @@ async def keep_names(site: Site, names: Sequence[tuple[str, str, str]]) -> None:
     Keep names from being given again: each is the key and the digest of a name, and the pseudonym. The first key
     becomes that of a store that has none; names under another one are left out. Three round trips.
     """
-    for p in range(site.partitions):
-        await site.redis.run(("SET", namekey(p), names[0][0], "NX"))
+    for partition in range(site.partitions):
+        await site.redis.run(("SET", namekey(partition), names[0][0], "NX"))
     own = await name_key(site)
     commands: list[Command] = [
         ("HSET", departed(site.home_of_user(pseudonym)), digest, pseudonym)
@@ -193,24 +195,26 @@ def digest(key: str, username: str) -> str:
     return hmac.new(key.encode(), username.lower().encode(), sha1).hexdigest()
 
 
-async def replace(site: Site, leaver: Leaver, p: int, found: Sequence[str], *, drops_entries: bool = False) -> bool:
+async def replace(
+    site: Site, leaver: Leaver, partition: int, found: Sequence[str], *, drops_entries: bool = False
+) -> bool:
     """
     Replace the name in some keys of a partition. With `drops_entries`, entries of the log with texts of the user are
     removed, too. Returns whether anything has changed. One round trip.
     """
     given = (leaver.name, leaver.pseudonym, "1" if drops_entries else "", *found)
-    _, changes = await site.redis.run(site.command(REPLACE_NAME, p, *given))
+    _, changes = await site.redis.run(site.command(REPLACE_NAME, partition, *given))
     return bool(changes)
 
 
 async def end(site: Site, leaver: Leaver) -> None:
     """Say in each log that a user was deleted, and end the deletion. A round trip for each partition, and two."""
     until = site.clock() + KEPT_IN_LOG
-    for p in range(site.partitions):
-        await site.redis.run(site.command(NOTE_DELETED_USER, p, leaver.name, leaver.pseudonym, until))
-    p = site.home_of_user(leaver.name)
+    for partition in range(site.partitions):
+        await site.redis.run(site.command(NOTE_DELETED_USER, partition, leaver.name, leaver.pseudonym, until))
+    partition = site.home_of_user(leaver.name)
     await site.redis.pipeline([("SREM", refused(each), leaver.folded) for each in range(site.partitions)])
-    await site.redis.run(site.command(END_LEAVING, p, leaver.text, leaver.folded, leaver.pseudonym))
+    await site.redis.run(site.command(END_LEAVING, partition, leaver.text, leaver.folded, leaver.pseudonym))
 
 
 async def is_moderated(site: Site, leaver: Leaver, noted: Sequence[Kind]) -> bool:
@@ -218,10 +222,10 @@ async def is_moderated(site: Site, leaver: Leaver, noted: Sequence[Kind]) -> boo
     Whether something of an action about the user is left to be done, such as votes to be annulled: `noted` have the
     numbers of these actions. Two round trips.
     """
-    p = site.home_of_user(leaver.name)
-    found = await site.redis.pipeline([("ZRANGE", kind(p), 0, -1) for kind in noted])
+    partition = site.home_of_user(leaver.name)
+    found = await site.redis.pipeline([("ZRANGE", kind(partition), 0, -1) for kind in noted])
     numbers = {number for part in found for number in part}
-    subjects = await site.redis.pipeline([("HGET", keys.action(p, number), "subject") for number in numbers])
+    subjects = await site.redis.pipeline([("HGET", keys.action(partition, number), "subject") for number in numbers])
     return f"user:{leaver.folded}" in subjects
 
 
@@ -241,7 +245,7 @@ async def pseudonyms(site: Site, names: Iterable[str]) -> dict[str, str]:
     homes: dict[int, list[str]] = {}
     for name in names:
         homes.setdefault(site.home_of_user(name), []).append(name)
-    commands: list[Command] = [(*READ_PSEUDONYMS.beginning(p), *some) for p, some in homes.items()]
+    commands: list[Command] = [(*READ_PSEUDONYMS.beginning(partition), *some) for partition, some in homes.items()]
     replies = await site.redis.pipeline(commands) if commands else []
     return {
         name: pseudonym
@@ -253,12 +257,12 @@ async def pseudonyms(site: Site, names: Iterable[str]) -> dict[str, str]:
 
 async def read_on(site: Site, positions: Mapping[int, str], count: int) -> dict[int, list[Entry]]:
     """As `log.read_on`, with the pseudonyms of deleted users. One round trip; two if users were deleted."""
-    probes: list[Command] = [("EXISTS", departed(p)) for p in range(site.partitions)]
+    probes: list[Command] = [("EXISTS", departed(partition)) for partition in range(site.partitions)]
     found, are_there = await log.read_on_and(site, positions, count, probes)
     if not any(are_there):
         return found
     renamed = iter(await with_pseudonyms(site, [entry for entries in found.values() for entry in entries]))
-    return {p: [next(renamed) for _ in entries] for p, entries in found.items()}
+    return {partition: [next(renamed) for _ in entries] for partition, entries in found.items()}
 
 
 async def with_pseudonyms(site: Site, entries: Iterable[Entry]) -> list[Entry]:
@@ -313,4 +317,4 @@ def _renamed(entry: Entry, pseudonyms: Mapping[str, str]) -> Entry:
     values |= {field: name(values[field]) for field in NAMES if field in values}
     values |= {field: words(values[field], place) for field, place in IN_WORDS.items() if field in values}
     values |= {field: id(values[field]) for field in ("subject_id",) if field in values}
-    return Entry(entry.p, entry.id, entry.kind, entry.at, name(entry.actor), id(entry.subject), values)
+    return Entry(entry.partition, entry.id, entry.kind, entry.at, name(entry.actor), id(entry.subject), values)

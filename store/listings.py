@@ -134,8 +134,8 @@ def followers(site: Site, username: str) -> Listing:
 
 def held(site: Site, username: str) -> Listing:
     """The articles and comments of a user that are pending or removed, by time."""
-    p, own = site.home_of_user(username), _of_user("held", keys.held, site.home_of_user(username), username)
-    return own._replace(indexes=(*own.indexes, keys.held_comments(p, username)), may_be_archived=False)
+    partition, own = site.home_of_user(username), _of_user("held", keys.held, site.home_of_user(username), username)
+    return own._replace(indexes=(*own.indexes, keys.held_comments(partition, username)), may_be_archived=False)
 
 
 def comments(site: Site, username: str) -> Listing:
@@ -146,13 +146,13 @@ def comments(site: Site, username: str) -> Listing:
 def by_link(site: Site, link: str, since: int | None = None) -> Listing:
     """The articles with the same link (see `links`) by time: all, or those posted since an instant (milliseconds)."""
     digest = links.digest(link)
-    indexes = tuple(links.LINKS(p, digest) for p in range(site.partitions))
+    indexes = tuple(links.LINKS(partition, digest) for partition in range(site.partitions))
     return Listing(f"links:{digest}", indexes, "-inf" if since is None else str(since), by_time=True)
 
 
 def front_page(site: Site, day: int | None) -> Listing:
     """Good articles by time: all, or those of one UTC day, given by its first instant (unix milliseconds)."""
-    indexes = tuple(GOOD_ARTICLES(p) for p in range(site.partitions))
+    indexes = tuple(GOOD_ARTICLES(partition) for partition in range(site.partitions))
     if day is None:
         return Listing("good", indexes, by_time=True)
     return Listing(f"good:{day}", indexes, str(day), f"({day + DAY_MS}", by_time=True)
@@ -219,22 +219,22 @@ def _is_small(partitions: int, group: str | None, order: str) -> bool:
 def _index_listing(partitions: int, group: str | None, order: str) -> Listing:
     by_time = order == Order.TIME.value
     if group is None:
-        return Listing(order, tuple(keys.index(p, order) for p in range(partitions)), by_time=by_time)
-    indexes = tuple(keys.group(p, group, order) for p in range(partitions))
+        return Listing(order, tuple(keys.index(partition, order) for partition in range(partitions)), by_time=by_time)
+    indexes = tuple(keys.group(partition, group, order) for partition in range(partitions))
     return Listing(f"group:{group}:{order}", indexes, by_time=by_time)
 
 
-def _of_user(kind: str, key: Callable[[int, str], str], p: int, username: str) -> Listing:
-    return _user_listing(kind, key, p, username)
+def _of_user(kind: str, key: Callable[[int, str], str], partition: int, username: str) -> Listing:
+    return _user_listing(kind, key, partition, username)
 
 
-def _is_short(kind: str, key: Callable[[int, str], str], p: int, username: str) -> bool:
+def _is_short(kind: str, key: Callable[[int, str], str], partition: int, username: str) -> bool:
     return len(username) <= MAX_MEMOISED_NAME
 
 
 @memo(entry_bytes=800, microseconds=2, when=_is_short)
-def _user_listing(kind: str, key: Callable[[int, str], str], p: int, username: str) -> Listing:
-    index = key(p, username)
+def _user_listing(kind: str, key: Callable[[int, str], str], partition: int, username: str) -> Listing:
+    index = key(partition, username)
     return Listing(f"{kind}:{username.lower()}", (index,), by_time=True, may_be_archived=kind == TIMELINE)
 
 

@@ -68,13 +68,13 @@ class EntriesRemoved(StoreError):
 @dataclass(frozen=True, slots=True)
 class Entry:
     """
-    A change. `p` and `id` are its partition and its place there, `at` is in unix milliseconds.
+    A change. `id` is its place in the log of `partition`, `at` is in unix milliseconds.
 
     `actor` is a username, or "". `subject` is the id of an article or a user, or "". `values` are new values, as text.
     What another program has appended, without these fields, has the kind `FOREIGN`, which consumers pass over.
     """
 
-    p: int
+    partition: int
     id: str
     kind: str
     at: int
@@ -91,18 +91,18 @@ class Lag:
     seconds: float
 
 
-async def read(site: Site, p: int, after: str, count: int) -> list[Entry]:
+async def read(site: Site, partition: int, after: str, count: int) -> list[Entry]:
     """The next entries of a partition after a position. One round trip."""
-    found = await site.redis.run(_range(p, after, count))
-    return [_entry(p, id, flat) for id, flat in found]
+    found = await site.redis.run(_range(partition, after, count))
+    return [_entry(partition, id, flat) for id, flat in found]
 
 
 def deleted_comment(site: Site, number: int, id: str) -> Read[Comment | None]:
     """
     The read of a comment that is gone, from the entry of its deletion; None if that was removed, or is about a stub.
     """
-    p = site.home_of_article(number)
-    return Read(("XRANGE", keys.log(p), id, id), _deleted_comment, (p, number))
+    partition = site.home_of_article(number)
+    return Read(("XRANGE", keys.log(partition), id, id), _deleted_comment, (partition, number))
 
 
 async def read_on(site: Site, positions: Mapping[int, str], count: int) -> dict[int, list[Entry]]:
@@ -120,25 +120,30 @@ async def read_on_and(
     site: Site, positions: Mapping[int, str], count: int, others: Sequence[Command]
 ) -> tuple[dict[int, list[Entry]], list[Any]]:
     """What `read_on` returns, and the replies of other commands, in the same round trip. Raises as `read_on`."""
-    entries = [_range(p, after, count) for p, after in positions.items()]
-    removed = [("HGET", CONSUMERS(p), TRIMMED_FIELD) for p in positions]  # read after the entries
+    entries = [_range(partition, after, count) for partition, after in positions.items()]
+    removed = [("HGET", CONSUMERS(partition), TRIMMED_FIELD) for partition in positions]  # read after the entries
     replies = await site.redis.pipeline([*entries, *removed, *others])
     for after, trimmed in zip(positions.values(), replies[len(positions) :], strict=False):
         if sort_key(trimmed or START) > sort_key(after):
             raise EntriesRemoved
-    found = zip(positions, replies, strict=False)
-    return {p: [_entry(p, id, flat) for id, flat in reply] for p, reply in found}, replies[2 * len(positions) :]
+    entries_of = {
+        partition: [_entry(partition, id, flat) for id, flat in reply]
+        for partition, reply in zip(positions, replies, strict=False)
+    }
+    return entries_of, replies[2 * len(positions) :]
 
 
 async def oldest(site: Site) -> list[str]:
     """The position before all entries that are left, for each partition. One round trip."""
-    commands = [("HGET", CONSUMERS(p), TRIMMED_FIELD) for p in range(site.partitions)]
+    commands = [("HGET", CONSUMERS(partition), TRIMMED_FIELD) for partition in range(site.partitions)]
     return [trimmed or START for trimmed in await site.redis.pipeline(commands)]
 
 
 async def lengths(site: Site) -> list[int]:
     """How many entries each partition has. One round trip."""
-    counts: list[int] = await site.redis.pipeline([("XLEN", keys.log(p)) for p in range(site.partitions)])
+    counts: list[int] = await site.redis.pipeline(
+        [("XLEN", keys.log(partition)) for partition in range(site.partitions)]
+    )
     return counts
 
 
@@ -146,8 +151,8 @@ async def newest(site: Site) -> list[str]:
     """The position after all entries, for each partition. One round trip."""
     partitions = range(site.partitions)
     replies = await site.redis.pipeline(
-        [("XREVRANGE", keys.log(p), "+", "-", "COUNT", 1) for p in partitions]
-        + [("HGET", CONSUMERS(p), TRIMMED_FIELD) for p in partitions]
+        [("XREVRANGE", keys.log(partition), "+", "-", "COUNT", 1) for partition in partitions]
+        + [("HGET", CONSUMERS(partition), TRIMMED_FIELD) for partition in partitions]
     )
     return [
         last[0][0] if last else trimmed or START
@@ -159,9 +164,9 @@ async def newest_entries(site: Site, count: int) -> list[Entry]:
     """The newest entries, newest first: about `count`, as many of each partition. One round trip."""
     of_each = -(-count // site.partitions)
     replies = await site.redis.pipeline(
-        [("XREVRANGE", keys.log(p), "+", "-", "COUNT", of_each) for p in range(site.partitions)]
+        [("XREVRANGE", keys.log(partition), "+", "-", "COUNT", of_each) for partition in range(site.partitions)]
     )
-    found = [_entry(p, id, flat) for p, reply in enumerate(replies) for id, flat in reply]
+    found = [_entry(partition, id, flat) for partition, reply in enumerate(replies) for id, flat in reply]
     return sorted(found, key=lambda entry: sort_key(entry.id), reverse=True)
 
 
@@ -171,20 +176,22 @@ async def identity(site: Site) -> str:
     return stored
 
 
-async def has_all_after(site: Site, p: int, id: str) -> bool:
+async def has_all_after(site: Site, partition: int, id: str) -> bool:
     """
     Whether the log has all entries after a position, so that a consumer can go on from there.
 
     It has not if some were removed, or if the position is unknown: the store may have lost its last entries in a crash.
     One round trip; more if the entry at the position was removed because its article was deleted.
     """
-    trimmed, at = await site.redis.pipeline([("HGET", CONSUMERS(p), TRIMMED_FIELD), ("XRANGE", keys.log(p), id, id)])
+    trimmed, at = await site.redis.pipeline(
+        [("HGET", CONSUMERS(partition), TRIMMED_FIELD), ("XRANGE", keys.log(partition), id, id)]
+    )
     if id == (trimmed or START) or at:
         return True
-    return sort_key(id) > sort_key(trimmed or START) and await _was_deleted(site, p, id)
+    return sort_key(id) > sort_key(trimmed or START) and await _was_deleted(site, partition, id)
 
 
-async def advance(site: Site, name: str, p: int, id: str) -> None:
+async def advance(site: Site, name: str, partition: int, id: str) -> None:
     """
     Record the last entry that a consumer has taken, and register the consumer if it is new. One round trip.
 
@@ -193,14 +200,16 @@ async def advance(site: Site, name: str, p: int, id: str) -> None:
     """
     if name == TRIMMED_FIELD or not CONSUMER.fullmatch(name):
         raise ValueError(f"{name!r} is no name of a consumer")
-    await site.redis.run(ADVANCE_CONSUMER.command([CONSUMERS(p)], name, id))
+    await site.redis.run(ADVANCE_CONSUMER.command([CONSUMERS(partition)], name, id))
 
 
 async def forget(site: Site, name: str) -> bool:
     """Remove a consumer, so that no entries are kept for it. Returns whether there was one. One round trip."""
     if name == TRIMMED_FIELD:
         return False
-    return any(await site.redis.pipeline([("HDEL", CONSUMERS(p), name) for p in range(site.partitions)]))
+    return any(
+        await site.redis.pipeline([("HDEL", CONSUMERS(partition), name) for partition in range(site.partitions)])
+    )
 
 
 async def positions(site: Site) -> dict[str, dict[int, str]]:
@@ -210,11 +219,11 @@ async def positions(site: Site) -> dict[str, dict[int, str]]:
     A text that is no id, as another program may have written it, counts as the start of the log.
     """
     found: dict[str, dict[int, str]] = {}
-    replies = await site.redis.pipeline([("HGETALL", CONSUMERS(p)) for p in range(site.partitions)])
-    for p, fields in enumerate(replies):
+    replies = await site.redis.pipeline([("HGETALL", CONSUMERS(partition)) for partition in range(site.partitions)])
+    for partition, fields in enumerate(replies):
         for name, id in fields.items():
             if name != TRIMMED_FIELD:
-                found.setdefault(name, {})[p] = id if records.ENTRY_ID.fullmatch(id) else START
+                found.setdefault(name, {})[partition] = id if records.ENTRY_ID.fullmatch(id) else START
     return found
 
 
@@ -223,14 +232,14 @@ async def lags(site: Site, positions: Mapping[int, str]) -> list[Lag]:
     How far each partition of a consumer with these positions is behind. One round trip, and one more for each
     `COUNTED_AT_ONCE` entries.
     """
-    ids, ages = [positions.get(p, START) for p in range(site.partitions)], [0] * site.partitions
+    ids, ages = [positions.get(partition, START) for partition in range(site.partitions)], [0] * site.partitions
     counts, pending = [0] * site.partitions, list(range(site.partitions))
     while pending:
-        commands = [LOG_LAG.command([keys.log(p)], ids[p], COUNTED_AT_ONCE) for p in pending]
-        for p, (count, age, last) in zip(pending, await site.redis.pipeline(commands), strict=True):
-            ages[p] = ages[p] or age  # of the first entry
-            counts[p], ids[p] = counts[p] + count, last if count == COUNTED_AT_ONCE else ""
-        pending = [p for p in pending if ids[p] and counts[p] < MAX_LAG]
+        commands = [LOG_LAG.command([keys.log(partition)], ids[partition], COUNTED_AT_ONCE) for partition in pending]
+        for partition, (count, age, last) in zip(pending, await site.redis.pipeline(commands), strict=True):
+            ages[partition] = ages[partition] or age  # of the first entry
+            counts[partition], ids[partition] = counts[partition] + count, last if count == COUNTED_AT_ONCE else ""
+        pending = [partition for partition in pending if ids[partition] and counts[partition] < MAX_LAG]
     return [Lag(min(count, MAX_LAG), age / 1000) for count, age in zip(counts, ages, strict=True)]
 
 
@@ -246,10 +255,12 @@ async def trim(site: Site, kept_ms: int, max_entries: int, removable: Sequence[s
     removed, pending = 0, list(range(site.partitions))
     while pending:
         replies = await site.redis.pipeline(
-            [_trim(p, kept_ms, max_entries, removable[p] if removable else "") for p in pending]
+            [_trim(partition, kept_ms, max_entries, removable[partition] if removable else "") for partition in pending]
         )
         removed += sum(count for _, count in replies)
-        pending = [p for p, (_, count) in zip(pending, replies, strict=True) if count == TRIMMED_AT_ONCE]
+        pending = [
+            partition for partition, (_, count) in zip(pending, replies, strict=True) if count == TRIMMED_AT_ONCE
+        ]
     return removed
 
 
@@ -266,9 +277,9 @@ def kept_trimmed(site: Site, kept_ms: int, max_entries: int, removable: Removabl
     return repeating(trim_removable, TRIM_INTERVAL, "trimming the log failed")
 
 
-async def restart(site: Site, p: int) -> None:
+async def restart(site: Site, partition: int) -> None:
     """Begin a new log in a partition whose log is damaged, with another identity. Two round trips."""
-    await site.redis.run(("DEL", keys.log(p), keys.logged(p), CONSUMERS(p)))
+    await site.redis.run(("DEL", keys.log(partition), keys.logged(partition), CONSUMERS(partition)))
     await site.redis.run(("HSET", keys.store(), IDENTITY_FIELD, new_identity()))
 
 
@@ -276,12 +287,12 @@ def new_identity() -> str:
     return secrets.token_hex(8)
 
 
-def ranked(site: Site, p: int = 0) -> Command:
+def ranked(site: Site, partition: int = 0) -> Command:
     """
     The command that tells all processes to read the settings and orders of the store again, and notes it in the log of
     a partition: one of any partition reaches all processes.
     """
-    return LOG_RANKED.command([keys.log(p), keys.events(p)], site.clock())
+    return LOG_RANKED.command([keys.log(partition), keys.events(partition)], site.clock())
 
 
 def sort_key(id: str) -> tuple[int, int]:
@@ -296,35 +307,41 @@ def sort_key(id: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-async def _was_deleted(site: Site, p: int, id: str) -> bool:
+async def _was_deleted(site: Site, partition: int, id: str) -> bool:
     """Whether a later deletion of an article has removed an entry."""
-    entries: Sequence[Entry] = await read(site, p, id, READ_AT_ONCE)
+    entries: Sequence[Entry] = await read(site, partition, id, READ_AT_ONCE)
     while entries:
         if any(entry.kind in DELETIONS and id in entry.values["entries"].split() for entry in entries):
             return True
-        entries = await read(site, p, entries[-1].id, READ_AT_ONCE)
+        entries = await read(site, partition, entries[-1].id, READ_AT_ONCE)
     return False
 
 
-def _trim(p: int, kept_ms: int, max_entries: int, removable: str) -> Command:
-    script_keys = [keys.log(p), CONSUMERS(p), keys.logged(p), keys.deleted(p), OUTDATED(p)]
+def _trim(partition: int, kept_ms: int, max_entries: int, removable: str) -> Command:
+    script_keys = [
+        keys.log(partition),
+        CONSUMERS(partition),
+        keys.logged(partition),
+        keys.deleted(partition),
+        OUTDATED(partition),
+    ]
     return TRIM_LOG.command(script_keys, kept_ms, max_entries, TRIMMED_AT_ONCE, removable)
 
 
-def _range(p: int, after: str, count: int) -> Command:
-    return ("XRANGE", keys.log(p), f"({after}", "+", "COUNT", count)
+def _range(partition: int, after: str, count: int) -> Command:
+    return ("XRANGE", keys.log(partition), f"({after}", "+", "COUNT", count)
 
 
-def _deleted_comment(p: int, number: int, reply: Sequence[Any]) -> Comment | None:
-    entries = [_entry(p, id, flat) for id, flat in reply]
+def _deleted_comment(partition: int, number: int, reply: Sequence[Any]) -> Comment | None:
+    entries = [_entry(partition, id, flat) for id, flat in reply]
     is_known = entries and entries[0].values["poster"]
     return records.deleted_comment(number, entries[0].values) if is_known else None
 
 
-def _entry(p: int, id: str, flat: list[str]) -> Entry:
+def _entry(partition: int, id: str, flat: list[str]) -> Entry:
     values = records.pairs(flat)
     try:
         kind, at, actor, subject = (values.pop(name) for name in ("kind", "at", "actor", "subject"))
-        return Entry(p, id, kind, int(at), actor, subject, values)
+        return Entry(partition, id, kind, int(at), actor, subject, values)
     except (KeyError, ValueError):
-        return Entry(p, id, FOREIGN, sort_key(id)[0], "", "", {})
+        return Entry(partition, id, FOREIGN, sort_key(id)[0], "", "", {})

@@ -188,7 +188,7 @@ class Mailboxes:
 
     async def with_address(self, digest: str) -> list[str]:
         """The names, in lower case and in order, of those who have confirmed an address. One round trip."""
-        commands = [("SMEMBERS", addressed(p, digest)) for p in range(self._site.partitions)]
+        commands = [("SMEMBERS", addressed(partition, digest)) for partition in range(self._site.partitions)]
         found: Sequence[Sequence[str]] = await self._site.redis.pipeline(commands)
         return sorted(name for part in found for name in part)
 
@@ -201,10 +201,10 @@ class Mailboxes:
         password_hash: str = "",
         token_digest: str = "",
     ) -> str:
-        p = actor_slot(actor) % self._site.partitions
+        partition = actor_slot(actor) % self._site.partitions
         new = (secrets.token_hex(KEY_BYTES), secrets.token_hex(4))
         given = (change, email, password_hash, replies.value if replies else "", *new, token_digest)
-        status, *name = await self._site.run(EDIT_MAILBOX, p, actor, *given)
+        status, *name = await self._site.run(EDIT_MAILBOX, partition, actor, *given)
         match status:
             case "unauthenticated":
                 raise Unauthenticated

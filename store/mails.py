@@ -64,7 +64,7 @@ class WaitingMail:
     notifications of a mail of replies, or the addresses of a notice.
     """
 
-    p: int
+    partition: int
     subject: str
     what: str
     due: int
@@ -111,29 +111,36 @@ async def due(site: Site, most: int) -> list[WaitingMail]:
     """
     now = site.clock()
     replies = await site.redis.pipeline(
-        [("ZRANGE", mailing(p), "-inf", now, "BYSCORE", "LIMIT", 0, most, "WITHSCORES") for p in range(site.partitions)]
+        [
+            ("ZRANGE", mailing(partition), "-inf", now, "BYSCORE", "LIMIT", 0, most, "WITHSCORES")
+            for partition in range(site.partitions)
+        ]
     )
-    found = sorted((int(score), p, member) for p, pairs in enumerate(replies) for member, score in pairs)[:most]
+    found = sorted(
+        (int(score), partition, member) for partition, pairs in enumerate(replies) for member, score in pairs
+    )[:most]
     if not found:
         return []
-    known = await site.redis.pipeline([("HGETALL", mail(p, *member.split(":"))) for _, p, member in found])
+    known = await site.redis.pipeline(
+        [("HGETALL", mail(partition, *member.split(":"))) for _, partition, member in found]
+    )
     pairs = zip(found, known, strict=True)
-    return [_waiting(p, member, at, fields) for (at, p, member), fields in pairs]
+    return [_waiting(partition, member, at, fields) for (at, partition, member), fields in pairs]
 
 
-def _waiting(p: int, member: str, at: int, fields: dict[str, str]) -> WaitingMail:
+def _waiting(partition: int, member: str, at: int, fields: dict[str, str]) -> WaitingMail:
     subject, _, what = member.partition(":")
-    return WaitingMail(p, subject, what, at, fields)
+    return WaitingMail(partition, subject, what, at, fields)
 
 
 async def of_user(site: Site, username: str) -> list[WaitingMail]:
     """The mails that wait for a user, but for resets that are asked for by an address. One round trip."""
-    p, subject = site.home_of_user(username), username.lower()
-    scores: list[Command] = [("ZSCORE", mailing(p), f"{subject}:{what}") for what in WHATS]
-    hashes: list[Command] = [("HGETALL", mail(p, subject, what)) for what in WHATS]
+    partition, subject = site.home_of_user(username), username.lower()
+    scores: list[Command] = [("ZSCORE", mailing(partition), f"{subject}:{what}") for what in WHATS]
+    hashes: list[Command] = [("HGETALL", mail(partition, subject, what)) for what in WHATS]
     replies = await site.redis.pipeline([*scores, *hashes])
     found = zip(WHATS, replies[: len(WHATS)], replies[len(WHATS) :], strict=True)
-    return [WaitingMail(p, subject, what, int(due), fields) for what, due, fields in found if due is not None]
+    return [WaitingMail(partition, subject, what, int(due), fields) for what, due, fields in found if due is not None]
 
 
 async def take(site: Site, waiting: WaitingMail, about: Sequence[str] = ()) -> bool:
@@ -142,21 +149,21 @@ async def take(site: Site, waiting: WaitingMail, about: Sequence[str] = ()) -> b
     off meanwhile. One round trip.
     """
     given: Command = (waiting.subject, waiting.what, waiting.due, site.clock(), *about, new_call())
-    (status,) = await site.redis.run((*TAKE_MAIL.beginning(waiting.p), *given))
+    (status,) = await site.redis.run((*TAKE_MAIL.beginning(waiting.partition), *given))
     return bool(status == "taken")
 
 
 async def put_off(site: Site, waiting: WaitingMail, until: int, *, has_failed: bool = True) -> None:
     """Try a mail again later. One round trip."""
     given = (waiting.subject, waiting.what, waiting.due, until, waiting.since, waiting.tries + has_failed)
-    await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.p), *given))
+    await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.partition), *given))
 
 
 async def put_back(site: Site, waiting: WaitingMail, until: int, about: Sequence[str] = ()) -> None:
     """Try a mail again later that was taken and not sent. One round trip."""
     noted = [text for name in about for text in (name, waiting.noted[name])]
     given: Command = (waiting.subject, waiting.what, "", until, waiting.since, waiting.tries + 1, *noted)
-    await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.p), *given))
+    await site.redis.run((*PUT_OFF_MAIL.beginning(waiting.partition), *given))
 
 
 async def note_unusable(site: Site, username: str, address: str) -> None:
@@ -176,8 +183,8 @@ class MailBacklog:
 async def backlog(site: Site) -> MailBacklog:
     """How many mails are due. One round trip."""
     now, partitions = site.clock(), range(site.partitions)
-    counts: list[Command] = [("ZCOUNT", mailing(p), "-inf", now) for p in partitions]
-    firsts: list[Command] = [("ZRANGE", mailing(p), 0, 0, "WITHSCORES") for p in partitions]
+    counts: list[Command] = [("ZCOUNT", mailing(partition), "-inf", now) for partition in partitions]
+    firsts: list[Command] = [("ZRANGE", mailing(partition), 0, 0, "WITHSCORES") for partition in partitions]
     replies = await site.redis.pipeline([*counts, *firsts])
     oldest = min((int(score) for pairs in replies[len(counts) :] for _, score in pairs), default=now + 1)
     return MailBacklog(sum(replies[: len(counts)]), oldest if oldest <= now else None)

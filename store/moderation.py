@@ -57,7 +57,7 @@ def log(site: Site, scope: str) -> Listing:
     )
     return Listing(
         f"actions:{scope}",
-        tuple(keys.actions(p, scope) for p in partitions),
+        tuple(keys.actions(partition, scope) for partition in partitions),
         by_time=True,
         may_be_archived=False,
     )

@@ -49,7 +49,7 @@ def new_call() -> int:
 def numbers(partitions: Iterable[int]) -> list[Read[frozenset[int]]]:
     """The reads of the numbers of the moving articles, one for each partition. They are always sent (`new_call`)."""
     call = new_call()
-    return [Read(("SMEMBERS", MOVING(p)), _numbers, (call,)) for p in partitions]
+    return [Read(("SMEMBERS", MOVING(partition)), _numbers, (call,)) for partition in partitions]
 
 
 def states(site: Site, numbers: Sequence[int]) -> list[Read[dict[int, State]]]:
@@ -58,8 +58,12 @@ def states(site: Site, numbers: Sequence[int]) -> list[Read[dict[int, State]]]:
     for number in numbers:
         by_partition.setdefault(site.home_of_article(number), []).append(number)
     return [
-        Read(MISSING_ARTICLES.command([keys.article(p, ""), MOVING(p)], *part), _states, (call, tuple(part)))
-        for p, part in by_partition.items()
+        Read(
+            MISSING_ARTICLES.command([keys.article(partition, ""), MOVING(partition)], *part),
+            _states,
+            (call, tuple(part)),
+        )
+        for partition, part in by_partition.items()
     ]
 
 
@@ -74,9 +78,9 @@ async def states_of(site: Site, numbers: Sequence[int]) -> dict[int, State]:
     }
 
 
-async def marked(site: Site, p: int) -> list[int]:
+async def marked(site: Site, partition: int) -> list[int]:
     """The numbers of the moving articles of a partition, read now. One round trip."""
-    return [int(number) for number in await site.redis.run(("SMEMBERS", MOVING(p)))]
+    return [int(number) for number in await site.redis.run(("SMEMBERS", MOVING(partition)))]
 
 
 def _numbers(call: int, reply: Sequence[str]) -> frozenset[int]:

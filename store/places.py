@@ -104,7 +104,7 @@ class Places:
     async def listed(self) -> dict[str, GroupPlace]:
         """The listed groups, by name. Two round trips."""
         site = self._site
-        found = await site.redis.pipeline([queries.groups(p).command for p in range(site.partitions)])
+        found = await site.redis.pipeline([queries.groups(partition).command for partition in range(site.partitions)])
         names = sorted({name for part in found for name in part})
         hashes = await site.redis.pipeline([queries.hash_of(site, queries.PLACES, name).command for name in names])
         places = {name: records.place(name, fields) for name, fields in zip(names, hashes, strict=True)}
@@ -138,13 +138,13 @@ class Places:
         """The commands of which one finds something if articles may be added to a group."""
         if self.only_listed:
             return [("HGET", keys.place(self._site.home_of_group(name), name), "listed")]
-        return [("ZSCORE", keys.groups(p), name) for p in range(self._site.partitions)]
+        return [("ZSCORE", keys.groups(partition), name) for partition in range(self._site.partitions)]
 
     async def _edit(self, authority: Authority, name: str, changes: Mapping[str, str], listing: str = "") -> bool:
         """Whether anything changed. `listing` is "unlisted" to take the group from the list."""
         flat = [text for change in changes.items() for text in change]
-        p = self._site.home_of_group(name)
-        status, *_ = await roles.run(self._site, EDIT_GROUP, p, authority, name, listing, *flat)
+        partition = self._site.home_of_group(name)
+        status, *_ = await roles.run(self._site, EDIT_GROUP, partition, authority, name, listing, *flat)
         if status == "refused":
             raise NotAModerator(f"only moderators of the group {name} and admins edit it", "group")
         return bool(status == "edited")

@@ -75,18 +75,24 @@ def cached(site: Site, kind: RecordType[T], ids: Sequence[Any], since: float = A
     something was read from its server after that instant. Without `since` they may be out of date.
     """
     return _cached(
-        site, kind, ids, since, lambda cache, p, part: cache.hashes.find(part, partial(kind.key, p), kind.decode)
+        site,
+        kind,
+        ids,
+        since,
+        lambda cache, partition, part: cache.hashes.find(part, partial(kind.key, partition), kind.decode),
     )
 
 
 def cached_votes(site: Site, numbers: Sequence[int], voter: str, since: float) -> list[Vote | None]:
     """Like `cached`: the votes of one voter on articles."""
-    return _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.replies(VoteCache).find(part, voter))
+    return _cached(
+        site, ARTICLES, numbers, since, lambda cache, partition, part: cache.replies(VoteCache).find(part, voter)
+    )
 
 
 def cached_voters(site: Site, numbers: Sequence[int], since: float) -> list[tuple[str, ...] | None]:
     """Like `cached`: the sorted names of those who voted each article up."""
-    known = _cached(site, ARTICLES, numbers, since, lambda cache, p, part: cache.replies(VoterCache).find(part))
+    known = _cached(site, ARTICLES, numbers, since, lambda cache, partition, part: cache.replies(VoterCache).find(part))
     return [_by_name(names) if names else None for names in known]
 
 
@@ -102,9 +108,9 @@ def _cached(
         cache = site.redis.cache(kind.key(0, ""), since)
         return find(cache, 0, ids) if cache else [None] * len(ids)
     found: dict[Any, T | None] = {}
-    for p, part in _by_partition(site, kind, ids).items():
-        cache = site.redis.cache(kind.key(p, ""), since)
-        known: list[T | None] = find(cache, p, part) if cache else [None] * len(part)
+    for partition, part in _by_partition(site, kind, ids).items():
+        cache = site.redis.cache(kind.key(partition, ""), since)
+        known: list[T | None] = find(cache, partition, part) if cache else [None] * len(part)
         found.update(zip(part, known, strict=True))
     return list(map(found.get, ids))
 
@@ -121,14 +127,14 @@ def _by_partition(site: Site, kind: RecordType[Any], ids: Sequence[Any]) -> Mapp
 def votes(site: Site, numbers: Sequence[int], voter: str) -> list[Read[dict[int, Vote]]]:
     """The votes of one voter on articles: one read for each partition."""
     return [
-        Read(VOTER_VOTES.command(_vote_keys(p), voter, *part), _by_number, (tuple(part),))
-        for p, part in _by_partition(site, ARTICLES, numbers).items()
+        Read(VOTER_VOTES.command(_vote_keys(partition), voter, *part), _by_number, (tuple(part),))
+        for partition, part in _by_partition(site, ARTICLES, numbers).items()
         if part
     ]
 
 
-def _vote_keys(p: int) -> list[str]:
-    return [keys.voted(p, ""), keys.downvoted(p, ""), keys.annulled(p, "")]
+def _vote_keys(partition: int) -> list[str]:
+    return [keys.voted(partition, ""), keys.downvoted(partition, ""), keys.annulled(partition, "")]
 
 
 def voters(site: Site, number: int) -> Read[tuple[str, ...]]:
@@ -136,9 +142,9 @@ def voters(site: Site, number: int) -> Read[tuple[str, ...]]:
     return Read(("SMEMBERS", keys.voted(site.home_of_article(number), number)), _by_name)
 
 
-def groups(p: int) -> Read[list[str]]:
+def groups(partition: int) -> Read[list[str]]:
     """The groups that have articles in a partition, and the listed ones whose place is there."""
-    return Read(("ZRANGE", keys.groups(p), 0, -1), list)
+    return Read(("ZRANGE", keys.groups(partition), 0, -1), list)
 
 
 def _by_number(numbers: Sequence[int], reply: Sequence[int]) -> dict[int, Vote]:

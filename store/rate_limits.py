@@ -144,8 +144,8 @@ class TokenBuckets:
         """
         subjects_of: dict[int, dict[str, str]] = defaultdict(dict)  # for each partition: the subject of each key
         for subject in taken:
-            p, digest = self.site.partition_and_digest(subject)
-            subjects_of[p][bucket(p, digest)] = subject
+            partition, digest = self.site.partition_and_digest(subject)
+            subjects_of[partition][bucket(partition, digest)] = subject
         batches = [
             dict(pairs[start : start + MAX_BUCKETS])
             for pairs in (list(subjects.items()) for subjects in subjects_of.values())

@@ -63,7 +63,7 @@ RELISTING = Kind(
 def listing(site: Site, group: str | None) -> Listing:
     """The comments that Redis has of the site or a group, the newest first."""
     place = _place(group)
-    indexes = tuple(RECENT(p, place) for p in range(site.partitions))
+    indexes = tuple(RECENT(partition, place) for partition in range(site.partitions))
     return Listing(f"comments:{place}", indexes, by_time=True, may_be_archived=False)
 
 
@@ -72,7 +72,7 @@ def floors(site: Site, group: str | None) -> list[Read[int]]:
     For each partition the time up to which `listing` lacks comments (unix milliseconds), 0 if it has all. To be read
     after the page, as more may leave the index meanwhile.
     """
-    return [Read(("HGET", FLOORS(p), _place(group)), _floor) for p in range(site.partitions)]
+    return [Read(("HGET", FLOORS(partition), _place(group)), _floor) for partition in range(site.partitions)]
 
 
 async def settle(site: Site, article: int) -> None:
@@ -82,19 +82,19 @@ async def settle(site: Site, article: int) -> None:
     task of `removals.removing`.
     """
     with suppress(StoreUnavailable):
-        p = site.home_of_article(article)
-        noted = await site.redis.run(("ZRANGE", RELISTING(p), 0, -1))
-        await _relist(site, p, [each for each in noted if each.startswith(f"{article} ")])
+        partition = site.home_of_article(article)
+        noted = await site.redis.run(("ZRANGE", RELISTING(partition), 0, -1))
+        await _relist(site, partition, [each for each in noted if each.startswith(f"{article} ")])
 
 
-async def settle_all(site: Site, p: int) -> None:
+async def settle_all(site: Site, partition: int) -> None:
     """
     Settle all that is noted in a partition.
 
     Raises:
         StoreUnavailable: the partition does not answer, or takes no writes.
     """
-    await _relist(site, p, await site.redis.run(("ZRANGE", RELISTING(p), 0, -1)))
+    await _relist(site, partition, await site.redis.run(("ZRANGE", RELISTING(partition), 0, -1)))
 
 
 async def fill(site: Site) -> None:
@@ -106,10 +106,12 @@ async def fill(site: Site) -> None:
     """
     async for found in scan.known_keys(site, lambda count: None):
         trees = [key for key in found if key.kind is keys.tree]
-        groups = await site.redis.pipeline([("HGET", keys.article(key.p, key.suffix), "groups") for key in trees])
+        groups = await site.redis.pipeline(
+            [("HGET", keys.article(key.partition, key.suffix), "groups") for key in trees]
+        )
         for key, names in zip(trees, groups, strict=True):
             places = [ALL, *(f"group:{name}" for name in (names or "").split())]
-            await _relist(site, key.p, [f"{key.suffix} {place}" for place in places])
+            await _relist(site, key.partition, [f"{key.suffix} {place}" for place in places])
     await note_complete(site, RECENT_FIELD)
 
 
@@ -118,10 +120,10 @@ def filling(site: Site) -> AbstractAsyncContextManager[None]:
     return index_filling.filling(site, "recent", attrgetter("has_recent_comments"), fill, FAULT)
 
 
-async def _relist(site: Site, p: int, noted: Sequence[str]) -> None:
+async def _relist(site: Site, partition: int, noted: Sequence[str]) -> None:
     for each in noted:
         article, _, place = each.partition(" ")
-        command: Command = site.command(RELIST_COMMENTS, p, site.partitions, article, place)
+        command: Command = site.command(RELIST_COMMENTS, partition, site.partitions, article, place)
         while await site.redis.run(command):
             pass
 

@@ -53,21 +53,21 @@ async def remove_thread(site: Site, article: int) -> None:
     two for `FORGOTTEN_AT_ONCE`. If a partition does not answer, or takes no writes, the rest is left to the task.
     """
     with suppress(StoreUnavailable):
-        p = site.home_of_article(article)
-        if await _remove_some(site, p, str(article)):
-            await effects.complete(site, [p])  # what is not in a list yet would be added to it after this
-            await _forget_comments(site, p, article)
-        await effects.complete(site, [p])  # those of another process that has removed some meanwhile
+        partition = site.home_of_article(article)
+        if await _remove_some(site, partition, str(article)):
+            await effects.complete(site, [partition])  # what is not in a list yet would be added to it after this
+            await _forget_comments(site, partition, article)
+        await effects.complete(site, [partition])  # those of another process that has removed some meanwhile
 
 
-async def settle(site: Site, p: int, lowest: str) -> None:
+async def settle(site: Site, partition: int, lowest: str) -> None:
     """
     Remove deleted comments without replies, upwards from the lowest, and give hidden ones their places in the thread,
     or take them. One round trip for `REMOVED_AT_ONCE` of them. If the partition does not answer, or takes no writes,
     the rest is left to the task.
     """
     with suppress(StoreUnavailable):
-        await _remove(site, p, lowest)
+        await _remove(site, partition, lowest)
 
 
 async def list_comments(site: Site, article: int) -> None:
@@ -85,7 +85,7 @@ async def list_comments(site: Site, article: int) -> None:
         await _list_comments(site, site.home_of_article(article), str(article))
 
 
-async def remove_all(site: Site, p: int) -> None:
+async def remove_all(site: Site, partition: int) -> None:
     """
     Do all that is noted in the set `removing` of a partition. What an interruption leaves, the next call does.
 
@@ -94,10 +94,10 @@ async def remove_all(site: Site, p: int) -> None:
     Raises:
         StoreUnavailable: the partition does not answer, or takes no writes.
     """
-    await recent_comments.settle_all(site, p)
-    for number in await site.redis.run(("ZRANGE", REMOVING(p), 0, -1)):
-        if not await _list_comments(site, p, number):
-            await _remove(site, p, number)
+    await recent_comments.settle_all(site, partition)
+    for number in await site.redis.run(("ZRANGE", REMOVING(partition), 0, -1)):
+        if not await _list_comments(site, partition, number):
+            await _remove(site, partition, number)
 
 
 def removing(site: Site) -> AbstractAsyncContextManager[None]:
@@ -108,43 +108,43 @@ def removing(site: Site) -> AbstractAsyncContextManager[None]:
 
 async def is_removing(site: Site) -> bool:
     """Whether comments are being removed in any partition. One round trip."""
-    return any(await site.redis.pipeline([_is_noted(p) for p in range(site.partitions)]))
+    return any(await site.redis.pipeline([_is_noted(partition) for partition in range(site.partitions)]))
 
 
 async def _remove_noted(site: Site, partitions: Sequence[int]) -> None:
-    noted = await site.redis.pipeline([_is_noted(p) for p in partitions])
-    for p in compress(partitions, noted):
-        await remove_all(site, p)
+    noted = await site.redis.pipeline([_is_noted(partition) for partition in partitions])
+    for partition in compress(partitions, noted):
+        await remove_all(site, partition)
 
 
-def _is_noted(p: int) -> Command:
-    return ("EXISTS", REMOVING(p), recent_comments.RELISTING(p))
+def _is_noted(partition: int) -> Command:
+    return ("EXISTS", REMOVING(partition), recent_comments.RELISTING(partition))
 
 
-async def _list_comments(site: Site, p: int, article: str) -> bool:
+async def _list_comments(site: Site, partition: int, article: str) -> bool:
     """Add the comments of an article to lists and inboxes, or remove them. False if there is no such article."""
     place, changed = "-", ""
     while True:
-        command = site.command(LIST_COMMENTS, p, site.partitions, article, place, LISTED_AT_ONCE, changed)
+        command = site.command(LIST_COMMENTS, partition, site.partitions, article, place, LISTED_AT_ONCE, changed)
         status, *reply = await site.redis.run(command)
         if status == "missing":
             return False
         if status == "done":
             (was_noted,) = reply
             if was_noted:
-                await effects.complete(site, [p])  # those of another process that has listed some meanwhile
+                await effects.complete(site, [partition])  # those of another process that has listed some meanwhile
             return True
         place, changed, id, noted, comments, listed, notified, of_article, announced, article_announced = reply
         if id:
             values = {"comments": comments, "listed": listed, "notified": notified, "of_article": of_article}
             values |= {"announced": announced, "article_announced": article_announced}
-            entry = Entry(p, id, "comments_listed", site.clock(), "", f"article:{article}", values)
+            entry = Entry(partition, id, "comments_listed", site.clock(), "", f"article:{article}", values)
             await effects.apply_noted(site, entry, noted)
 
 
-async def _remove(site: Site, p: int, number: str) -> None:
+async def _remove(site: Site, partition: int, number: str) -> None:
     while number:
-        number = await _remove_some(site, p, number)
+        number = await _remove_some(site, partition, number)
 
 
 async def _remove_some(site: Site, partition: int, number: str) -> str:

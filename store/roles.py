@@ -54,9 +54,9 @@ async def read_authority(site: Site, actor: Moderator) -> Authority:
     """
     if isinstance(actor, Authority):
         return actor
-    p = actor_slot(actor) % site.partitions
+    partition = actor_slot(actor) % site.partitions
     digest, username = digest_and_name(actor)
-    name, roles, bans = await site.redis.run((*READ_AUTHORITY.beginning(p), digest, username, site.clock()))
+    name, roles, bans = await site.redis.run((*READ_AUTHORITY.beginning(partition), digest, username, site.clock()))
     if not name:
         raise Unauthenticated
     return Authority(name, roles, bans)
@@ -78,7 +78,7 @@ async def read_moderator(site: Site, actor: Moderator) -> Authority:
     return authority
 
 
-async def run(site: Site, script: Script, p: int, authority: Authority, *arguments: Argument) -> Any:
+async def run(site: Site, script: Script, partition: int, authority: Authority, *arguments: Argument) -> Any:
     """
     The reply of a script that requires `roles.lua`, in a partition, for a moderator. One round trip.
 
@@ -86,7 +86,7 @@ async def run(site: Site, script: Script, p: int, authority: Authority, *argumen
         Banned: the moderator is banned from the site.
     """
     words = (authority.roles, *arguments)
-    return await site.reply(site.command(script, p, *words, username=authority.username, bans=authority.bans))
+    return await site.reply(site.command(script, partition, *words, username=authority.username, bans=authority.bans))
 
 
 def is_admin(grants: Iterable[RoleGrant]) -> bool:
@@ -151,15 +151,15 @@ async def revert(site: Site, authority: Authority, action: ModerationAction, rea
 def moderators(site: Site, group: str | None) -> Listing:
     """Those who have a role in the site or in a group, the latest first."""
     scope = SITE if group is None else f"group:{group}"
-    indexes = tuple(keys.moderators(p, scope) for p in range(site.partitions))
+    indexes = tuple(keys.moderators(partition, scope) for partition in range(site.partitions))
     return Listing(f"moderators:{scope}", indexes, by_time=True, may_be_archived=False)
 
 
 def index_commands(site: Site, username: str, roles: str) -> Iterator[Command]:
     """The commands that write the roles of a user, the words of the field, to the indexes of moderators."""
-    p = site.home_of_user(username)
+    partition = site.home_of_user(username)
     for scope, granted_at in index_of(moderation_records.parse_roles(roles)).items():
-        yield ("ZADD", keys.moderators(p, scope), granted_at, username)
+        yield ("ZADD", keys.moderators(partition, scope), granted_at, username)
 
 
 def index_of(grants: Iterable[RoleGrant]) -> dict[str, int]:
@@ -196,9 +196,9 @@ async def _set(
     note: str = "",
     reverts: int | None = None,
 ) -> Moderated:
-    p, slot = site.home_of_user(username), keys.slot(username)
+    partition, slot = site.home_of_user(username), keys.slot(username)
     texts = (role.value, group, reason, note, reverts or "")
-    reply = await run(site, SET_ROLE, p, authority, username.lower(), slot, kind, *texts)
+    reply = await run(site, SET_ROLE, partition, authority, username.lower(), slot, kind, *texts)
     if reply[0] == "refused":
         raise NotAModerator("only admins grant and revoke roles")
     moderation.refuse_about_user(reply[0], username.lower(), reverts)

@@ -128,9 +128,9 @@ class Site:
     def session_key(self, session: Session) -> str:
         return keys.session(session.slot % self.partitions, session.digest)
 
-    async def run(self, script: Script, p: int, actor: Actor, *arguments: Argument) -> Any:
+    async def run(self, script: Script, partition: int, actor: Actor, *arguments: Argument) -> Any:
         """
-        Run a script that requires `prelude.lua` in partition `p` for an actor, and return its reply.
+        Run a script that requires `prelude.lua` in a partition for an actor, and return its reply.
 
         One round trip: the script checks that the session has not ended. One more before it if the session is stored in
         another partition, where the script cannot see it.
@@ -141,13 +141,13 @@ class Site:
             Banned: the script has refused what a banned user may not do.
         """
         if not isinstance(actor, Session):
-            bans = "" if self.home_of_user(actor) == p else await self._bans(actor)
-            command = self.command(script, p, *arguments, username=actor, bans=bans)
-        elif actor.slot % self.partitions == p:
-            command = self.command(script, p, *arguments, session_digest=actor.digest)
+            bans = "" if self.home_of_user(actor) == partition else await self._bans(actor)
+            command = self.command(script, partition, *arguments, username=actor, bans=bans)
+        elif actor.slot % self.partitions == partition:
+            command = self.command(script, partition, *arguments, session_digest=actor.digest)
         else:
             login = await self.login(actor)
-            command = self.command(script, p, *arguments, username=login.username, bans=login.bans)
+            command = self.command(script, partition, *arguments, username=login.username, bans=login.bans)
         try:
             (reply,) = await self.redis.pipeline([command])
         except StoreUnavailable as error:
@@ -207,7 +207,13 @@ class Site:
         return login
 
     def command(
-        self, script: Script, p: int, *arguments: Argument, username: str = "", session_digest: str = "", bans: str = ""
+        self,
+        script: Script,
+        partition: int,
+        *arguments: Argument,
+        username: str = "",
+        session_digest: str = "",
+        bans: str = "",
     ) -> Command:
         """
         The command of a script that requires `prelude.lua`: it gets the keys that it names, and the policy.
@@ -216,7 +222,7 @@ class Site:
         checks; else for nobody.
         """
         common = (username, bans if username else session_digest, self.clock(), *self.policy.script_arguments)
-        beginning = script.beginning(p)
+        beginning = script.beginning(partition)
         # the call is `new_call`, without a call on the hot path
         new_call = (CALL_FORMAT % getrandbits(CALL_BITS),) if script.keeps_answers else ()
         command = EncodedCall((*beginning, *common, *arguments, *new_call))
@@ -230,7 +236,8 @@ class Site:
         `SET ... XX` on a missing key writes nothing, but a server that takes no writes answers with an error.
         """
         writes: list[Command] = [
-            ("SET", keys.mark(p), 1, "PX", MARK_LIFETIME, "XX") for p in range(min(self.partitions, MAX_PROBED))
+            ("SET", keys.mark(partition), 1, "PX", MARK_LIFETIME, "XX")
+            for partition in range(min(self.partitions, MAX_PROBED))
         ]
         return await self.redis.write_error(writes)
 

@@ -190,6 +190,8 @@ async def _agree_on_settings(
 async def _write_orders(redis: RedisClient, partitions: int, orders: Sequence[Order]) -> None:
     """Set the orders of a new store. Without this field it has all orders."""
     if len(orders) < len(Order):
-        fields = [("HSET", keys.ranking(p), ORDERS_FIELD, orders_to_write(orders)) for p in range(partitions)]
+        fields = [
+            ("HSET", keys.ranking(partition), ORDERS_FIELD, orders_to_write(orders)) for partition in range(partitions)
+        ]
         names = " ".join(order.value for order in Order if order in orders)
         await redis.pipeline([*fields, ("HSETNX", keys.store(), "orders", names)])

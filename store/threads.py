@@ -188,11 +188,16 @@ async def pin(site: Site, article: int, order: CommentOrder) -> ThreadPosition |
     Walks that begin within a minute share a pin, but each has the comments that were posted before it began: a comment
     posted after the pin has the value with which it began. No pin is needed by time. One round trip.
     """
-    p = site.home_of_article(article)
+    partition = site.home_of_article(article)
     if order.stored_index == "time":
-        sequence = await site.redis.run(("GET", keys.sequence(p)))
+        sequence = await site.redis.run(("GET", keys.sequence(partition)))
         return ThreadPosition((), 0, _highest_number(sequence or 0))
-    script_keys = [keys.article(p, article), pins(p, article), moves(p), keys.sequence(p)]
+    script_keys = [
+        keys.article(partition, article),
+        pins(partition, article),
+        moves(partition),
+        keys.sequence(partition),
+    ]
     may_pin = "" if _is_full(site) else "new"
     now, index = site.clock(), order.stored_index
     command = PIN_THREAD.command(script_keys, index, now, SHARING_PERIOD, PIN_LIFETIME, may_pin)
@@ -223,11 +228,16 @@ def page(
     Depth 0 are the replies to the article, or to `under`. At most `MAX_PLACES` places; one round trip. Beyond a
     position of a pinned walk, the page goes on with the walk; `pin` begins one.
     """
-    p = site.home_of_article(article)
+    partition = site.home_of_article(article)
     script_keys = [
-        keys.comment(p, ""), REPLIES(p, "", "")[:-1], keys.tree(p, article), STUBS(p, article), moves(p),
-        pins(p, article), pinned(p, "", "", "")[:-2],
-    ]  # fmt: skip
+        keys.comment(partition, ""),
+        REPLIES(partition, "", "")[:-1],
+        keys.tree(partition, article),
+        STUBS(partition, article),
+        moves(partition),
+        pins(partition, article),
+        pinned(partition, "", "", "")[:-2],
+    ]
     beyond = window.beyond
     newest = beyond.newest if beyond else None
     levels: list[Argument] = []
@@ -251,9 +261,11 @@ def page(
 
 def siblings(site: Site, article: int, parent: int, order: CommentOrder) -> Listing:
     """The replies to a comment or to the article, as a listing: highest first also by OLDEST; see `siblings_page`."""
-    p = site.home_of_article(article)
+    partition = site.home_of_article(article)
     by_time = order.stored_index == "time"
-    return Listing(f"replies:{parent}:{order.value}", (REPLIES(p, parent, order.stored_index),), by_time=by_time)
+    return Listing(
+        f"replies:{parent}:{order.value}", (REPLIES(partition, parent, order.stored_index),), by_time=by_time
+    )
 
 
 def siblings_page(site: Site, article: int, parent: int, order: CommentOrder, window: Window) -> Read[PartitionPage]:
@@ -266,22 +278,22 @@ def siblings_page(site: Site, article: int, parent: int, order: CommentOrder, wi
     return Read(read.command, _reversed_page)
 
 
-def descendant_counts(site: Site, p: int, numbers: Sequence[int]) -> Read[dict[int, int]]:
+def descendant_counts(site: Site, partition: int, numbers: Sequence[int]) -> Read[dict[int, int]]:
     """The read of the number of visible descendants of comments of one partition."""
-    script_keys = [keys.comment(p, ""), keys.tree(p, ""), STUBS(p, "")]
+    script_keys = [keys.comment(partition, ""), keys.tree(partition, ""), STUBS(partition, "")]
     return Read(DESCENDANT_COUNTS.command(script_keys, *numbers), _by_number, (tuple(numbers),))
 
 
 def ancestors(site: Site, number: int) -> Read[tuple[int, ...]]:
     """The read of the comments above a comment, the outermost first; the `MAX_ANCESTORS` nearest if there are more."""
-    p = site.home_of_article(number)
-    return Read(ANCESTORS.command([keys.comment(p, "")], number, MAX_ANCESTORS), _ancestors)
+    partition = site.home_of_article(number)
+    return Read(ANCESTORS.command([keys.comment(partition, "")], number, MAX_ANCESTORS), _ancestors)
 
 
 def are_under(site: Site, above: int, numbers: Sequence[int]) -> Read[dict[int, int]]:
     """The read of which comments, of the same article, are descendants of another one: 1 or 0 by number."""
-    p = site.home_of_article(above)
-    return Read(IS_UNDER.command([keys.comment(p, "")], above, *numbers), _by_number, (tuple(numbers),))
+    partition = site.home_of_article(above)
+    return Read(IS_UNDER.command([keys.comment(partition, "")], above, *numbers), _by_number, (tuple(numbers),))
 
 
 def highest_number(site: Site, article: int) -> Read[int]:

@@ -319,9 +319,9 @@ def creation(site: Site, name: str, joined: int, field: str | None = None) -> Co
     The command that creates a user without a password, if the username is free. `joined` is in unix milliseconds. With
     `field`, the user's hash gets a field of this name.
     """
-    p = site.home_of_user(name)
-    script_keys = [keys.user(p, name), keys.closed(p), keys.log(p), keys.events(p)]
-    script_keys += [leaving.departed(p), leaving.namekey(p)]
+    partition = site.home_of_user(name)
+    script_keys = [keys.user(partition, name), keys.closed(partition), keys.log(partition), keys.events(partition)]
+    script_keys += [leaving.departed(partition), leaving.namekey(partition)]
     return CREATE_USER.command(script_keys, name, joined, site.clock(), *([field] if field else []), new_call())
 
 

@@ -192,7 +192,7 @@ async def _stood(site: Site, account: Account, wanted: int) -> int:
         by_partition[site.home_of_article(int(id.partition(":")[2]))].append(id)
     before = site.clock() - STANDS_FOR * 1000
     counts: list[int] = await site.redis.pipeline(
-        [(*STOOD_TEXTS.beginning(p), before, *ids) for p, ids in by_partition.items()],
+        [(*STOOD_TEXTS.beginning(partition), before, *ids) for partition, ids in by_partition.items()],
     )
     return account.archived + sum(counts)
 
@@ -211,9 +211,9 @@ async def _account(site: Site, actor: Actor, texts: int = 0) -> Account:
     Raises:
         Unauthenticated, Banned: the session has ended, or the user is banned from the site.
     """
-    p = actor_slot(actor) % site.partitions
+    partition = actor_slot(actor) % site.partitions
     digest, username = digest_and_name(actor)
-    name, *found = await site.redis.run((*RULE_ACCOUNT.beginning(p), digest, username, site.clock(), texts))
+    name, *found = await site.redis.run((*RULE_ACCOUNT.beginning(partition), digest, username, site.clock(), texts))
     if not name:
         raise Unauthenticated
     roles, words_of_bans, joined, karma, comment_karma, archived, ids = found

@@ -54,9 +54,9 @@ async def show(store: Store, database: Database) -> None:
     if not is_of_this_log:
         print("it has no position in the log of this store: a server rebuilds it")
         return
-    for p, lag in enumerate(await log.lags(store.site, positions)):
+    for partition, lag in enumerate(await log.lags(store.site, positions)):
         behind = f"{lag.entries} entries and {lag.seconds:.1f} s behind" if lag.entries else "up to date"
-        print(f"partition {p}: {positions.get(p, log.START)}, {behind}")
+        print(f"partition {partition}: {positions.get(partition, log.START)}, {behind}")
 
 
 async def rebuild(store: Store, database: Database) -> None:

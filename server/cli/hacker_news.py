@@ -76,7 +76,7 @@ def arranged(comments: Iterable[StoryComment], homes: Mapping[str, int], skipped
     replies: defaultdict[str, list[StoryComment]] = defaultdict(list)
     for comment in sorted(comments, key=_order):
         replies[comment.parent].append(comment)
-    placed = _below(replies, {root: p for root, p in homes.items() if root in replies})
+    placed = _below(replies, {root: partition for root, partition in homes.items() if root in replies})
     without = _below(replies, {root: 0 for root in skipped if root in replies and root not in homes})
     found = {comment.id for _, comment in (*placed, *without)}
     orphans = [comment for some in replies.values() for comment in some if comment.id not in found]
@@ -88,10 +88,12 @@ def arranged(comments: Iterable[StoryComment], homes: Mapping[str, int], skipped
 def _below(replies: Mapping[str, Sequence[StoryComment]], homes: Mapping[str, int]) -> list[PlacedComment]:
     """The comments below some items, with the partitions of these."""
     found = list[PlacedComment]()
-    level = [PlacedComment(p, comment) for id, p in homes.items() for comment in replies[id]]
+    level = [PlacedComment(partition, comment) for id, partition in homes.items() for comment in replies[id]]
     while level:
         found += sorted(level, key=lambda placed: _order(placed.comment))
-        level = [PlacedComment(p, reply) for p, comment in level for reply in replies.get(comment.id, ())]
+        level = [
+            PlacedComment(partition, reply) for partition, comment in level for reply in replies.get(comment.id, ())
+        ]
     return found
 
 

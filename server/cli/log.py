@@ -34,7 +34,7 @@ async def _show(store: Store, arguments: Namespace) -> None:
 
 async def _state(store: Store, positions: dict[int, str]) -> str:
     lags, oldest = await log.lags(store.site, positions), await log.oldest(store.site)
-    if any(log.sort_key(positions.get(p, log.START)) < log.sort_key(id) for p, id in enumerate(oldest)):
+    if any(log.sort_key(positions.get(partition, log.START)) < log.sort_key(id) for partition, id in enumerate(oldest)):
         return "entries that it has not taken were removed"
     if not any(lag.entries for lag in lags):
         return "up to date"

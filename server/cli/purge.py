@@ -87,11 +87,11 @@ async def _check(store: Store, database: Database | None, subject: str) -> None:
         NotFound: there is nothing with this number of this kind.
     """
     kind, _, number = subject.partition(":")
-    p, of_kind = store.site.home_of_article(int(number)), keys.article if kind == "article" else keys.comment
-    if await store.site.redis.run(("EXISTS", of_kind(p, number))):
+    partition, of_kind = store.site.home_of_article(int(number)), keys.article if kind == "article" else keys.comment
+    if await store.site.redis.run(("EXISTS", of_kind(partition, number))):
         return
     is_back = await write_back.bring_back(store, database, int(number))
-    if not is_back or not await store.site.redis.run(("EXISTS", of_kind(p, number))):
+    if not is_back or not await store.site.redis.run(("EXISTS", of_kind(partition, number))):
         raise NotFound(f"there is no {subject}", "subjectId")
 
 
@@ -101,10 +101,10 @@ async def _follow(store: Store, database: Database | None, number: int) -> bool:
         return True
     from database.mirror import Mirror  # slow to import
 
-    p, mirror, begun = store.site.home_of_article(number), Mirror(store.site, database), monotonic()
+    partition, mirror, begun = store.site.home_of_article(number), Mirror(store.site, database), monotonic()
     identity, ends = await log.identity(store.site), await log.newest(store.site)
     try:
-        while not await database.run(has_entry, p, identity, ends[p]):
+        while not await database.run(has_entry, partition, identity, ends[partition]):
             if monotonic() > begun + PATIENCE:
                 print(f"{database.name} does not have this yet: a server writes it", file=sys.stderr)
                 return False

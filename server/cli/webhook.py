@@ -71,8 +71,8 @@ async def _add(store: Store, database: Database, arguments: Namespace) -> None:
     given = (arguments.url, kinds, arguments.allow_private, secret, store.site.clock(), position.cursor)
     id, is_first = await database.write_durably(webhooks.add, *given)
     if is_first:
-        for p, taken in enumerate(position.ids):
-            await log.advance(store.site, CONSUMER, p, taken)
+        for partition, taken in enumerate(position.ids):
+            await log.advance(store.site, CONSUMER, partition, taken)
     print(f"webhook {id}\nsecret  {secret}")
 
 

@@ -124,11 +124,11 @@ class Letters:
     async def _recipient(self, username: str) -> Recipient | None:
         """The recipient with a name; None if the user gets no mails. One round trip."""
         site = self._store.site
-        p = site.home_of_user(username)
+        partition = site.home_of_user(username)
         fields, (name, password, words) = await site.redis.pipeline(
             [
-                ("HGETALL", mailboxes.mailbox(p, username)),
-                ("HMGET", keys.user(p, username), "name", "password", "bans"),
+                ("HGETALL", mailboxes.mailbox(partition, username)),
+                ("HMGET", keys.user(partition, username), "name", "password", "bans"),
             ]
         )
         if name is None or standing_bans.of_site(words or "", site.clock()):

@@ -74,8 +74,8 @@ class Spooler:
 
     async def _note(self, position: LogPosition) -> None:
         """Tell the log which entries were taken, so that they need not be kept."""
-        taken = {p: id for p, id in enumerate(position.ids) if self._noted.get(p) != id}
-        await gather(*(log.advance(self._site, CONSUMER, p, id) for p, id in taken.items()))
+        taken = {partition: id for partition, id in enumerate(position.ids) if self._noted.get(partition) != id}
+        await gather(*(log.advance(self._site, CONSUMER, partition, id) for partition, id in taken.items()))
         self._noted |= taken
 
     async def _start(self, cursor: str) -> LogPosition:

@@ -26,6 +26,6 @@ async def fields_of(
     ]
 
 
-async def may_be_archived(site: Site, p: int) -> bool:
+async def may_be_archived(site: Site, partition: int) -> bool:
     """Whether a partition has archived articles, so that what Redis lacks may be one, or of one. One round trip."""
-    return int(await site.redis.run(("HGET", keys.archived(p), "count")) or 0) > 0
+    return int(await site.redis.run(("HGET", keys.archived(partition), "count")) or 0) > 0

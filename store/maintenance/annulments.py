@@ -28,7 +28,7 @@ async def _of(site: Site, key: Key) -> list[Wrong]:
 async def _of_votes(site: Site, key: Key) -> list[Wrong]:
     """Annulled votes on a thing, which may be archived. Their voters are not in its sets of voters."""
     fields, number = await site.redis.run(("HGETALL", key.text)), int(key.suffix)
-    if fields and not await _may_exist(site, key.p, number):
+    if fields and not await _may_exist(site, key.partition, number):
         return [Wrong(key.text, "annulled votes", None, ("DEL", key.text))]
     wrong, entries = list[Wrong](), list[IndexEntry]()
     for voter, text in fields.items():
@@ -36,8 +36,8 @@ async def _of_votes(site: Site, key: Key) -> list[Wrong]:
             wrong.append(Wrong(f"{key.text} {voter}", text, None, ("HDEL", key.text, voter)))
             continue
         held_by = text.split()[1:]  # numbers of actions
-        entries += [IndexEntry(annulments.cases(key.p, action), keys.member(number), 0) for action in held_by]
-    return wrong + await _counted(site, key.p, number, list(fields)) + await missing(site, entries)
+        entries += [IndexEntry(annulments.cases(key.partition, action), keys.member(number), 0) for action in held_by]
+    return wrong + await _counted(site, key.partition, number, list(fields)) + await missing(site, entries)
 
 
 async def _counted(site: Site, p: int, number: int, names: Sequence[str]) -> list[Wrong]:
@@ -58,7 +58,7 @@ async def _of_action(site: Site, key: Key) -> list[Wrong]:
     while members := await site.redis.run(("ZRANGE", key.text, start, start + MEMBERS_AT_ONCE - 1)):
         start += MEMBERS_AT_ONCE
         numbers = [int(member) if member.isdecimal() else 0 for member in members]
-        held = await site.redis.pipeline([("HVALS", keys.annulled(key.p, number)) for number in numbers])
+        held = await site.redis.pipeline([("HVALS", keys.annulled(key.partition, number)) for number in numbers])
         for member, texts in zip(members, held, strict=True):
             if not any(key.suffix in text.split()[1:] for text in texts):
                 wrong.append(Wrong(f"{key.text} {member}", "there", None, ("ZREM", key.text, member)))

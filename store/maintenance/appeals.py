@@ -28,13 +28,13 @@ async def malformed(site: Site, found: Sequence[Key]) -> list[tuple[str, str]]:
 async def belongs(site: Site, queue: Key, member: str) -> bool:
     """Whether a member of a queue of appeals is there rightly. One that is malformed helps to repair it by hand."""
     number = keys.number_of(member)
-    fields = await site.redis.run(("HGETALL", appeals.appeal(queue.p, number)))
-    return bool(fields and _fault(str(number), fields)) or queue.text in appeals.waiting(queue.p, fields)
+    fields = await site.redis.run(("HGETALL", appeals.appeal(queue.partition, number)))
+    return bool(fields and _fault(str(number), fields)) or queue.text in appeals.waiting(queue.partition, fields)
 
 
 async def _missing(site: Site, key: Key) -> list[Wrong]:
     fields, member = await site.redis.run(("HGETALL", key.text)), keys.member(int(key.suffix))
-    queues = {} if _fault(key.suffix, fields) else appeals.waiting(key.p, fields)
+    queues = {} if _fault(key.suffix, fields) else appeals.waiting(key.partition, fields)
     return await missing(site, [IndexEntry(queue, member, at) for queue, at in queues.items()])
 
 

@@ -42,7 +42,7 @@ async def repair(site: Site, lists: Sequence[Key]) -> None:
 
 def _once(lists: Sequence[Key]) -> list[Key]:
     """One key for each user, who may have two lists."""
-    return list({(key.p, key.suffix): key for key in lists}.values())
+    return list({(key.partition, key.suffix): key for key in lists}.values())
 
 
 async def _confirmed(site: Site, key: Key, archived: FindHashes | None) -> list[Wrong]:
@@ -53,7 +53,7 @@ async def _confirmed(site: Site, key: Key, archived: FindHashes | None) -> list[
 
 
 async def _of_user(site: Site, key: Key, archived: FindHashes | None) -> list[Wrong]:
-    account, found, karma = keys.user(key.p, key.suffix), list[Wrong](), dict[str, int]()
+    account, found, karma = keys.user(key.partition, key.suffix), list[Wrong](), dict[str, int]()
     stored = await site.redis.run(("HGET", account, KARMA))
     for kind in (keys.comments, keys.unlisted):
         found += await _of_list(site, key, kind, karma, archived)
@@ -66,7 +66,7 @@ async def _of_user(site: Site, key: Key, archived: FindHashes | None) -> list[Wr
 
 async def _held(site: Site, key: Key, members: Sequence[str], archived: FindHashes | None) -> list[Wrong]:
     """What is wrong with the list of a user's comments that are pending or removed. `members` are all comments."""
-    own, found = keys.held_comments(key.p, key.suffix), list[Wrong]()
+    own, found = keys.held_comments(key.partition, key.suffix), list[Wrong]()
     listed = dict(await site.redis.run(("ZRANGE", own, 0, -1, "WITHSCORES")))
     expected: dict[str, str] = {}
     for start in range(0, len(members), COMMENTS_AT_ONCE):
@@ -83,7 +83,7 @@ async def _held(site: Site, key: Key, members: Sequence[str], archived: FindHash
 
 async def _of_list(site: Site, key: Key, kind: Kind, karma: dict[str, int], archived: FindHashes | None) -> list[Wrong]:
     """What is wrong with one of the two lists of a user. Adds the karma of each comment to `karma`, by its member."""
-    own, found, start = kind(key.p, key.suffix), list[Wrong](), 0
+    own, found, start = kind(key.partition, key.suffix), list[Wrong](), 0
     while members := await site.redis.run(("ZRANGE", own, start, start + COMMENTS_AT_ONCE - 1, "WITHSCORES")):
         start += COMMENTS_AT_ONCE
         replies = await _fields(site, [int(member) for member, _ in members], FIELDS, archived)
@@ -95,7 +95,7 @@ async def _of_list(site: Site, key: Key, kind: Kind, karma: dict[str, int], arch
             if not is_own or kind is not expected:
                 found.append(Wrong(where, f"{float(value):.0f}", None, ("ZREM", own, member)))
             if is_own and (kind is not expected or float(value) != float(time)):
-                right = expected(key.p, key.suffix)
+                right = expected(key.partition, key.suffix)
                 found_value = f"{float(value):.0f}" if kind is expected else None
                 found.append(Wrong(f"{right} {member}", found_value, time, ("ZADD", right, time, member)))
     return found

@@ -56,7 +56,7 @@ def followers_key(site: Site, dangling: DanglingFollow) -> str:
 
 async def _follows(site: Site, sides: Sequence[Key]) -> list[tuple[Followed, str, str]]:
     """What is followed, follower and followee, of all follows in these keys; not in keys of users that do not exist."""
-    names = await site.redis.pipeline([("HGET", keys.user(side.p, side.suffix), "name") for side in sides])
+    names = await site.redis.pipeline([("HGET", keys.user(side.partition, side.suffix), "name") for side in sides])
     owners = [
         side.suffix if side.kind is followed.group_followers else name for side, name in zip(sides, names, strict=True)
     ]

@@ -101,9 +101,9 @@ async def records_of(
     """
     yield await read_ranking(site)
     yield await read_server_keys(site, skipped)
-    for p in range(site.partitions):
-        async for stories in scan.imported_stories(site, p):
-            yield imported(keys.imported(p), stories, skipped)
+    for partition in range(site.partitions):
+        async for stories in scan.imported_stories(site, partition):
+            yield imported(keys.imported(partition), stories, skipped)
     async for read in _pass(site, progress, skipped, FIRST):
         yield read
     if archived:  # after Redis, as articles may leave it meanwhile, and before their posters

@@ -39,7 +39,11 @@ async def _of_flags(site: Site, key: Key) -> list[Wrong]:
     others.
     """
     fields, number = await site.redis.run(("HGETALL", key.text)), int(key.suffix)
-    if fields and await _is_visible(site, key.p, number) is None and not await may_be_archived(site, key.p):
+    if (
+        fields
+        and await _is_visible(site, key.partition, number) is None
+        and not await may_be_archived(site, key.partition)
+    ):
         return [Wrong(key.text, "flags", None, ("DEL", key.text))]
     wrong, usable = list[Wrong](), list[Flag]()
     for name, text in fields.items():
@@ -47,7 +51,7 @@ async def _of_flags(site: Site, key: Key) -> list[Wrong]:
             usable += flags.parse({name: text})
         except ValueError:
             wrong.append(Wrong(f"{key.text} {name}", text, None, ("HDEL", key.text, name)))
-    member, wanted = keys.member(number), await _waiting(site, key.p, number, usable)
+    member, wanted = keys.member(number), await _waiting(site, key.partition, number, usable)
     return wrong + await missing(site, [IndexEntry(queue, member, at) for queue, at in wanted.items()])
 
 
@@ -65,41 +69,41 @@ async def _of_queue(site: Site, key: Key) -> list[Wrong]:
 async def _belongs(site: Site, key: Key, member: str) -> bool:
     queue, _, scope = key.suffix.partition(":")
     if queue == Queue.FLAGGED.value:
-        return key.text in await _queues_of(site, key.p, member)
+        return key.text in await _queues_of(site, key.partition, member)
     if not member.isdecimal() or len(member) != len(keys.member(1)):
         return False
     if queue == flags.APPEALS:
         return await appeals.belongs(site, key, member)
-    state, groups = await site.redis.run(("HMGET", keys.article(key.p, int(member)), "state", "groups"))
+    state, groups = await site.redis.run(("HMGET", keys.article(key.partition, int(member)), "state", "groups"))
     if groups is None:
-        state, article = await site.redis.run(("HMGET", keys.comment(key.p, int(member)), "state", "article"))
-        groups = await site.redis.run(("HGET", keys.article(key.p, article or ""), "groups"))
+        state, article = await site.redis.run(("HMGET", keys.comment(key.partition, int(member)), "state", "article"))
+        groups = await site.redis.run(("HGET", keys.article(key.partition, article or ""), "groups"))
     if groups is None:
         return False
-    waits = state == Queue.PENDING.value or (not state and await _has_edit(site, key.p, int(member)))
+    waits = state == Queue.PENDING.value or (not state and await _has_edit(site, key.partition, int(member)))
     return waits and (scope == flags.ALL or scope.removeprefix("group:") in groups.split())
 
 
-async def _has_edit(site: Site, p: int, number: int) -> bool:
-    return bool(await site.redis.run(("EXISTS", HELD_EDIT(p, number))))
+async def _has_edit(site: Site, partition: int, number: int) -> bool:
+    return bool(await site.redis.run(("EXISTS", HELD_EDIT(partition, number))))
 
 
-async def _queues_of(site: Site, p: int, member: str) -> dict[str, int]:
+async def _queues_of(site: Site, partition: int, member: str) -> dict[str, int]:
     if not member.isdecimal() or len(member) != len(keys.member(1)):
         return {}
     number = int(member)
-    fields, usable = await site.redis.run(("HGETALL", FLAGS(p, number))), list[Flag]()
+    fields, usable = await site.redis.run(("HGETALL", FLAGS(partition, number))), list[Flag]()
     for name, text in fields.items():
         try:
             usable += flags.parse({name: text})
         except ValueError:
             continue
-    return await _waiting(site, p, number, usable)
+    return await _waiting(site, partition, number, usable)
 
 
-async def _waiting(site: Site, p: int, number: int, found: Sequence[Flag]) -> dict[str, int]:
-    return flags.waiting(p, number, found, bool(await _is_visible(site, p, number)))
+async def _waiting(site: Site, partition: int, number: int, found: Sequence[Flag]) -> dict[str, int]:
+    return flags.waiting(partition, number, found, bool(await _is_visible(site, partition, number)))
 
 
-async def _is_visible(site: Site, p: int, number: int) -> bool | None:
-    return flags.is_visible(await site.redis.pipeline(flags.state_commands(p, number)))
+async def _is_visible(site: Site, partition: int, number: int) -> bool | None:
+    return flags.is_visible(await site.redis.pipeline(flags.state_commands(partition, number)))

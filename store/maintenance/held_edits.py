@@ -24,8 +24,8 @@ async def _of(site: Site, key: Key) -> list[Wrong]:
     fields, *subjects = await site.redis.pipeline(
         [
             ("HGETALL", key.text),
-            ("HMGET", keys.article(key.p, number), "poster", "state"),
-            ("HMGET", keys.comment(key.p, number), "poster", "state"),
+            ("HMGET", keys.article(key.partition, number), "poster", "state"),
+            ("HMGET", keys.comment(key.partition, number), "poster", "state"),
         ]
     )
     if not fields or (_is_usable(number, fields) and any(poster and state != "removed" for poster, state in subjects)):

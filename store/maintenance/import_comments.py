@@ -80,9 +80,11 @@ async def homes(store: Store, ids: Collection[str]) -> dict[str, int]:
     """
     found, rest, partitions = dict[str, int](), iter(ids), range(store.site.partitions)
     while some := list(islice(rest, AT_ONCE)):
-        replies = await store.site.redis.pipeline([("HMGET", keys.imported(p), *some) for p in partitions])
-        for p, numbers in zip(partitions, replies, strict=True):
-            found.update({id: p for id, number in zip(some, numbers, strict=True) if number})
+        replies = await store.site.redis.pipeline(
+            [("HMGET", keys.imported(partition), *some) for partition in partitions]
+        )
+        for partition, numbers in zip(partitions, replies, strict=True):
+            found.update({id: partition for id, number in zip(some, numbers, strict=True) if number})
     return found
 
 
@@ -109,21 +111,21 @@ async def import_comments(store: Store, comments: Sequence[PlacedComment], names
     One round trip, and one more if there are effects in other partitions. Each comment is one script, so that an
     interrupted import can be repeated. `names` are those of `create_posters`.
     """
-    commands = [_command(store, p, comment, names) for p, comment in comments]
+    commands = [_command(store, partition, comment, names) for partition, comment in comments]
     replies = await store.site.redis.pipeline(commands)
     found: list[NewEntry] = []
-    for (p, comment), (status, *reply) in zip(comments, replies, strict=True):
+    for (partition, comment), (status, *reply) in zip(comments, replies, strict=True):
         if status == "imported":
-            found += _entries(store, p, comment, names, *reply)
+            found += _entries(store, partition, comment, names, *reply)
     if found:
         await effects.apply(store.site, found)
     return [_result(*reply) for reply in replies]
 
 
-def _command(store: Store, p: int, comment: StoryComment, names: Mapping[str, str]) -> Command:
+def _command(store: Store, partition: int, comment: StoryComment, names: Mapping[str, str]) -> Command:
     return store.site.command(
         IMPORT_COMMENT,
-        p,
+        partition,
         store.site.partitions,
         comment.id,
         comment.parent,
@@ -137,7 +139,7 @@ def _command(store: Store, p: int, comment: StoryComment, names: Mapping[str, st
 
 def _entries(
     store: Store,
-    p: int,
+    partition: int,
     comment: StoryComment,
     names: Mapping[str, str],
     number: str,
@@ -147,7 +149,7 @@ def _entries(
     """The entry of an imported comment, once for each other partition in which it has an effect."""
     values = {"time": str(comment.time), "up": str(comment.votes)}
     actor = names.get(comment.poster.lower(), "")
-    entry = Entry(p, id, "comment_imported", store.site.clock(), actor, f"comment:{number}", values)
+    entry = Entry(partition, id, "comment_imported", store.site.clock(), actor, f"comment:{number}", values)
     return effects.noted_of(entry, noted)
 
 

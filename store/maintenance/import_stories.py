@@ -98,10 +98,10 @@ async def shift_to_now(store: Store, stories: Sequence[Story], archived: FindArc
     if not stories:
         return 0
     oldest, newest = stories[0], max(stories[-1].time, newest_comment)
-    p, redis = store.site.home_of_user(oldest.poster), store.site.redis
+    partition, redis = store.site.home_of_user(oldest.poster), store.site.redis
     shift = store.site.clock() - newest
-    if number := await redis.run(("HGET", keys.imported(p), oldest.id)):
-        posted_at = await redis.run(("HGET", keys.article(p, number), "time"))
+    if number := await redis.run(("HGET", keys.imported(partition), oldest.id)):
+        posted_at = await redis.run(("HGET", keys.article(partition, number), "time"))
         if posted_at is None and (found := await archived(int(number))):
             posted_at = found.posted_at
         shift = min(shift, int(posted_at) - oldest.time) if posted_at else shift

@@ -39,7 +39,7 @@ async def remove_excess(site: Site, inboxes: Sequence[Key]) -> None:
     Remove what a restore has put into inboxes beyond what they had: notifications that were dropped before, whose user
     joined later, or whose article or comment was not restored, and the inboxes of no user. Nobody may write meanwhile.
     """
-    accounts = [keys.user(key.p, key.suffix) for key in inboxes]
+    accounts = [keys.user(key.partition, key.suffix) for key in inboxes]
     begins = await site.redis.pipeline([("HMGET", account, "joined", "inbox_dropped") for account in accounts])
     pairs = zip(inboxes, begins, strict=True)
     await site.redis.pipeline([("ZREMRANGEBYSCORE", key.text, "-inf", f"({_begin(*each)}") for key, each in pairs])
@@ -57,7 +57,7 @@ async def _wrong(site: Site, inboxes: Sequence[Key], causes: Sequence[Key], arch
 async def _unfounded(site: Site, key: Key, archived: FindHashes | None) -> list[Wrong]:
     """The notifications of an inbox that no article or comment says to have sent, or that are too early."""
     found = await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES"))
-    is_user = await site.redis.run(("EXISTS", keys.user(key.p, key.suffix)))
+    is_user = await site.redis.run(("EXISTS", keys.user(key.partition, key.suffix)))
     causes = [(_cause(site, member), _number(member)) for member, _ in found]
     notified = await fields_of(site, causes, ("poster", *FIELDS), archived)
     blocked = {name.lower(): since for name, since in await _blocked(site, key)}
@@ -76,15 +76,17 @@ async def _unfounded(site: Site, key: Key, archived: FindHashes | None) -> list[
 
 async def _blocked(site: Site, key: Key) -> list[tuple[str, float]]:
     """The users whom the user of an inbox blocks, and since when."""
-    found: list[tuple[str, float]] = await site.redis.run(("ZRANGE", BLOCKED(key.p, key.suffix), 0, -1, "WITHSCORES"))
+    found: list[tuple[str, float]] = await site.redis.run(
+        ("ZRANGE", BLOCKED(key.partition, key.suffix), 0, -1, "WITHSCORES")
+    )
     return found
 
 
 async def _missing(site: Site, causes: Sequence[Key]) -> list[Wrong]:
     """The notifications of some articles and comments that are in no inbox."""
     expected = [
-        (keys.inbox(p := site.home_of_user(each.username), each.username), keys.user(p, each.username),
-         (p, each.username, poster or ""),
+        (keys.inbox(partition := site.home_of_user(each.username), each.username), keys.user(partition, each.username),
+         (partition, each.username, poster or ""),
          notifications.notification_member(int(key.suffix), each.kind, key.name), each.at)
         for key, text, poster in await _notifying(site, causes)
         for each in notifications.notified(text)
@@ -122,7 +124,7 @@ async def _notifying(site: Site, causes: Sequence[Key]) -> list[tuple[Key, str, 
         if text and not any(hidden)
     ]
     homes = [
-        ("EXISTS", key.text if key.kind is keys.action else keys.article(key.p, article or key.suffix))
+        ("EXISTS", key.text if key.kind is keys.action else keys.article(key.partition, article or key.suffix))
         for key, _, article, _ in found
     ]
     exist = await site.redis.pipeline(homes) if homes else []

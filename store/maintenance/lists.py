@@ -46,7 +46,7 @@ async def _in_list(site: Site, key: Key, pairs: Pairs) -> list[Wrong]:
     wrong = [_removal(key, *pair) for pair in pairs if not _belongs(site, key, pair[0])]
     if mirror is None:
         return wrong
-    mirrors = [mirror(key.p, member.part(text)) for text, _ in usable]
+    mirrors = [mirror(key.partition, member.part(text)) for text, _ in usable]
     values = await site.redis.pipeline([("ZSCORE", each, key.suffix) for each in mirrors])
     for each, (_, since), value in zip(mirrors, usable, values, strict=True):
         if value is None or float(value) != since:
@@ -57,13 +57,13 @@ async def _in_list(site: Site, key: Key, pairs: Pairs) -> list[Wrong]:
 
 def _belongs(site: Site, key: Key, member: str) -> bool:
     named = member_of(key.kind)
-    return named.fits(member) and (key.kind.is_at_home or named.home(member, site.partitions) == key.p)
+    return named.fits(member) and (key.kind.is_at_home or named.home(member, site.partitions) == key.partition)
 
 
 async def _in_mirror(site: Site, key: Key, listed: Kind, pairs: Pairs) -> list[Wrong]:
     """Find owners in a mirror whose lists do not have the member that it is about."""
     member = member_of(listed).text(key.suffix)
-    values = await site.redis.pipeline([("ZSCORE", listed(key.p, owner), member) for owner, _ in pairs])
+    values = await site.redis.pipeline([("ZSCORE", listed(key.partition, owner), member) for owner, _ in pairs])
     return [_removal(key, *pair) for pair, value in zip(pairs, values, strict=True) if value is None]
 
 

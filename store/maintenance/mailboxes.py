@@ -39,13 +39,13 @@ async def _of(site: Site, key: Key) -> list[Wrong]:
 async def _of_mailbox(site: Site, key: Key) -> list[Wrong]:
     """Check that the user of a mailbox exists, and is found by the address."""
     is_user, email = await site.redis.pipeline(
-        [("HEXISTS", keys.user(key.p, key.suffix), "name"), ("HGET", key.text, "email")]
+        [("HEXISTS", keys.user(key.partition, key.suffix), "name"), ("HGET", key.text, "email")]
     )
     if not is_user:
         return [Wrong(key.text, "there", None, ("DEL", key.text))]
     if email is None:
         return []
-    index = mailboxes.addressed(key.p, mailboxes.digest(email))
+    index = mailboxes.addressed(key.partition, mailboxes.digest(email))
     if await site.redis.run(("SISMEMBER", index, key.suffix)):
         return []
     return [Wrong(f"{index} {key.suffix}", None, "there", ("SADD", index, key.suffix))]
@@ -54,7 +54,7 @@ async def _of_mailbox(site: Site, key: Key) -> list[Wrong]:
 async def _of_address(site: Site, key: Key) -> list[Wrong]:
     """Check that the users who are found by an address have it."""
     names = sorted(await site.redis.run(("SMEMBERS", key.text)))
-    emails = await site.redis.pipeline([("HGET", mailboxes.mailbox(key.p, name), "email") for name in names])
+    emails = await site.redis.pipeline([("HGET", mailboxes.mailbox(key.partition, name), "email") for name in names])
     return [
         Wrong(f"{key.text} {name}", "there", None, ("SREM", key.text, name))
         for name, email in zip(names, emails, strict=True)
@@ -67,13 +67,13 @@ async def _of_queue(site: Site, key: Key) -> list[Wrong]:
     return [
         Wrong(f"{key.text} {member}", "there", None, ("ZREM", key.text, member))
         for member in members
-        if kinds.parse(f"{mails.mail.name}:{{{key.p}}}:{member}", site.partitions) is None
+        if kinds.parse(f"{mails.mail.name}:{{{key.partition}}}:{member}", site.partitions) is None
     ]
 
 
 async def _of_mail(site: Site, key: Key) -> list[Wrong]:
     """Check that the hash of a mail is of one that waits in the queue."""
-    queue = mails.mailing(key.p)
+    queue = mails.mailing(key.partition)
     due, fields = await site.redis.pipeline([("ZSCORE", queue, key.suffix), ("HGETALL", key.text)])
     if due is not None or not fields:
         return []

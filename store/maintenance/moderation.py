@@ -47,9 +47,11 @@ async def _entries(site: Site, key: Key) -> list[IndexEntry]:
         if _fault(key, fields):
             return []
         member, at = keys.member(int(key.suffix)), int(fields["at"])
-        return [IndexEntry(keys.actions(key.p, scope), member, at) for scope in moderation.scopes_of(fields)]
+        return [IndexEntry(keys.actions(key.partition, scope), member, at) for scope in moderation.scopes_of(fields)]
     index = roles.index_of(moderation_records.parse_roles(fields.get("roles", "")))
-    return [IndexEntry(keys.moderators(key.p, scope), fields.get("name", ""), at) for scope, at in index.items()]
+    return [
+        IndexEntry(keys.moderators(key.partition, scope), fields.get("name", ""), at) for scope, at in index.items()
+    ]
 
 
 async def _unexpected(site: Site, key: Key) -> list[Wrong]:
@@ -72,11 +74,11 @@ async def _entries_of_member(site: Site, key: Key, member: str) -> list[IndexEnt
     """
     if key.kind.check is Check.MODERATORS:
         name = member.lower()
-        return await _entries(site, Key(keys.user(key.p, name), keys.user, "user", key.p, name))
+        return await _entries(site, Key(keys.user(key.partition, name), keys.user, "user", key.partition, name))
     if not member.isdecimal() or len(member) != len(keys.member(1)):
         return []
     number = keys.number_of(member)
-    action = Key(keys.action(key.p, number), keys.action, "action", key.p, number)
+    action = Key(keys.action(key.partition, number), keys.action, "action", key.partition, number)
     fields = await site.redis.run(("HGETALL", action.text))
     return None if fields and _fault(action, fields) else await _entries(site, action)
 

@@ -40,7 +40,7 @@ KEYS_AT_ONCE = 500
 
 async def size(site: Site, group: str | None = None) -> int:
     """How much a rebuild reports as progress: the number of articles, twice if links are indexed. One round trip."""
-    articles: int = sum(await _in_all(site, lambda p: ("ZCARD", _articles_by_time(p, group))))
+    articles: int = sum(await _in_all(site, lambda partition: ("ZCARD", _articles_by_time(partition, group))))
     return articles if group or site.rankings.has_links else 2 * articles
 
 
@@ -63,8 +63,8 @@ async def reindex(site: Site, orders: Sequence[Order], progress: Progress) -> No
         await _fill(site, "", token, " ".join(added), progress)
     await _offer(site, after)
     await _activate(site, "", token, wanted, still="dropping")
-    for p in range(site.partitions):
-        await _drop(site, p, [order for order in ORDERS if order not in wanted.split()])
+    for partition in range(site.partitions):
+        await _drop(site, partition, [order for order in ORDERS if order not in wanted.split()])
     await _activate(site, "", token, wanted)
     if not site.rankings.has_links:
         await _index_links(site, progress)
@@ -76,7 +76,7 @@ async def reindex(site: Site, orders: Sequence[Order], progress: Progress) -> No
 
 async def is_unfinished(site: Site) -> bool:
     """Whether a reindex is running, or was interrupted. One round trip."""
-    return any(await _in_all(site, lambda p: ("HGET", keys.ranking(p), REINDEX_FIELD)))
+    return any(await _in_all(site, lambda partition: ("HGET", keys.ranking(partition), REINDEX_FIELD)))
 
 
 async def set_weights(site: Site, group: str, changes: Mapping[str, float | None], progress: Progress) -> Policy:
@@ -93,11 +93,11 @@ async def set_weights(site: Site, group: str, changes: Mapping[str, float | None
     token = ""
     if any(before.get(name) != after.get(name) for name in INDEX_WEIGHTS):
         token = f"{weights} token={secrets.token_hex(8)}"
-        for p in range(site.partitions):
-            unused = [keys.next_group(p, group, order.value) for order in WEIGHTED_ORDERS]
-            unused += [SITE_RANKED(p, group, order.value) for order in WEIGHTED_ORDERS if not before]
+        for partition in range(site.partitions):
+            unused = [keys.next_group(partition, group, order.value) for order in WEIGHTED_ORDERS]
+            unused += [SITE_RANKED(partition, group, order.value) for order in WEIGHTED_ORDERS if not before]
             await site.redis.run(("UNLINK", *unused))
-        await _in_all(site, lambda p: ("HSET", keys.ranking(p), PENDING_PREFIX + group, token))
+        await _in_all(site, lambda partition: ("HSET", keys.ranking(partition), PENDING_PREFIX + group, token))
         await _fill(site, group, token, "", progress)
     await _activate(site, group, token, weights)
     await site.rankings.read(site.redis)
@@ -106,10 +106,10 @@ async def set_weights(site: Site, group: str, changes: Mapping[str, float | None
 
 async def _begin(site: Site, orders: Sequence[Order]) -> str:
     """Make scripts write these orders in addition to the current ones, and return the token of this reindex."""
-    stored = await _in_all(site, lambda p: ("HGET", keys.ranking(p), ORDERS_FIELD))
+    stored = await _in_all(site, lambda partition: ("HGET", keys.ranking(partition), ORDERS_FIELD))
     written = {order for text in stored for order in (tuple(Order) if text is None else orders_of(text))}
     token, both = secrets.token_hex(8), orders_to_write({*written, *orders})
-    await _in_all(site, lambda p: ("HSET", keys.ranking(p), ORDERS_FIELD, both, REINDEX_FIELD, token))
+    await _in_all(site, lambda partition: ("HSET", keys.ranking(partition), ORDERS_FIELD, both, REINDEX_FIELD, token))
     return token
 
 
@@ -131,7 +131,7 @@ async def _index_links(site: Site, progress: Progress) -> None:
         known = await site.redis.pipeline([("HGET", key.text, "link") for key in articles])
         pairs = [(key, link) for key, link in zip(articles, known, strict=True) if link]
         await site.redis.pipeline(
-            [site.command(INDEX_LINK, key.p, key.suffix, link, links.digest(link)) for key, link in pairs]
+            [site.command(INDEX_LINK, key.partition, key.suffix, link, links.digest(link)) for key, link in pairs]
         )
         progress(len(articles))
     await site.redis.run(("HSET", keys.store(), LINKS_FIELD, links.VERSION))
@@ -139,29 +139,29 @@ async def _index_links(site: Site, progress: Progress) -> None:
     await site.rankings.read(site.redis)
 
 
-async def _drop(site: Site, p: int, orders: Sequence[str]) -> None:
-    names = await site.redis.run(("ZRANGE", keys.groups(p), 0, -1))
-    unused = [keys.index(p, order) for order in orders]
-    unused += [kind(p, name, order) for kind in (keys.group, SITE_RANKED) for name in names for order in orders]
+async def _drop(site: Site, partition: int, orders: Sequence[str]) -> None:
+    names = await site.redis.run(("ZRANGE", keys.groups(partition), 0, -1))
+    unused = [keys.index(partition, order) for order in orders]
+    unused += [kind(partition, name, order) for kind in (keys.group, SITE_RANKED) for name in names for order in orders]
     for start in range(0, len(unused), KEYS_AT_ONCE):
         await site.redis.run(("UNLINK", *unused[start : start + KEYS_AT_ONCE]))
 
 
 async def _in_all(site: Site, command: Callable[[int], Command]) -> list[Any]:
     """The replies of all partitions. One round trip."""
-    return await site.redis.pipeline([command(p) for p in range(site.partitions)])
+    return await site.redis.pipeline([command(partition) for partition in range(site.partitions)])
 
 
-def _articles_by_time(p: int, group: str | None) -> str:
-    return keys.group(p, group, Order.TIME.value) if group else keys.index(p, Order.TIME.value)
+def _articles_by_time(partition: int, group: str | None) -> str:
+    return keys.group(partition, group, Order.TIME.value) if group else keys.index(partition, Order.TIME.value)
 
 
 async def _fill(site: Site, group: str, token: str, added: str, progress: Progress) -> None:
     """Write all articles of the site, or of a group, into the indexes that are built."""
-    for p in range(site.partitions):
+    for partition in range(site.partitions):
         cursor = ""
         while cursor != "0":
-            command = site.command(FILL_INDEXES, p, group, token, added, cursor or "0")
+            command = site.command(FILL_INDEXES, partition, group, token, added, cursor or "0")
             status, *reply = await site.redis.run(command)
             _check(status)
             cursor, count = reply
@@ -174,7 +174,9 @@ async def _activate(site: Site, group: str, token: str, text: str, still: str = 
 
     The rebuild ends with this unless `still` says what follows.
     """
-    replies = await _in_all(site, lambda p: site.command(ACTIVATE_INDEXES, p, group, token, text, still))
+    replies = await _in_all(
+        site, lambda partition: site.command(ACTIVATE_INDEXES, partition, group, token, text, still)
+    )
     for (status,) in replies:
         _check(status)
 

@@ -99,8 +99,8 @@ class Restoration:
             await inboxes.remove_excess(self.site, [key for key in found if key.kind.check is Check.INBOX])
             for key in [key for key in found if key.name == "stubs"]:
                 await _note_empty_stubs(self.site, key)
-        for p in range(self.site.partitions):
-            await removals.remove_all(self.site, p)
+        for partition in range(self.site.partitions):
+            await removals.remove_all(self.site, partition)
         await self.site.redis.run(("HDEL", keys.store(), RESTORING_FIELD))
 
     async def close(self) -> None:
@@ -108,7 +108,7 @@ class Restoration:
 
     def _state_of(self, actions: Key) -> Command:
         given = (self.site.partitions, actions.suffix, purges.PURGED, comments.STUBS_AT_ONCE)
-        return self.site.command(RESTORE_STATE, actions.p, *given)
+        return self.site.command(RESTORE_STATE, actions.partition, *given)
 
 
 def origin_of(header: Mapping[str, Any]) -> str:
@@ -144,8 +144,8 @@ async def _note_empty_stubs(site: Site, stubs: Key) -> None:
     start = 0
     while members := await site.redis.run(("ZRANGE", stubs.text, start, start + STUBS_AT_ONCE - 1)):
         start += STUBS_AT_ONCE
-        read = threads.descendant_counts(site, stubs.p, [int(member.split()[1]) for member in members])
+        read = threads.descendant_counts(site, stubs.partition, [int(member.split()[1]) for member in members])
         counts = read.result(await site.redis.run(read.command))
         if empty := [number for number, count in counts.items() if not count]:
             flat = [part for number in empty for part in (site.clock(), number)]
-            await site.redis.run(("ZADD", removals.REMOVING(stubs.p), *flat))
+            await site.redis.run(("ZADD", removals.REMOVING(stubs.partition), *flat))

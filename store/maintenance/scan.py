@@ -22,9 +22,9 @@ async def known_keys(site: Site, progress: Progress) -> AsyncIterator[list[Key]]
         yield [key for text in found if (key := kinds.parse(text, site.partitions))]
 
 
-async def imported_stories(site: Site, p: int) -> AsyncIterator[dict[str, str]]:
+async def imported_stories(site: Site, partition: int) -> AsyncIterator[dict[str, str]]:
     """The number of each story and comment that was imported into a partition, by its id."""
     cursor = ""
     while cursor != "0":
-        cursor, flat = await site.redis.run(("HSCAN", keys.imported(p), cursor or "0", "COUNT", KEYS_AT_ONCE))
+        cursor, flat = await site.redis.run(("HSCAN", keys.imported(partition), cursor or "0", "COUNT", KEYS_AT_ONCE))
         yield records.pairs(flat)

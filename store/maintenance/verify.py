@@ -137,7 +137,7 @@ class ScriptCall:
     """`arguments` follow the suffix of the key; the last argument of VERIFY_MEMBERS is a cursor."""
 
     script: Script
-    p: int
+    partition: int
     suffix: str
     arguments: tuple[Argument, ...] = ()
 
@@ -197,7 +197,9 @@ class _Verification:
         self._misplaced: set[tuple[int, str]] = set()  # partition and number of articles whose trees are damaged
         partitions = range(site.partitions)
         sequences = archived.sequences if archived else {}
-        self._highest = {p: sequences.get(p, 0) for p in partitions}  # sequence of any post, by partition
+        self._highest = {
+            partition: sequences.get(partition, 0) for partition in partitions
+        }  # sequence of any post, by partition
 
     async def types(self) -> bool:
         """Whether all keys have the type of their kind, so that scripts can read them."""
@@ -223,14 +225,14 @@ class _Verification:
             for key in [*articles, *(key for key in found if key.kind.check in (Check.COMMENT, Check.ACTION))]:
                 sequence = numbering.sequence_of(int(key.suffix))
                 if not numbering.is_of_story(sequence):
-                    self._highest[key.p] = max(self._highest[key.p], sequence)
+                    self._highest[key.partition] = max(self._highest[key.partition], sequence)
             found_links = await self._site.redis.pipeline([("HGET", key.text, "link") for key in articles])
             calls = []
             for key, found_link in zip(articles, found_links, strict=True):
                 link = found_link or ""
                 of_link = (complete_links, link, links.digest(link))
                 arguments = (complete_orders, *of_link, self._site.partitions, complete_homes)
-                calls.append(ScriptCall(VERIFY_ARTICLE, key.p, key.suffix, arguments))
+                calls.append(ScriptCall(VERIFY_ARTICLE, key.partition, key.suffix, arguments))
             await self._run(calls)
 
     async def comments(self) -> None:
@@ -238,9 +240,9 @@ class _Verification:
         async for found in scan.known_keys(self._site, self._progress):
             await self._comments([key for key in found if key.kind.check is Check.COMMENT])
         if self._repair:
-            for p, article in self._misplaced:
+            for partition, article in self._misplaced:
                 # "" is where scripts that verify have whether to repair.
-                await self._site.redis.run(self._site.command(REBUILD_TREE, p, "", article))
+                await self._site.redis.run(self._site.command(REBUILD_TREE, partition, "", article))
 
     async def others(self) -> None:
         with suppress(StoreUnavailable):  # a store that takes no writes can be verified, too
@@ -278,20 +280,20 @@ class _Verification:
     async def counts(self) -> None:
         async for found in scan.known_keys(self._site, self._progress):
             counted = [key for key in found if key.name in ("article", "comment")]
-            await self._run([ScriptCall(VERIFY_COUNTS, key.p, key.suffix, (key.name,)) for key in counted])
+            await self._run([ScriptCall(VERIFY_COUNTS, key.partition, key.suffix, (key.name,)) for key in counted])
             owned = [key for key in found if key.kind.check is Check.INBOX]
             causes = [*counted, *(key for key in found if key.kind is keys.action)]
             await self._report_wrong(await inboxes.find(self._site, owned, causes, self._find))
         if self._repair:
-            for p in range(self._site.partitions):
-                await removals.remove_all(self._site, p)
+            for partition in range(self._site.partitions):
+                await removals.remove_all(self._site, partition)
 
     async def partitions(self) -> None:
-        for p, highest in self._highest.items():
-            await self._run([ScriptCall(VERIFY_KEY, p, "", ("sequence", highest))])
-            await self._run([ScriptCall(VERIFY_MEMBERS, p, "", (kind, "0")) for kind in ("groups", "posters")])
-            await self._imported(p)
-            await self._server_keys(p)
+        for partition, highest in self._highest.items():
+            await self._run([ScriptCall(VERIFY_KEY, partition, "", ("sequence", highest))])
+            await self._run([ScriptCall(VERIFY_MEMBERS, partition, "", (kind, "0")) for kind in ("groups", "posters")])
+            await self._imported(partition)
+            await self._server_keys(partition)
 
     async def settings(self) -> None:
         """Written last: until all indexes are rebuilt, the store keeps its old settings and cannot be opened."""
@@ -308,7 +310,9 @@ class _Verification:
                     is_changed = True
                 self._report(Finding(f"{keys.store()} {name}", known or "nothing", str(value), self._repair))
         if is_changed:  # all processes have to read the settings again
-            await self._site.redis.pipeline([log.ranked(self._site, p) for p in range(self._site.partitions)])
+            await self._site.redis.pipeline(
+                [log.ranked(self._site, partition) for partition in range(self._site.partitions)]
+            )
 
     async def _delete_wrong_type(self, key: Key, found: str) -> bool:
         """Whether a key of the wrong type was deleted because it can be rebuilt."""
@@ -316,7 +320,7 @@ class _Verification:
         if deleted:
             await self._site.redis.run(("DEL", key.text))
             if key.kind.rebuilt_from == NEW_LOG:
-                await log.restart(self._site, key.p)
+                await log.restart(self._site, key.partition)
         more = "" if deleted else " before more can be verified"
         self._report(Finding(key.text, f"a {found}", f"a {key.kind.type}{more}", deleted))
         return deleted
@@ -334,14 +338,14 @@ class _Verification:
         recent = "recent" if self._site.rankings.has_recent_comments else ""
         of_all = (self._site.partitions, comments.STUBS_AT_ONCE, recent)
         calls = [
-            ScriptCall(VERIFY_COMMENT, key.p, key.suffix, (keys.slot(poster) if poster else "", *of_all))
+            ScriptCall(VERIFY_COMMENT, key.partition, key.suffix, (keys.slot(poster) if poster else "", *of_all))
             for key, (poster, _) in zip(found, hashes, strict=True)
         ]
         earlier = len(self._wrong_paths)
         await self._run(calls)
         for key, (_, article) in zip(found, hashes, strict=True):
             if f"{key.text} path" in self._wrong_paths[earlier:]:
-                self._misplaced.add((key.p, article))
+                self._misplaced.add((key.partition, article))
 
     async def _comment_lists(self, lists: Sequence[Key]) -> None:
         await self._report_wrong(await comment_karma.find(self._site, lists, self._find))
@@ -352,28 +356,32 @@ class _Verification:
                 await self._site.redis.run(wrong.repair)
             self._report(Finding(wrong.where, wrong.found or "nothing", wrong.expected or "nothing", self._repair))
 
-    async def _imported(self, p: int) -> None:
-        async for stories in scan.imported_stories(self._site, p):
+    async def _imported(self, partition: int) -> None:
+        async for stories in scan.imported_stories(self._site, partition):
             sequences = []
             for story, number in stories.items():
-                if keys.NUMBER.fits(number) and self._site.home_of_article(int(number)) == p:
+                if keys.NUMBER.fits(number) and self._site.home_of_article(int(number)) == partition:
                     sequences.append(numbering.sequence_of(int(number)))
                 else:
-                    where = f"{keys.imported(p)} {story}"
+                    where = f"{keys.imported(partition)} {story}"
                     self._report(Finding(where, number, "the number of an article of this partition"))
-            await self._numbered(p, [sequence for sequence in sequences if numbering.is_of_story(sequence)])
+            await self._numbered(partition, [sequence for sequence in sequences if numbering.is_of_story(sequence)])
 
-    async def _server_keys(self, p: int) -> None:
-        for name, value in (await self._site.redis.run(("HGETALL", server_keys.serverkeys(p)))).items():
-            if p != server_keys.HOME or not server_keys.NAME.fullmatch(name) or not server_keys.VALUE.fullmatch(value):
+    async def _server_keys(self, partition: int) -> None:
+        for name, value in (await self._site.redis.run(("HGETALL", server_keys.serverkeys(partition)))).items():
+            if (
+                partition != server_keys.HOME
+                or not server_keys.NAME.fullmatch(name)
+                or not server_keys.VALUE.fullmatch(value)
+            ):
                 expected = f"a name and a digest, in partition {server_keys.HOME}"
-                self._report(Finding(f"{server_keys.serverkeys(p)} {name}", value, expected))
+                self._report(Finding(f"{server_keys.serverkeys(partition)} {name}", value, expected))
 
-    async def _numbered(self, p: int, sequences: Sequence[int]) -> None:
+    async def _numbered(self, partition: int, sequences: Sequence[int]) -> None:
         """Sequences of stories must be in `numbered`; others may be, too: those of deleted stories."""
         if not sequences:
             return
-        key, redis = keys.numbered(p), self._site.redis
+        key, redis = keys.numbered(partition), self._site.redis
         values = await redis.run(("ZMSCORE", key, *sequences))
         for sequence, value in zip(sequences, values, strict=True):
             if value is None or float(value) != sequence:
@@ -393,29 +401,29 @@ class _Verification:
                         self._wrong_paths.append(finding.where)
                     self._report(replace(finding, repaired=self._repair) if is_path else finding)
                 if cursor != "0":
-                    later.append(ScriptCall(call.script, call.p, call.suffix, (*call.arguments[:-1], cursor)))
+                    later.append(ScriptCall(call.script, call.partition, call.suffix, (*call.arguments[:-1], cursor)))
             calls = later
 
     def _command(self, call: ScriptCall) -> Command:
         repairing = "repair" if self._repair else ""
-        return self._site.command(call.script, call.p, repairing, call.suffix, *call.arguments)
+        return self._site.command(call.script, call.partition, repairing, call.suffix, *call.arguments)
 
 
 def _call(key: Key, archived: Tally | None) -> ScriptCall | None:
     """The script that checks a key; None where nothing but its type is checked, or where that is done elsewhere."""
     match key.kind.check:
         case Check.MEMBERS:
-            return ScriptCall(VERIFY_MEMBERS, key.p, key.suffix, (key.name, "0"))
+            return ScriptCall(VERIFY_MEMBERS, key.partition, key.suffix, (key.name, "0"))
         case Check.USER:
             known = archived.known.get(key.suffix, "") if archived else "?"  # "?": what the database has is unknown
             sums = archived.users.get(key.suffix, UserTally()) if archived else UserTally()
             latest = INSTANTS[-1]  # of any position in a feed
-            return ScriptCall(VERIFY_USER, key.p, key.suffix, (keys.slot(key.suffix), latest, known, *sums))
+            return ScriptCall(VERIFY_USER, key.partition, key.suffix, (keys.slot(key.suffix), latest, known, *sums))
         case Check.VALUE:
             lifetime = DAY * 1000  # milliseconds: of the keys of repeated calls, `posted` and `commented`
-            return ScriptCall(VERIFY_KEY, key.p, key.suffix, (key.name, lifetime))
+            return ScriptCall(VERIFY_KEY, key.partition, key.suffix, (key.name, lifetime))
         case Check.FOLLOWS if key.kind is not followed.group_followers:  # which belong to no user
-            return ScriptCall(VERIFY_KEY, key.p, key.suffix, (key.name, key.text))
+            return ScriptCall(VERIFY_KEY, key.partition, key.suffix, (key.name, key.text))
     return None
 
 

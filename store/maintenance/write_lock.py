@@ -50,6 +50,6 @@ class WriteLock:
 
     async def _in_all(self, command: str, *arguments: Argument) -> list[int]:
         replies: list[int] = await self.site.redis.pipeline(
-            [(command, keys.closed(p), *arguments) for p in range(self.site.partitions)]
+            [(command, keys.closed(partition), *arguments) for partition in range(self.site.partitions)]
         )
         return replies

@@ -32,8 +32,8 @@ def shared_instant(now: int) -> int:
 
 def pinned_listing(site: Site, listing: Listing, at: int) -> Listing:
     """The pin of a listing at an instant, as a listing."""
-    p = keys.slot(listing.name) % site.partitions
-    return Listing(listing.name, (keys.pin(p, listing.name, at),), may_be_archived=False)
+    partition = keys.slot(listing.name) % site.partitions
+    return Listing(listing.name, (keys.pin(partition, listing.name, at),), may_be_archived=False)
 
 
 def exists(pinned: Listing) -> Read[bool]:

@@ -50,9 +50,9 @@ class Script(LuaScript):
         self.keeps_answers = bool(statuses)
         self.beginning = lru_cache(maxsize=SLOTS)(self._beginning)
 
-    def _beginning(self, p: int) -> EncodedCommand:
+    def _beginning(self, partition: int) -> EncodedCommand:
         """The command in a partition without its arguments. Its KEYS are those that the script names."""
-        keys = [kinds.script_key(name, p) for name in self.key_names]
+        keys = [kinds.script_key(name, partition) for name in self.key_names]
         return encoded(("EVALSHA", self.digest, len(keys), *keys))
 
 

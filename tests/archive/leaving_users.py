@@ -116,8 +116,8 @@ class Site(World):
 
     async def settle_annulments(self) -> None:
         async with following(self):
-            for p in range(self.store.site.partitions):
-                await annulling.WORK.settle_all(self.store, self.database, p)
+            for partition in range(self.store.site.partitions):
+                await annulling.WORK.settle_all(self.store, self.database, partition)
 
     async def archive(self) -> None:
         mover = Mover(self.store.site, self.database, HotLimits(0, 0), notice=0, removal_delay=0)

@@ -218,7 +218,9 @@ class Talk:
                 pair.archiver = pair.mirror = None
                 site = pair.archiving.store.site  # the leases would expire by themselves
                 names = [
-                    leases.lease(p, name) for p in range(site.partitions) for name in ("archiver", "conversations")
+                    leases.lease(partition, name)
+                    for partition in range(site.partitions)
+                    for name in ("archiver", "conversations")
                 ]
                 await site.redis.pipeline([("DEL", name) for name in names])
 
@@ -236,10 +238,10 @@ class Talk:
         await mirrored(self.pair.archiving.store, self.pair.archiving.database)
         following = asyncio.create_task(follow(Mirror(self.pair.archiving.store.site, self.pair.archiving.database)))
         for world in self.pair.worlds:
-            for p in range(world.store.site.partitions):
+            for partition in range(world.store.site.partitions):
                 for work in (annulments.WORK, banned_texts.WORK):
-                    await _settled(world, work, p)
-                await removals.remove_all(world.store.site, p)
+                    await _settled(world, work, partition)
+                await removals.remove_all(world.store.site, partition)
             await effects.complete(world.store.site)
         following.cancel()
         await asyncio.wait([following])
@@ -299,11 +301,11 @@ def _without_cursors(answer: dict[str, Any]) -> dict[str, Any] | None:
     return info
 
 
-async def _settled(world: World, work: StepwiseWork, p: int) -> None:
+async def _settled(world: World, work: StepwiseWork, partition: int) -> None:
     """Do all of some work in a partition, which tries again while the database is behind."""
     while True:
         try:
-            return await work.settle_all(world.store, world.database, p)
+            return await work.settle_all(world.store, world.database, partition)
         except Delayed:
             await asyncio.sleep(0.1)
 

@@ -56,11 +56,11 @@ class Spammer:
 
     async def settle(self) -> None:
         """What the tasks of a server do."""
-        for p in range(self.store.site.partitions):
-            await banned_texts.WORK.settle_all(self.store, None, p)
+        for partition in range(self.store.site.partitions):
+            await banned_texts.WORK.settle_all(self.store, None, partition)
         await effects.complete(self.store.site)
-        for p in range(self.store.site.partitions):
-            await removals.remove_all(self.store.site, p)
+        for partition in range(self.store.site.partitions):
+            await removals.remove_all(self.store.site, partition)
 
     async def revert(self, action: ModerationAction) -> None:
         await reverts.revert(self.store.site, OPERATOR, action.number, "a mistake")
@@ -124,7 +124,7 @@ async def test_all_texts_of_a_banned_user_are_removed_and_come_back(spammer, red
     assert {(each.kind, each.moderator, each.ban, each.group) for each in actions} == {
         (ModerationKind.REMOVE, "operator", ban.number, None)
     }
-    assert not any(redis.exists(bans.cleaning(p)) for p in range(store.site.partitions))
+    assert not any(redis.exists(bans.cleaning(partition)) for partition in range(store.site.partitions))
 
     clock.advance(1)
     await spammer.revert(ban)

@@ -211,7 +211,7 @@ async def test_killed_deletion_is_gone_on_with(site: Site, monkeypatch: pytest.M
     assert kills > 3
     await assert_gone(site)
     assert counts_of_others(site) == votes
-    assert not site.redis.exists(*(leavers.leaving(p) for p in range(site.store.site.partitions)))
+    assert not site.redis.exists(*(leavers.leaving(partition) for partition in range(site.store.site.partitions)))
 
 
 async def test_votes_and_comments_go_on_while_a_user_is_deleted(site: Site) -> None:  # U6
@@ -220,12 +220,12 @@ async def test_votes_and_comments_go_on_while_a_user_is_deleted(site: Site) -> N
 
     async def late() -> None:
         for number in (*site.articles[2:], *site.comments):
-            p = store.site.home_of_article(number)
+            partition = store.site.home_of_article(number)
             is_comment = number in site.comments
             script, given = (
                 (VOTE_ON_COMMENT, (store.site.partitions, number, 1, 1)) if is_comment else (VOTE, (number, 1))
             )
-            status, *_ = await store.site.redis.run(store.site.command(script, p, *given, username=NAME))
+            status, *_ = await store.site.redis.run(store.site.command(script, partition, *given, username=NAME))
             assert status == "unauthenticated"
             await asyncio.sleep(0)
 
@@ -256,9 +256,9 @@ async def test_deletion_waits_for_the_steps_of_a_ban(site: Site) -> None:  # U6
     assert site.redis.exists(keys.user(site_.home_of_user(NAME), NAME))
 
     async with following(site):
-        for p in range(site_.partitions):
+        for partition in range(site_.partitions):
             for work in (annulling.WORK, banned_texts.WORK):
-                await work.settle_all(store, site.database, p)
+                await work.settle_all(store, site.database, partition)
     await site.settle()
     await assert_gone(site)
     states = {site.redis.hget(key, "state") for key in site.redis.scan_iter("article:*") if is_left(site, key)}

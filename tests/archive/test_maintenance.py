@@ -37,11 +37,11 @@ def slow_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Articles stay for a moment in both Redis and the database, as under load."""
     remove = steps.remove
 
-    async def slowly(site: Site, p: int, articles: Sequence[Archivable], token: str) -> int:
+    async def slowly(site: Site, partition: int, articles: Sequence[Archivable], token: str) -> int:
         removed = 0
         for each in articles:
             await asyncio.sleep(0.001)
-            removed += await remove(site, p, [each], token)
+            removed += await remove(site, partition, [each], token)
         return removed
 
     monkeypatch.setattr(steps, "remove", slowly)
@@ -80,7 +80,9 @@ class Beside:
                 await asyncio.sleep(self.archiver.removal_delay)
 
     async def hot(self) -> set[int]:
-        commands = [("ZRANGE", keys.index(p, Order.TIME.value), 0, -1) for p in range(self.site.partitions)]
+        commands = [
+            ("ZRANGE", keys.index(partition, Order.TIME.value), 0, -1) for partition in range(self.site.partitions)
+        ]
         return {int(member) for part in await self.site.redis.pipeline(commands) for member in part}
 
     async def archived(self) -> set[int]:
@@ -207,7 +209,7 @@ async def nothing(checks: object) -> None:
 async def counts(world: Beside) -> list[object]:
     """How many archived articles Redis counts, and the karma of all."""
     site = world.site
-    known = [await steps.known_counts(site, p) for p in range(site.partitions)]
+    known = [await steps.known_counts(site, partition) for partition in range(site.partitions)]
     plain = [{name: text.split()[:2] for name, text in each.items()} for each in known]
     karma = [("HGET", keys.user(site.home_of_user(name), name), "karma") for name in PEOPLE]
     return [plain, await site.redis.pipeline(karma)]
@@ -277,7 +279,10 @@ async def test_an_article_that_leaves_while_a_listing_is_renewed_is_not_above_it
 
     (greatest,) = await world.database.run(places.greatest, ["group:show:score"])
     field = "top:group:show:score"
-    noted = [await world.site.redis.run(("HGET", keys.archived(p), field)) for p in range(world.site.partitions)]
+    noted = [
+        await world.site.redis.run(("HGET", keys.archived(partition), field))
+        for partition in range(world.site.partitions)
+    ]
     assert len(calls) > 1
     assert max(float(value) for value in noted if value) == greatest
 
@@ -300,8 +305,8 @@ async def test_a_count_that_changes_while_it_is_repaired_is_found_again(world, m
     await world.begin(40)
     await world.archive()
     number = min(await world.archived())
-    p = world.site.home_of_article(number)
-    await world.site.redis.run(("HINCRBY", keys.archived(p), "count", 7))
+    partition = world.site.home_of_article(number)
+    await world.site.redis.run(("HINCRBY", keys.archived(partition), "count", 7))
     sums_of, calls = maintenance._sums_of, []
 
     async def slowly(*arguments):
@@ -314,10 +319,12 @@ async def test_a_count_that_changes_while_it_is_repaired_is_found_again(world, m
     monkeypatch.setattr(maintenance, "_sums_of", slowly)
     found = await world.findings(repair=True)
 
-    stored = await world.site.redis.run(("HGET", keys.archived(p), "count"))
+    stored = await world.site.redis.run(("HGET", keys.archived(partition), "count"))
     assert len(calls) == 2
-    assert [each.where for each in found] == [f"{keys.archived(p)} count"]
-    assert int(stored or 0) == len([each for each in await world.archived() if world.site.home_of_article(each) == p])
+    assert [each.where for each in found] == [f"{keys.archived(partition)} count"]
+    assert int(stored or 0) == len(
+        [each for each in await world.archived() if world.site.home_of_article(each) == partition]
+    )
     assert await world.findings() == []
 
 

@@ -60,9 +60,9 @@ async def test_articles_of_the_last_pass_are_looked_for_in_batches(calm: Pair, m
     numbers = [await posted(calm) for _ in range(5)]
     batches, in_redis = [], steps.in_redis
 
-    async def recorded(site: Site, p: int, some: Sequence[int]) -> list[int]:
+    async def recorded(site: Site, partition: int, some: Sequence[int]) -> list[int]:
         batches.append(some)
-        return await in_redis(site, p, some)
+        return await in_redis(site, partition, some)
 
     monkeypatch.setattr(steps, "in_redis", recorded)
     monkeypatch.setattr(mover, "BATCH", 2)

@@ -175,12 +175,14 @@ async def test_purged_texts_are_nowhere_in_the_database(store, subjects, each_da
 async def test_purge_among_the_entries_that_are_applied_at_once(store, subjects, each_database):
     """The mirror has read the texts before they were purged, and writes them with the purge."""
     article, first, _ = subjects
-    read = {p: await log.read(store.site, p, log.START, 1000) for p in range(store.site.partitions)}
+    read = {
+        partition: await log.read(store.site, partition, log.START, 1000) for partition in range(store.site.partitions)
+    }
     for number in (article, first):
         await purge(store, number)
-    for p, entries in read.items():
+    for partition, entries in read.items():
         last = entries[-1].id if entries else log.START
-        later = await log.read(store.site, p, last, 1000)
+        later = await log.read(store.site, partition, last, 1000)
         await each_database.write(
             lambda connection, some: Changes().add(some).write(connection, store.site), [*entries, *later]
         )

@@ -126,7 +126,9 @@ async def test_conversations_that_came_back_share_the_room(pair: Pair) -> None: 
 
     given = {"input": {"subjectId": firsts[2], "reason": "off topic"}}
     assert (await world.ask(MUTATIONS["removeContent"], "alice", given))["data"]["removeContent"]["changed"]
-    woken = [each for p in range(site.partitions) for each in await conversations.that_came_back(site, p)]
+    woken = [
+        each for partition in range(site.partitions) for each in await conversations.that_came_back(site, partition)
+    ]
     assert sorted(woken) == sorted(article_number(id) for id in articles)
 
     pair.clock.advance(3 * DAY)
@@ -204,7 +206,7 @@ async def test_verify_brings_nothing_back(pair: Pair) -> None:  # D5
         assert not {article_number(id) for id in articles} & await pair.archiving.numbers()
 
     site = pair.archiving.store.site
-    assert not any([await conversations.that_came_back(site, p) for p in range(site.partitions)])
+    assert not any([await conversations.that_came_back(site, partition) for partition in range(site.partitions)])
 
 
 @on_both
@@ -212,18 +214,18 @@ async def test_the_room_of_a_conversation_is_given_back(pair: Pair) -> None:  # 
     """Also where it does not leave: its article is deleted, or its process ends while the comments come back."""
     (deleted, _), (dropped, _) = [await talked(pair, "alice") for _ in range(2)]
     world, site = pair.archiving, pair.archiving.store.site
-    p = site.home_of_article(article_number(deleted) or 0)
+    partition = site.home_of_article(article_number(deleted) or 0)
     await left(pair, deleted, dropped)
     assert not (await comment(world, "frank", deleted))["errors"]
     number = article_number(dropped) or 0
-    held = conversations.lease(site, p)
+    held = conversations.lease(site, partition)
     async with held.held():
         hashes = {1541: {"article": str(number), "depth": "0", "time": "1", "up": "1", "down": "0", "path": " 1"}}
         assert await conversations.restore(site, held, number, hashes, NEWEST, None)
-        assert len(await conversations.that_came_back(site, p)) == 2
+        assert len(await conversations.that_came_back(site, partition)) == 2
         await conversations.drop(site, held, number)
-    assert await conversations.that_came_back(site, p) == [article_number(deleted)]
+    assert await conversations.that_came_back(site, partition) == [article_number(deleted)]
 
     assert not (await world.ask(MUTATIONS["deleteArticle"], "alice", {"input": {"articleId": deleted}}))["errors"]
 
-    assert await conversations.that_came_back(site, p) == []
+    assert await conversations.that_came_back(site, partition) == []

@@ -72,7 +72,7 @@ class World:
     async def numbers(self) -> set[int]:
         """The articles that Redis has."""
         site = self.store.site
-        commands = [("ZRANGE", keys.index(p, "time"), 0, -1) for p in range(site.partitions)]
+        commands = [("ZRANGE", keys.index(partition, "time"), 0, -1) for partition in range(site.partitions)]
         return {int(member) for part in await site.redis.pipeline(commands) for member in part}
 
 
@@ -277,7 +277,7 @@ class Pair:
         except Crash as crash:
             self.reached[str(crash)] += 1
             self.archiver = None
-            ended = [("DEL", leases.lease(p, "archiver")) for p in range(world.store.site.partitions)]
+            ended = [("DEL", leases.lease(partition, "archiver")) for partition in range(world.store.site.partitions)]
             await world.store.site.redis.pipeline(ended)  # these leases would expire by themselves
         finally:
             mirroring.cancel()

@@ -134,9 +134,9 @@ class History:
     async def moderate(self) -> None:
         """Remove, approve or lock an article, or revert the last such action."""
         number, site = self._number(), self.store.site
-        p, action = site.home_of_article(number), self.chance.choice(["remove", "approve", "lock", "revert"])
+        partition, action = site.home_of_article(number), self.chance.choice(["remove", "approve", "lock", "revert"])
         if action == "revert":
-            actions = await site.redis.run(("ZRANGE", keys.actions(p, f"article:{number}"), 0, 0, "REV"))
+            actions = await site.redis.run(("ZRANGE", keys.actions(partition, f"article:{number}"), 0, 0, "REV"))
             await reverts.revert(site, OPERATOR, int(actions[0]) if actions else 1, "a reason")
         elif action == "approve":
             await article_moderation.approve(site, OPERATOR, number)
@@ -183,16 +183,16 @@ class History:
         self.votes[number, name] = 1
 
     async def _imported(self, person: str, story: str) -> tuple[str, int]:
-        p = self.store.site.home_of_user(person)
-        name = await self.store.site.redis.run(("HGET", keys.user(p, person), "name"))
-        return name, int(await self.store.site.redis.run(("HGET", keys.imported(p), story)))
+        partition = self.store.site.home_of_user(person)
+        name = await self.store.site.redis.run(("HGET", keys.user(partition, person), "name"))
+        return name, int(await self.store.site.redis.run(("HGET", keys.imported(partition), story)))
 
     async def load_comments(self) -> None:
         """Import an answer to a story, and one to a deleted answer."""
         if not self.stories:
             raise NotFound("nothing was imported yet")
         person, story = self.chance.choice(PEOPLE), str(self.chance.randrange(self.stories) + 1)
-        p, self.loaded = (await homes(self.store, [story]))[story], self.loaded + 1
+        partition, self.loaded = (await homes(self.store, [story]))[story], self.loaded + 1
         at, ids = self.clock.now - self.chance.choice([0, 200]) * 24 * HOUR, [f"{each}{self.loaded}" for each in "abc"]
         comments = [
             StoryComment(ids[0], story, person, at, f"loaded {self.loaded}", 7),
@@ -200,8 +200,8 @@ class History:
             StoryComment(ids[2], ids[1], person, at, f"below {self.loaded}"),
         ]
         posters = await create_posters(self.store, {person: at})
-        await import_comments(self.store, [(p, comment) for comment in comments], posters.names)
-        numbers = await self.store.site.redis.run(("HMGET", keys.imported(p), story, ids[0], ids[2]))
+        await import_comments(self.store, [(partition, comment) for comment in comments], posters.names)
+        numbers = await self.store.site.redis.run(("HMGET", keys.imported(partition), story, ids[0], ids[2]))
         if all(numbers):  # else the article was deleted
             article, *loaded = map(int, numbers)
             for number in loaded:

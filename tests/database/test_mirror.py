@@ -62,7 +62,9 @@ async def test_two_mirrors_and_crashes_double_nothing(
 
     assert typed(comparable(await rows_of(each_database))) == typed(await rows_of_store(history))
     appended = [
-        (p, entry.id) for p in range(store.site.partitions) for entry in await log.read(store.site, p, log.START, 10**6)
+        (partition, entry.id)
+        for partition in range(store.site.partitions)
+        for entry in await log.read(store.site, partition, log.START, 10**6)
     ]
     found = await rows_of(each_database)
     edits = [row[:2] for name in ("edits", "comment_edits") for row in found[name]]
@@ -287,9 +289,9 @@ async def test_repaired_comment_has_its_counts(store, alice, each_database, redi
     number = (await store.articles.post(alice, Draft("a title", "", "text"))).article.number
     comment = await commented(store, number, alice)
     await mirrored(store, each_database)
-    p = store.site.home_of_article(number)
+    partition = store.site.home_of_article(number)
     redis.xadd(
-        keys.log(p),
+        keys.log(partition),
         {"kind": "repaired", "at": 1, "actor": "", "subject": comment.id, "up": 7, "down": 2},
     )
 
@@ -314,8 +316,8 @@ async def test_entries_of_other_programs_are_passed_over(store, alice, database,
 async def test_log_learns_the_position_of_a_killed_process(store, alice, database):
     await mirrored(store, database)
     taken = await log.positions(store.site)
-    for p in range(store.site.partitions):
-        await log.advance(store.site, "database", p, log.START)
+    for partition in range(store.site.partitions):
+        await log.advance(store.site, "database", partition, log.START)
     assert (await database.lag(store.site)).entries > 0
 
     await mirrored(store, database)

@@ -28,10 +28,10 @@ def asking(world):
     return ask
 
 
-def cut(redis, p, place, floor):
+def cut(redis, partition, place, floor):
     """Cut the index of recent comments, as `cut_recent` does with one that is too large."""
-    redis.zremrangebyscore(RECENT(p, place), "-inf", floor)
-    redis.hset(FLOORS(p), place, floor)
+    redis.zremrangebyscore(RECENT(partition, place), "-inf", floor)
+    redis.hset(FLOORS(partition), place, floor)
 
 
 @on_both
@@ -55,10 +55,10 @@ async def test_older_comments_follow_from_the_database(store, world, redis, cloc
     groups = {article.number: article.groups for article in articles}
 
     for _ in range(4):
-        for p in range(store.site.partitions):
+        for partition in range(store.site.partitions):
             for place in ("all", *(f"group:{name}" for name in GROUPS)):
-                known = int(redis.hget(FLOORS(p), place) or 0)
-                cut(redis, p, place, max(known, chance.choice(said).posted_at - chance.randint(0, 1)))
+                known = int(redis.hget(FLOORS(partition), place) or 0)
+                cut(redis, partition, place, max(known, chance.choice(said).posted_at - chance.randint(0, 1)))
         for group in (None, *GROUPS):
             expected = [each.id for each in left if group is None or group in groups[each.article]]
             assert await walked(ask, group, size=chance.choice((1, 3, 7, 100))) == expected
@@ -70,9 +70,9 @@ async def test_what_the_database_does_not_know_yet_is_left_out(store, world, red
     article, ask = await post(store, alice, groups=["go"]), asking(world)
     said = [await say(store, clock, article, alice, f"text {n}") for n in range(4)]
     await mirrored(store, world.database)
-    p = store.site.home_of_article(article.number)
+    partition = store.site.home_of_article(article.number)
     for place in ("all", "group:go"):
-        cut(redis, p, place, said[3].posted_at)
+        cut(redis, partition, place, said[3].posted_at)
     clock.advance(60)
     await store.comments.delete(said[0].number, alice)
     await set_comment_state(store, said[2].number, ContentState.REMOVED)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, insert, text, update
 from database import search, spelling
 from database.database import Database
 from database.engines import Engines
-from database.search import FIRST_USER, Search, SearchKind, SearchOrder, SearchPart
+from database.search import FIRST_USER, Search, SearchKind, SearchOrder
 from database.tables import ARTICLE_GROUPS, ARTICLES, COMMENTS, USERS
 from database.words import matches, parse
 
@@ -66,7 +66,14 @@ def found(connection: Connection, query: str, **search_for) -> list[int | str]:
     """The numbers and the names of what is found, in its order."""
     result = search.find(connection, Search(parse(query), **search_for))
     assert result.places == sorted(result.places, reverse=True)
+    assert {(type(value) in (int, float), type(id)) for value, id in result.places} <= {(True, int)}
     return [result.usernames[id] if id >= FIRST_USER else id for _, id in result.places]
+
+
+def limit(monkeypatch, found: int, ranked: int) -> None:
+    """Let a search find at most so many matches, and order so many of them by relevance."""
+    monkeypatch.setattr(search, "MAX_FOUND", found)
+    monkeypatch.setattr(search, "MAX_RANKED", ranked)
 
 
 async def test_articles_are_found_by_words_of_title_and_content(run):  # S1
@@ -235,8 +242,7 @@ async def test_comments_are_ordered_among_the_others(run):
 
 async def test_many_comments_do_not_hide_an_article(run, monkeypatch):
     """As many comments as articles are ranked, and of all the first ones are found."""
-    monkeypatch.setattr(search, "MAX_FOUND", 4)
-    monkeypatch.setitem(search.PARTS, SearchOrder.RELEVANCE, [SearchPart(2, is_ranked=True), SearchPart(2)])
+    limit(monkeypatch, found=4, ranked=2)
     await run(write, 1024, "Redis", posted_ms=0)
     for number in range(2, 9):
         await run(comment, number * 1024, "redis and a lot of other words")
@@ -245,8 +251,7 @@ async def test_many_comments_do_not_hide_an_article(run, monkeypatch):
 
 
 async def test_other_matches_take_the_places_of_deleted_ones(run, monkeypatch):
-    monkeypatch.setitem(search.PARTS, SearchOrder.NEWEST, [SearchPart(4)])
-    monkeypatch.setitem(search.PARTS, SearchOrder.RELEVANCE, [SearchPart(2, is_ranked=True), SearchPart(2)])
+    limit(monkeypatch, found=4, ranked=2)
     for number in range(2, 9):
         await run(write, number * 1024, "redis", posted_ms=number)
     for number, article in ((9, 8), (10, 7), (11, 6)):
@@ -343,7 +348,7 @@ async def test_rebuilt_index_equals_the_running_one(run):
 
 
 async def test_newest_matches_are_found_of_too_many(run, monkeypatch):
-    monkeypatch.setitem(search.PARTS, SearchOrder.NEWEST, [SearchPart(3)])
+    limit(monkeypatch, found=3, ranked=1)
     await run(register, "Redis")
     for number in range(1, 6):
         await run(write, number * 1024, "redis", posted_ms=-number)
@@ -352,7 +357,7 @@ async def test_newest_matches_are_found_of_too_many(run, monkeypatch):
 
 
 async def test_newest_matches_are_ranked_of_too_many(run, monkeypatch):
-    monkeypatch.setitem(search.PARTS, SearchOrder.RELEVANCE, [SearchPart(3, is_ranked=True), SearchPart(2)])
+    limit(monkeypatch, found=5, ranked=3)
     for number, title in enumerate(("redis", "redis 2", "redis 3", "redis in action", "redis", "lists and redis"), 1):
         await run(write, number * 1024, title)
 

@@ -79,7 +79,10 @@ async def write(store, times: int, seed: int = 1) -> None:
 
 
 async def stored(store) -> dict[int, list[log.Entry]]:
-    return {p: await log.read(store.site, p, log.START, 100_000) for p in range(store.site.partitions)}
+    return {
+        partition: await log.read(store.site, partition, log.START, 100_000)
+        for partition in range(store.site.partitions)
+    }
 
 
 def home(store, change: dict[str, Any]) -> int:
@@ -92,13 +95,13 @@ def home(store, change: dict[str, Any]) -> int:
 
 async def assert_received_once(store, received: list[dict[str, Any]]) -> None:
     """All entries of the log were received, those of each partition in their order."""
-    for p, entries in (await stored(store)).items():
+    for partition, entries in (await stored(store)).items():
         expected = [(entry.kind, entry.subject, list(entry.values.items())) for entry in entries]
         fields = [[(field["name"], field["value"]) for field in change["fields"]] for change in received]
         assert expected == [
             (change["kind"], change["subjectId"], values)
             for change, values in zip(received, fields, strict=True)
-            if home(store, change) == p
+            if home(store, change) == partition
         ]
 
 
@@ -435,7 +438,10 @@ async def test_subscription_goes_on_after_the_store_was_unavailable(store, conte
         total = sum(map(len, (await stored(store)).values()))
         found = [await asyncio.wait_for(anext(received), PATIENCE) for _ in range(total)]
 
-    by_partition = {p: [change.entry for change in found if change.entry.p == p] for p in range(store.site.partitions)}
+    by_partition = {
+        partition: [change.entry for change in found if change.entry.partition == partition]
+        for partition in range(store.site.partitions)
+    }
     assert by_partition == await stored(store)
 
 

@@ -362,8 +362,8 @@ async def test_edit_that_waits_in_no_queue_is_found_and_put_there(  # M10
     for subject in (article, comment):
         await held(ask, token, subject)
     waits = await queue(ask, moderator)
-    p = store.site.home_of_article(article.number)
-    redis.delete(*(flags.QUEUE(p, "pending", scope) for scope in ("all", "group:go")))
+    partition = store.site.home_of_article(article.number)
+    redis.delete(*(flags.QUEUE(partition, "pending", scope) for scope in ("all", "group:go")))
 
     assert len(await verified(store, repair=True)) == 4
     assert await queue(ask, moderator) == await queue(ask, moderator, "go") == waits
@@ -372,12 +372,12 @@ async def test_edit_that_waits_in_no_queue_is_found_and_put_there(  # M10
 
 async def test_pages_of_changes_have_nothing_of_an_edit_that_waits(store, redis, ask, token, ruled, article):  # M10
     ruled('[words]\nhold = ["maybe"]')
-    p = store.site.home_of_article(article.number)
-    last = redis.xinfo_stream(keys.log(p))["last-generated-id"]
+    partition = store.site.home_of_article(article.number)
+    last = redis.xinfo_stream(keys.log(partition))["last-generated-id"]
 
     await held(ask, token, article, "maybe a secret")
 
-    ((_, fields),) = redis.xrange(keys.log(p), f"({last}")
+    ((_, fields),) = redis.xrange(keys.log(partition), f"({last}")
     assert fields["kind"] == "edit_held"
     assert "secret" not in str(fields)
 

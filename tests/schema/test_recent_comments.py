@@ -77,13 +77,13 @@ async def test_hidden_comments_are_left_out_before_their_places_are(
         patch.setattr(removals, "list_comments", nothing)
         patch.setattr(recent_comments, "settle", nothing)
         await article_moderation.remove(store.site, OPERATOR, article.number, None, "spam")
-        p = store.site.home_of_article(article.number)
-        left = redis.zcard(RECENT(p, "all"))
+        partition = store.site.home_of_article(article.number)
+        left = redis.zcard(RECENT(partition, "all"))
 
-        assert left >= 60 and redis.zcard(RELISTING(p)) == 2
+        assert left >= 60 and redis.zcard(RELISTING(partition)) == 2
         assert await listed(ask, first=5) == await listed(ask, "go", last=5) == [last.id]
-    await removals.remove_all(store.site, p)
-    assert redis.zcard(RECENT(p, "all")) == left - 60 and not redis.exists(RELISTING(p))
+    await removals.remove_all(store.site, partition)
+    assert redis.zcard(RECENT(partition, "all")) == left - 60 and not redis.exists(RELISTING(partition))
     assert await verified(store) == []
 
 

@@ -116,7 +116,9 @@ def published_entries(store):
     """How many entries all logs have."""
 
     async def entries():
-        return await store.site.redis.pipeline([("XLEN", f"log:{{{p}}}") for p in range(store.site.partitions)])
+        return await store.site.redis.pipeline(
+            [("XLEN", f"log:{{{partition}}}") for partition in range(store.site.partitions)]
+        )
 
     return entries
 

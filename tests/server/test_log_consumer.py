@@ -75,13 +75,13 @@ async def test_consumer_that_is_killed_goes_on_where_it_was(store, alice, bob, r
     assert (process.wait(timeout=20), process.communicate()[1]) == (0, "")
     expected = set()
     for number in numbers[2:]:
-        p, article = store.site.home_of_article(number), f"article:{number}"
-        expected |= {(article, name, 1) for name in redis.smembers(keys.voted(p, number))}
-        expected |= {(article, name, -1) for name in redis.smembers(keys.downvoted(p, number))}
+        partition, article = store.site.home_of_article(number), f"article:{number}"
+        expected |= {(article, name, 1) for name in redis.smembers(keys.voted(partition, number))}
+        expected |= {(article, name, -1) for name in redis.smembers(keys.downvoted(partition, number))}
     assert votes(program) == {vote for vote in expected if vote[1] not in ("Alice", "bob")}
     newest = await log.newest(store.site)
     taken = (await log.positions(store.site))["votes-of-users"]
-    assert taken == {p: id for p, id in enumerate(newest) if id != log.START}
+    assert taken == {partition: id for partition, id in enumerate(newest) if id != log.START}
 
 
 async def test_consumer_ends_with_an_error_if_entries_were_removed(store, alice, started):

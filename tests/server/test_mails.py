@@ -346,9 +346,9 @@ async def test_line_breaks_begin_no_header(store, smtp, outbox, alice, clock):
     await replies(store, "Alice", MailFrequency.AT_ONCE)
     await store.users.register("bob", PASSWORD)
     comment = await answered(store)
-    p = store.site.home_of_user("Alice")
+    partition = store.site.home_of_user("Alice")
     title = "A title\r\nBcc: eve@example.com\r\n\r\nA body"
-    await store.site.redis.run(("HSET", f"article:{{{p}}}:{comment.article}", "title", title))
+    await store.site.redis.run(("HSET", f"article:{{{partition}}}:{comment.article}", "title", title))
     clock.advance(HOUR)
     await outbox.turn()
 

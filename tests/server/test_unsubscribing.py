@@ -52,7 +52,14 @@ async def test_get_shows_a_button_and_post_ends_mails(http, alice, path, store):
     assert (await http.post(path, data={"List-Unsubscribe": "One-Click"})).status_code == 200
 
 
-@pytest.mark.parametrize("change", [lambda p: p[:-1], lambda p: p.replace("alice", "bob"), lambda p: p + "0"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda partition: partition[:-1],
+        lambda partition: partition.replace("alice", "bob"),
+        lambda partition: partition + "0",
+    ],
+)
 async def test_wrong_token_ends_nothing(http, alice, path, change):
     refused = await http.post(change(path))
 

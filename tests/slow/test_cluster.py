@@ -62,11 +62,13 @@ def server_of(cluster: Cluster, store: Store, number: int) -> Server:
 
 async def test_pipeline_to_all_servers_is_one_round_trip(cluster, clock):
     store = await Store.open(cluster.url, partitions=1024, clock=clock)
-    await asyncio.gather(*(store.site.redis.run(("SET", keys.sequence(p), p)) for p in range(1024)))
+    await asyncio.gather(
+        *(store.site.redis.run(("SET", keys.sequence(partition), partition)) for partition in range(1024))
+    )
     current_usage.set(counted := RedisUsage())
 
-    replies = await store.site.redis.pipeline([("GET", keys.sequence(p)) for p in range(1024)])
-    assert replies == [str(p) for p in range(1024)]
+    replies = await store.site.redis.pipeline([("GET", keys.sequence(partition)) for partition in range(1024)])
+    assert replies == [str(partition) for partition in range(1024)]
     assert (counted.round_trips, counted.commands) == (1, 1024)
     assert await store.site.redis.size() == 1024 + 1
     assert len({key async for keys_found in store.site.redis.scan(100) for key in keys_found}) == 1024 + 1

@@ -209,7 +209,9 @@ class Server:
     def are_users_leaving(self) -> bool:
         """Whether something is left to be done of a deletion of a user."""
         with self.valkey() as valkey:
-            return bool(valkey.exists(*(f"leaving:{{{p}}}" for p in range(self.settings["partitions"]))))
+            return bool(
+                valkey.exists(*(f"leaving:{{{partition}}}" for partition in range(self.settings["partitions"])))
+            )
 
     def valkey(self) -> "Redis":
         return Redis(unix_socket_path=(self.folder / "data" / "address").read_text())

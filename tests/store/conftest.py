@@ -19,7 +19,10 @@ LAST = "last message"
 def published(redis: Redis, partitions: int) -> Iterator[Published]:
     """`published()` returns the messages published since its last call."""
     subscriber = redis.pubsub()
-    channels = ["last", *(channel(p) for p in range(partitions) for channel in (keys.events, keys.vote_events))]
+    channels = [
+        "last",
+        *(channel(partition) for partition in range(partitions) for channel in (keys.events, keys.vote_events)),
+    ]
     subscriber.subscribe(*channels)
 
     def received() -> dict[str, str]:

@@ -29,8 +29,8 @@ async def commented(store: Store, article: int, poster: str, parent: Comment | N
 
 async def comments(store: Store, article: int) -> list[Comment]:
     """All comments of an article as their hashes are, in the order of their numbers."""
-    p = store.site.home_of_article(article)
-    members = await store.site.redis.run(("ZRANGE", keys.tree(p, article), 0, -1))
+    partition = store.site.home_of_article(article)
+    members = await store.site.redis.run(("ZRANGE", keys.tree(partition, article), 0, -1))
     numbers = sorted(int(member.split()[1]) for member in members)
     found = await read(store, *(queries.hash_of(store.site, queries.COMMENTS, number) for number in numbers))
     return [comment for number, fields in zip(numbers, found, strict=True) if (comment := decoded(number, fields))]
@@ -158,5 +158,8 @@ async def died(*arguments: object) -> None:
 
 async def numbers_by(store: Store, username: str) -> list[int]:
     """The numbers in a user's list of comments, newest first."""
-    p = store.site.home_of_user(username)
-    return [int(member) for member in await store.site.redis.run(("ZRANGE", keys.comments(p, username), 0, -1, "REV"))]
+    partition = store.site.home_of_user(username)
+    return [
+        int(member)
+        for member in await store.site.redis.run(("ZRANGE", keys.comments(partition, username), 0, -1, "REV"))
+    ]

@@ -178,7 +178,11 @@ class Replay:
 
 async def entries(store: Store) -> list[Entry]:
     """All entries of the log, partition by partition."""
-    return [entry for p in range(store.site.partitions) for entry in await log.read(store.site, p, log.START, 100_000)]
+    return [
+        entry
+        for partition in range(store.site.partitions)
+        for entry in await log.read(store.site, partition, log.START, 100_000)
+    ]
 
 
 async def stored(store: Store) -> dict[str, Any]:

@@ -87,20 +87,20 @@ class Scene:
     answer: int
 
     @property
-    def p(self) -> int:
+    def partition(self) -> int:
         return self.store.site.home_of_user("alice")
 
     @property
     def hash(self) -> str:
-        return keys.article(self.p, self.open.number)
+        return keys.article(self.partition, self.open.number)
 
     @property
     def voted(self) -> str:
-        return keys.voted(self.p, self.open.number)
+        return keys.voted(self.partition, self.open.number)
 
     @property
     def downvoted(self) -> str:
-        return keys.downvoted(self.p, self.open.number)
+        return keys.downvoted(self.partition, self.open.number)
 
     @property
     def member(self) -> str:
@@ -108,20 +108,20 @@ class Scene:
 
     @property
     def timeline(self) -> str:
-        return keys.timeline(self.p, "alice")
+        return keys.timeline(self.partition, "alice")
 
     @property
     def links(self) -> str:
         """The index of the link of `open`."""
-        return links.LINKS(self.p, links.digest(self.open.link or ""))
+        return links.LINKS(self.partition, links.digest(self.open.link or ""))
 
     @property
     def account(self) -> str:
-        return keys.user(self.p, "alice")
+        return keys.user(self.partition, "alice")
 
     @property
     def comment_hash(self) -> str:
-        return keys.comment(self.p, self.comment)
+        return keys.comment(self.partition, self.comment)
 
     def inbox(self, username: str) -> str:
         return keys.inbox(self.store.site.home_of_user(username), username)
@@ -152,10 +152,10 @@ async def opened(store: Store, redis: "Redis", clock: Clock) -> Scene:
     await store.places.add("lua", {"title": "Lua and its kin", "about": "Small *languages*."})
     session = parse_token((await store.sessions.open("Alice")).token)
     assert session is not None
-    p = store.site.home_of_user("alice")
-    story = int(redis.hget(keys.imported(p), "1"))
+    partition = store.site.home_of_user("alice")
+    story = int(redis.hget(keys.imported(partition), "1"))
     discussion = await _discuss(store, posted.number)
-    return Scene(redis, store, clock, closed, posted, story, keys.session(p, session.digest), *discussion)
+    return Scene(redis, store, clock, closed, posted, story, keys.session(partition, session.digest), *discussion)
 
 
 async def _discuss(store: Store, article: int) -> tuple[int, int, int]:
@@ -224,7 +224,7 @@ async def _fill_records_of_the_process(scene: Scene) -> None:
     await scene.store.attempts.count([SlidingWindow(("something", "alice"), 60, 3)])
     await scene.store.server_keys.create("shop")
     await TokenBuckets(site, capacity=100, refill=1).take({"alice": 90})  # it is full in 90 s, and gone then
-    await log.advance(site, "reader", scene.p, log.START)
+    await log.advance(site, "reader", scene.partition, log.START)
     await memory.note(site, memory.MemoryUse(1, 2), is_high=True)
 
 
@@ -251,7 +251,7 @@ async def _moderate(scene: Scene) -> None:
     await appeals.answer(site, "bob", removal.action.number, "It has a price")
     annulled = await annul(site, roles.OPERATOR, "carol", None, None, "a ring")
     assert annulled.action
-    await annul_some(site, scene.p, annulled.action.number, "carol", 0, [(scene.open.number, 0)])
+    await annul_some(site, scene.partition, annulled.action.number, "carol", 0, [(scene.open.number, 0)])
 
 
 async def _hold_texts(scene: Scene, moved: Comment) -> None:
@@ -292,21 +292,21 @@ async def fill_kinds_of_operations(scene: Scene) -> None:
     site = scene.store.site
     with suppress(InterruptedError):
         await reindex.set_weights(site, "show", {"vote_score": 1.0}, interrupt)
-    await site.redis.run(("SET", keys.mark(scene.p), 1, "PX", 60_000))
-    await site.redis.run(("ZADD", removals.REMOVING(scene.p), 1, scene.ghost))
-    await site.redis.run(("ZADD", RELISTING(scene.p), 1, f"{scene.ghost} all"))
-    await site.redis.run(("HSET", FLOORS(scene.p), "all", 1))
-    await site.redis.run(("ZADD", log.OUTDATED(scene.p), 1, "1-0"))
+    await site.redis.run(("SET", keys.mark(scene.partition), 1, "PX", 60_000))
+    await site.redis.run(("ZADD", removals.REMOVING(scene.partition), 1, scene.ghost))
+    await site.redis.run(("ZADD", RELISTING(scene.partition), 1, f"{scene.ghost} all"))
+    await site.redis.run(("HSET", FLOORS(scene.partition), "all", 1))
+    await site.redis.run(("ZADD", log.OUTDATED(scene.partition), 1, "1-0"))
     for kind in (bans.cleaning, bans.lifted, restoring, keys.recounted, conversations.left, conversations.woken):
-        await site.redis.run(("ZADD", kind(scene.p), 1, scene.ghost))
+        await site.redis.run(("ZADD", kind(scene.partition), 1, scene.ghost))
     for expiring in (bans.lifted, restoring):
-        await site.redis.run(("PEXPIRE", expiring(scene.p), 3_600_000))
+        await site.redis.run(("PEXPIRE", expiring(scene.partition), 3_600_000))
     await Lease(site, "task", 60_000).extend()
     await WriteLock(site).acquire()
-    for key in (effects.NOTED(scene.p), effects.APPLIED(scene.p)):
-        await site.redis.run(("HSET", key, scene.p, "1-0"))
-    await site.redis.run(("HSET", keys.archived(scene.p), "serial", 1))
-    await site.redis.run(("SADD", moving.MOVING(scene.p), scene.open.number))
+    for key in (effects.NOTED(scene.partition), effects.APPLIED(scene.partition)):
+        await site.redis.run(("HSET", key, scene.partition, "1-0"))
+    await site.redis.run(("HSET", keys.archived(scene.partition), "serial", 1))
+    await site.redis.run(("SADD", moving.MOVING(scene.partition), scene.open.number))
 
 
 def pass_time(redis: "Redis", clock: Clock, seconds: int) -> None:
@@ -351,8 +351,8 @@ async def any_discussed(store: Store, chance: random.Random) -> int:
 
 async def random_action(store: Store, chance: random.Random, number: int) -> None:
     """Run a random command, which may be refused."""
-    p, who = chance.randrange(store.site.partitions), chance.choice(PEOPLE)
-    numbers = await store.site.redis.run(("ZRANGE", keys.index(p, "time"), 0, -1))
+    partition, who = chance.randrange(store.site.partitions), chance.choice(PEOPLE)
+    numbers = await store.site.redis.run(("ZRANGE", keys.index(partition, "time"), 0, -1))
     other = int(chance.choice(numbers)) if numbers else 1
     groups = chance.sample(GROUPS, chance.randrange(3))
     story = Story(f"{number}", "a story", "", who, store.site.clock() - chance.randrange(2 * WEEK) * 1000, 5)

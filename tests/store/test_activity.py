@@ -63,7 +63,7 @@ async def test_article_is_as_active_as_its_newest_visible_comment(store, article
 async def test_activity_is_exact_in_a_thread_of_any_size(store, article, clock, redis, writers, times):  # L10
     """It grows beyond the size from which on its comments are kept by time, shrinks, and grows again."""
     chance, made = random.Random(6), [await commented(store, article, "bob")]
-    p = store.site.home_of_article(article)
+    partition = store.site.home_of_article(article)
 
     async def change(share: float) -> None:
         if made and chance.random() < share:
@@ -80,7 +80,7 @@ async def test_activity_is_exact_in_a_thread_of_any_size(store, article, clock, 
         found = [each for each in await comments(store, article) if each.state is ContentState.VISIBLE]
         newest = max([each.posted_at for each in found], default=None)
         assert (await stored_article(store, article)).active_at == newest
-        assert redis.zscore(keys.index(p, "active"), keys.member(article)) == (newest or posted_at)
+        assert redis.zscore(keys.index(partition, "active"), keys.member(article)) == (newest or posted_at)
 
     posted_at, sizes = (await stored_article(store, article)).posted_at, set()
     for share in (0.1, 0.9, 0.1):  # of deletions
@@ -88,7 +88,7 @@ async def test_activity_is_exact_in_a_thread_of_any_size(store, article, clock, 
             clock.advance(chance.choice((-0.01, 0.001, 0.02)))
             await asyncio.gather(*(change(share) for _ in range(writers)))
             await check()
-            sizes.add(redis.exists(threads.LATEST(p, article)))
+            sizes.add(redis.exists(threads.LATEST(partition, article)))
     assert sizes == {0, 1}
     assert await verified(store) == []
 
@@ -104,8 +104,11 @@ async def long_thread(store, article, clock) -> list[int]:
 
 
 async def test_comments_by_time_are_verified_and_repaired(store, article, long_thread, redis):
-    p = store.site.home_of_article(article)
-    latest, before = threads.LATEST(p, article), redis.zrange(threads.LATEST(p, article), 0, -1, withscores=True)
+    partition = store.site.home_of_article(article)
+    latest, before = (
+        threads.LATEST(partition, article),
+        redis.zrange(threads.LATEST(partition, article), 0, -1, withscores=True),
+    )
     missing, late, foreign = keys.member(long_thread[0]), keys.member(long_thread[1]), keys.member(article)
     redis.zrem(latest, missing)
     redis.zadd(latest, {late: before[-1][1] + 1, foreign: 5})
@@ -116,7 +119,7 @@ async def test_comments_by_time_are_verified_and_repaired(store, article, long_t
         (f"{latest} {missing}", "nothing"),
         (f"{latest} {late}", f"{before[-1][1] + 1:.0f}"),
         (f"{latest} {foreign}", "5"),
-        (f"{keys.article(p, article)} active", f"{before[-1][1]:.0f}"),
+        (f"{keys.article(partition, article)} active", f"{before[-1][1]:.0f}"),
     }
     assert redis.zrange(latest, 0, -1, withscores=True) == before
     assert await verified(store) == []
@@ -188,8 +191,11 @@ async def test_wrong_activity_is_reported_and_repaired(store, article, clock, re
     await store.articles.regroup(article, "alice", ["show"], [])
     clock.advance(1)
     await commented(store, article, "bob")
-    p = store.site.home_of_article(article)
-    hash, indexes = keys.article(p, article), [keys.index(p, "active"), keys.group(p, "show", "active")]
+    partition = store.site.home_of_article(article)
+    hash, indexes = (
+        keys.article(partition, article),
+        [keys.index(partition, "active"), keys.group(partition, "show", "active")],
+    )
     if damage:
         redis.hset(hash, mapping=damage)
     else:
@@ -206,16 +212,16 @@ async def test_wrong_activity_is_reported_and_repaired(store, article, clock, re
 
 @pytest.mark.parametrize("field", ["locked", "state"])
 async def test_locked_or_hidden_article_is_not_archived(store, article, redis, field):
-    p = store.site.home_of_article(article)
-    redis.hset(keys.article(p, article), field, "1" if field == "locked" else "removed")
+    partition = store.site.home_of_article(article)
+    redis.hset(keys.article(partition, article), field, "1" if field == "locked" else "removed")
 
-    assert await steps.archivable(store.site, p, [article]) == []
+    assert await steps.archivable(store.site, partition, [article]) == []
 
 
 async def test_article_with_comments_is_not_archived(store, article):
-    p = store.site.home_of_article(article)
+    partition = store.site.home_of_article(article)
     posted = await commented(store, article, "bob")
-    assert await steps.archivable(store.site, p, [article]) == []
+    assert await steps.archivable(store.site, partition, [article]) == []
 
     await store.comments.delete(posted.number, "bob")
-    assert [each.article.number for each in await steps.archivable(store.site, p, [article])] == [article]
+    assert [each.article.number for each in await steps.archivable(store.site, partition, [article])] == [article]

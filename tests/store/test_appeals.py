@@ -315,9 +315,9 @@ async def test_verify_repairs_queues_of_appeals(store, redis, alice, bob, clock)
     banned = (await bans.ban(store.site, OPERATOR, alice, None, None, "spam")).action
     for action in (banned, removed):
         await appeals.submit(store.site, alice, action.number, "No")
-    p, member = store.site.home_of_user(alice), keys.member(removed.number)
-    lost, wrong = (flags.QUEUE(p, "appeals", scope) for scope in ("group:go", "all"))
-    strange = flags.QUEUE(p, "appeals", "group:rust")
+    partition, member = store.site.home_of_user(alice), keys.member(removed.number)
+    lost, wrong = (flags.QUEUE(partition, "appeals", scope) for scope in ("group:go", "all"))
+    strange = flags.QUEUE(partition, "appeals", "group:rust")
     redis.delete(lost)
     redis.zadd(wrong, {member: 7, "odd": 8, keys.member(1024 * 9): 9})
     redis.zadd(strange, {member: 7})

@@ -85,15 +85,15 @@ async def test_removed_article_leaves_all_indexes_in_one_step(store, alice, bob,
 
     done = await remove(store, number)
 
-    p = store.site.home_of_article(number)
+    partition = store.site.home_of_article(number)
     assert (done.changed, done.action.kind, done.action.subject_id) == (
         True,
         ModerationKind.REMOVE,
         f"article:{number}",
     )
     assert places(redis, number) == set()
-    assert redis.zrange(keys.groups(p), 0, -1) == redis.zrange(keys.newest_posts(p), 0, -1) == []
-    assert redis.zrange(keys.held(p, alice), 0, -1) == [keys.member(number)]
+    assert redis.zrange(keys.groups(partition), 0, -1) == redis.zrange(keys.newest_posts(partition), 0, -1) == []
+    assert redis.zrange(keys.held(partition, alice), 0, -1) == [keys.member(number)]
     kept = await article(store, number)
     assert (kept.state, kept.votes, kept.is_cacheable) == (ContentState.REMOVED, 4, False)
     assert "bob" in await voters(store, number)
@@ -126,12 +126,12 @@ async def action_of(store, number):
 async def test_pending_article_keeps_its_karma_and_may_be_edited(store, alice, redis):
     number = (await post(store, alice)).number
     await store.articles.vote(number, "bob", Vote.UP)
-    p = store.site.home_of_article(number)
+    partition = store.site.home_of_article(number)
     await set_state(store, number, '"pending"')
     assert await karma(store, alice) == 1
 
     await store.articles.edit(number, alice, {"link": "https://other.example/", "title": "Other"})
-    assert places(redis, number) == {QUEUE(p, "pending", "all")}
+    assert places(redis, number) == {QUEUE(partition, "pending", "all")}
     await approve(store, number)
     assert await numbers(store, listings.by_link(store.site, "https://other.example/")) == [number]
     assert await verified(store) == []

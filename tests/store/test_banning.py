@@ -387,9 +387,9 @@ def record(store, tmp_path, monkeypatch):
             'return record_action(ARGV[7], ARGV[8], ARGV[9], "operator", {reason = "spam"})\n'
         )
         monkeypatch.setitem(registry.FILES, "odd", path)
-        p = store.site.home_of_article(int(subject.partition(":")[2]))
+        partition = store.site.home_of_article(int(subject.partition(":")[2]))
         slot = int(subject.partition(":")[2]) % keys.SLOTS
-        return int(await store.site.redis.run(store.site.command(Script("odd"), p, slot, kind, subject)))
+        return int(await store.site.redis.run(store.site.command(Script("odd"), partition, slot, kind, subject)))
 
     return record
 

@@ -38,29 +38,29 @@ async def session_with(store, redis, username, bans):
 async def test_script_refuses_a_user_who_is_banned_from_the_site(store, redis, alice, clock, script, is_home):  # M6
     until = clock.now + 60_000
     session = await session_with(store, redis, alice, f"site={until}")
-    p = (actor_slot(session) + (not is_home)) % store.site.partitions
+    partition = (actor_slot(session) + (not is_home)) % store.site.partitions
     acts, reads = script("return actor()"), script("return reader()")
 
     with pytest.raises(Banned) as refused:
-        await store.site.run(acts, p, session)
+        await store.site.run(acts, partition, session)
     assert (refused.value.until, refused.value.group) == (until, None)
-    assert await store.site.run(reads, p, session) == alice
+    assert await store.site.run(reads, partition, session) == alice
     clock.advance(59.999)
     with pytest.raises(Banned):
-        await store.site.run(acts, p, session)
+        await store.site.run(acts, partition, session)
     clock.advance(0.001)
-    assert await store.site.run(acts, p, session) == alice
+    assert await store.site.run(acts, partition, session) == alice
 
 
 @pytest.mark.parametrize("is_home", [True, False])
 async def test_script_refuses_a_user_who_is_banned_from_a_group(store, redis, alice, clock, script, is_home):  # M6
     session = await session_with(store, redis, alice, f"site=1 group:a=1 group:show=0 group:ask={clock.now + 9}")
-    p = (actor_slot(session) + (not is_home)) % store.site.partitions
+    partition = (actor_slot(session) + (not is_home)) % store.site.partitions
 
     def checked(*groups):
         listed = ", ".join(f'"{each}"' for each in groups)
         return store.site.run(
-            script(f"local name = actor()\nrequire_not_banned({{{listed}}})\nreturn name"), p, session
+            script(f"local name = actor()\nrequire_not_banned({{{listed}}})\nreturn name"), partition, session
         )
 
     assert await checked() == await checked("a") == await checked("sho", "show2", "video") == alice

@@ -159,11 +159,11 @@ async def all_that_is_shown(twin: Twin) -> dict[str, object]:
             [twin.index(place.number) for place in under.places],
             [twin.index(number) for number in above],
         )
-    p = store.site.home_of_article(twin.article)
-    fields = await store.site.redis.run(("HMGET", keys.article(p, twin.article), "comments", "active"))
+    partition = store.site.home_of_article(twin.article)
+    fields = await store.site.redis.run(("HMGET", keys.article(partition, twin.article), "comments", "active"))
     places_of = [
         await store.site.redis.run(("ZSCORE", index, keys.member(twin.article)))
-        for index in (keys.index(p, "active"), keys.group(p, "show", "active"))
+        for index in (keys.index(partition, "active"), keys.group(partition, "show", "active"))
     ]
     found["article"] = (fields[0] or "0", fields[1], places_of)
     for name in PEOPLE:
@@ -316,19 +316,19 @@ async def test_long_chain_above_a_hidden_comment_leaves_the_thread_in_steps(
         await pair.post(parent)
     for index in range(1, 20):
         await pair.set_state(index, REMOVED)
-    twin, p = pair.moderated, store.site.home_of_article(pair.moderated.article)
+    twin, partition = pair.moderated, store.site.home_of_article(pair.moderated.article)
     if is_interrupted:
         monkeypatch.setattr(removals, "settle", discussions.died)
     sizes = []
     for state in (PENDING, VISIBLE):
         await pair.set_state(20, state)
         if is_interrupted:
-            assert redis.exists(removals.REMOVING(p))
-        await removals.remove_all(store.site, p)
+            assert redis.exists(removals.REMOVING(partition))
+        await removals.remove_all(store.site, partition)
         sizes.append(len(await walked(store, twin.article, CommentOrder.BEST, 50)))
 
     assert sizes == [1, 21]
-    assert not redis.exists(removals.REMOVING(p))
+    assert not redis.exists(removals.REMOVING(partition))
     assert await findings(store) == []
 
 

@@ -32,8 +32,8 @@ WEEK = 7 * 86_400
 
 
 async def count_of(store, article: int) -> int:
-    p = store.site.home_of_article(article)
-    return int(await store.site.redis.run(("HGET", keys.article(p, article), "comments")) or 0)
+    partition = store.site.home_of_article(article)
+    return int(await store.site.redis.run(("HGET", keys.article(partition, article), "comments")) or 0)
 
 
 async def counts(store, numbers) -> dict[int, int]:
@@ -356,9 +356,9 @@ async def test_deleted_text_is_neither_in_the_hash_nor_in_the_log(store, article
     await commented(store, article, "carol", first)
     await store.comments.delete(first.number, "bob")
 
-    p = store.site.home_of_article(article)
-    assert "secret" not in repr(redis.hgetall(keys.comment(p, first.number)))
-    assert "secret" not in repr(await read_log(store.site, p, START, 100))
+    partition = store.site.home_of_article(article)
+    assert "secret" not in repr(redis.hgetall(keys.comment(partition, first.number)))
+    assert "secret" not in repr(await read_log(store.site, partition, START, 100))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -428,23 +428,25 @@ async def test_paths_stay_short(store, article, shape):
         if shape == "last":
             made.append(await commented(store, article, "carol", parent))
         made.append(await commented(store, article, "carol", parent))
-    p = store.site.home_of_article(article)
-    members = await store.site.redis.run(("ZRANGE", keys.tree(p, article), 0, -1))
+    partition = store.site.home_of_article(article)
+    members = await store.site.redis.run(("ZRANGE", keys.tree(partition, article), 0, -1))
 
     assert max(len(member.split()[0]) for member in members) <= 16
     await check_counts(store, article)
 
 
 async def test_changes_are_entries_of_the_log(store, article, clock):
-    p = store.site.home_of_article(article)
-    last = (await read_log(store.site, p, START, 100))[-1].id
+    partition = store.site.home_of_article(article)
+    last = (await read_log(store.site, partition, START, 100))[-1].id
     parent = await commented(store, article, "bob", text="a text")
     reply = (await store.comments.post(article, parent.number, "alice", "@Carol and @alice")).comment
     await store.comments.vote(parent.number, "carol", Vote.DOWN)
     await store.comments.edit(reply.number, "alice", "@dave and @carol")
     await store.comments.delete(parent.number, "bob")
 
-    entries = [entry for entry in await read_log(store.site, p, last, 100) if entry.subject.startswith("comment")]
+    entries = [
+        entry for entry in await read_log(store.site, partition, last, 100) if entry.subject.startswith("comment")
+    ]
     assert [(entry.kind, entry.actor, entry.subject) for entry in entries] == [
         ("commented", "alice", reply.id),
         ("comment_voted", "carol", parent.id),

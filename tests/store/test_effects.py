@@ -221,21 +221,21 @@ async def test_log_keeps_entries_whose_effects_are_pending(store, others, people
         await change_at_random([store], clock, 60, seed=7)
     while await log.trim(store.site, 0, 0, await effects.removable(store.site)):
         pass
-    kept = sum(redis.xlen(keys.log(p)) for p in range(store.site.partitions))
+    kept = sum(redis.xlen(keys.log(partition)) for partition in range(store.site.partitions))
     await effects.complete(others[0].site)
     followed, following = sides(redis, store)
 
     assert (kept > 0) == (store.site.partitions > 1)
     assert followed == following != set()
     await log.trim(store.site, 0, 0, await effects.removable(store.site))
-    assert sum(redis.xlen(keys.log(p)) for p in range(store.site.partitions)) == 0
+    assert sum(redis.xlen(keys.log(partition)) for partition in range(store.site.partitions)) == 0
 
 
 async def test_effects_go_on_after_the_log_was_deleted(store, people, redis, clock, dying, caplog, monkeypatch):
     monkeypatch.setattr(dangling_follows, "PAUSE", 0)
     await change_at_random([store], clock, 60, seed=5)
-    for p in range(store.site.partitions):
-        redis.delete(keys.log(p))
+    for partition in range(store.site.partitions):
+        redis.delete(keys.log(partition))
     await effects.complete(store.site)
     assert ("are lost" in caplog.text) == (store.site.partitions > 1)
     await verify(store.site, lambda finding: None, repair=True)

@@ -306,13 +306,13 @@ async def test_second_loss_dispatches_nothing_twice(store, alice, received, disc
 async def test_late_message_of_what_the_log_had_is_not_dispatched_again(store, alice, received, disconnection, redis):
     """A busy cluster may deliver on a new connection what was published before it."""
     await receive_all(store, received)
-    seen, p = all_of(received), store.site.home_of_user(alice)
+    seen, partition = all_of(received), store.site.home_of_user(alice)
     await disconnection.begin()
     numbers = [(await post(store, alice)).number for _ in range(2)]
     await disconnection.finish(store, received)
-    ids = [entry.id for entry in (await log.read(store.site, p, log.START, 1_000))[-2:]]
+    ids = [entry.id for entry in (await log.read(store.site, partition, log.START, 1_000))[-2:]]
     for number, id in zip(numbers, ids, strict=True):
-        redis.publish(keys.events(p), f"posted {number} Alice {id}")
+        redis.publish(keys.events(partition), f"posted {number} Alice {id}")
     await receive_all(store, received)
     numbers.append((await post(store, alice)).number)
     await receive_all(store, received)
@@ -327,13 +327,13 @@ async def no_gaps(receiver: object, partitions: object) -> list[int]:
 @pytest.mark.parametrize("cause", ["trimmed", "trimmed while it is read", "another log", "lost"])
 async def test_gap_in_the_log_is_one_missed_event(store, alice, received, disconnection, redis, cause, monkeypatch):
     """After the event MISSED, events are dispatched as before."""
-    p = store.site.home_of_user(alice)
+    partition = store.site.home_of_user(alice)
     await post(store, alice)
     await receive_all(store, received)
     with received.mailbox(events.of_posts(None)) as mailbox:
         await disconnection.begin()
         if cause == "lost":
-            redis.delete(keys.log(p))
+            redis.delete(keys.log(partition))
             await asyncio.sleep(0.005)  # or else the next entry may have the id of the last, of the same millisecond
         await post(store, alice)
         await post(store, alice)

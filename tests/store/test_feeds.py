@@ -62,12 +62,12 @@ async def _filled(store, posted):
     numbers, commands, feed = count(1), [], []
     for each, times in enumerate(posted):
         name = f"user-{each}" if each else VIEWER
-        p = store.site.home_of_user(name)
+        partition = store.site.home_of_user(name)
         for time in times:
             feed.append(position := Position(float(time), keys.member(next(numbers))))
-            commands.append(("ZADD", keys.timeline(p, name), time, position.member))
+            commands.append(("ZADD", keys.timeline(partition, name), time, position.member))
         if times:
-            commands.append(("ZADD", keys.newest_posts(p), max(times), name))
+            commands.append(("ZADD", keys.newest_posts(partition), max(times), name))
         if each:
             commands.append(("ZADD", followed.following(store.site.home_of_user(VIEWER), VIEWER), 1, name))
     await store.site.redis.pipeline(commands)

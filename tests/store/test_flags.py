@@ -149,7 +149,7 @@ async def test_deleted_things_leave_the_queues(store, redis, alice, bob, carol):
 
     assert await flagged(store) == await flagged(store, "go") == []
     assert redis.keys("flags:*") + redis.keys("queue:*") == []
-    assert not [entry for p in range(store.site.partitions) for _, entry in redis.xrange(keys.log(p))
+    assert not [entry for partition in range(store.site.partitions) for _, entry in redis.xrange(keys.log(partition))
                 if entry["kind"] == "flagged"]  # fmt: skip
     assert await verified(store) == []
 
@@ -186,10 +186,10 @@ async def run(store, redis, number, lua):
     script = Script("flag")
     functions = script.body[: script.body.index("local flagger = actor()")]
     text = functions + FILES["flag_clearing"].read_text() + lua
-    p = store.site.home_of_article(number)
-    beginning = ("EVAL", text, *script.beginning(p)[2:])
-    command = store.site.command(script, p, store.site.partitions, number)
-    await store.site.redis.run((*beginning, *command[len(script.beginning(p)) :]))
+    partition = store.site.home_of_article(number)
+    beginning = ("EVAL", text, *script.beginning(partition)[2:])
+    command = store.site.command(script, partition, store.site.partitions, number)
+    await store.site.redis.run((*beginning, *command[len(script.beginning(partition)) :]))
 
 
 async def test_cleared_flags_of_the_same_people_count_no_more(store, redis, alice, bob, carol):  # M5
@@ -225,11 +225,11 @@ async def test_reverted_approval_brings_flags_back(store, redis, alice, bob, car
 async def test_what_is_removed_waits_no_more_and_comes_back(store, redis, alice, bob):  # M3
     article = await post(store, alice, groups=["go"])
     await flags.flag(store.site, bob, "article", article.number, FlagReason.SPAM)
-    p = store.site.home_of_user(alice)
-    redis.hset(keys.article(p, article.number), "state", "removed")
+    partition = store.site.home_of_user(alice)
+    redis.hset(keys.article(partition, article.number), "state", "removed")
     await run(store, redis, article.number, "queue_flagged(ARGV[8], false)")
     assert await flagged(store) == await flagged(store, "go") == []
-    redis.hdel(keys.article(p, article.number), "state")
+    redis.hdel(keys.article(partition, article.number), "state")
     await run(store, redis, article.number, "queue_flagged(ARGV[8], true)")
 
     assert await flagged(store) == await flagged(store, "go") == [article.number]
@@ -261,15 +261,15 @@ async def test_damaged_flags_and_queues_are_found_and_repaired(store, redis, ali
     article = await post(store, alice, groups=["go"])
     for who in (bob, carol):
         await flags.flag(store.site, who, "article", article.number, FlagReason.SPAM)
-    p, member = store.site.home_of_user(alice), keys.member(article.number)
-    everywhere, of_group = QUEUE(p, "flagged", "all"), QUEUE(p, "flagged", "group:go")
-    since, hash = redis.zscore(everywhere, member), FLAGS(p, article.number)
+    partition, member = store.site.home_of_user(alice), keys.member(article.number)
+    everywhere, of_group = QUEUE(partition, "flagged", "all"), QUEUE(partition, "flagged", "group:go")
+    since, hash = redis.zscore(everywhere, member), FLAGS(partition, article.number)
     gone = article.number + 5 * keys.SLOTS
     text = redis.hget(hash, "bob")
     redis.hset(hash, "carol", "odd")
     redis.zrem(of_group, member)
     redis.zadd(everywhere, {member: 5, keys.member(gone): 7, "odd": 8})
-    redis.hset(FLAGS(p, gone), "bob", text)
+    redis.hset(FLAGS(partition, gone), "bob", text)
 
     found = {(each.where, each.found, each.expected) for each in await verified(store, repair=True)}
     assert found == {
@@ -278,7 +278,7 @@ async def test_damaged_flags_and_queues_are_found_and_repaired(store, redis, ali
         (f"{everywhere} {member}", "5", f"{since:.0f}"),
         (f"{everywhere} {keys.member(gone)}", "7", "nothing"),
         (f"{everywhere} odd", "8", "nothing"),
-        (FLAGS(p, gone), "flags", "nothing"),
+        (FLAGS(partition, gone), "flags", "nothing"),
     }
     assert await verified(store) == []
     assert await flagged(store) == await flagged(store, "go") == [article.number]
@@ -369,11 +369,11 @@ async def test_deleted_pending_article_waits_no_more(store, redis, alice):
 async def test_damaged_queue_of_pending_articles_is_repaired(store, redis, alice):
     article, other = [await post(store, alice, groups=["go"]) for _ in range(2)]
     await set_state(store, article.number, '"pending"')
-    p = store.site.home_of_user(alice)
-    queue, of_group = QUEUE(p, "pending", "all"), QUEUE(p, "pending", "group:go")
+    partition = store.site.home_of_user(alice)
+    queue, of_group = QUEUE(partition, "pending", "all"), QUEUE(partition, "pending", "group:go")
     redis.zrem(of_group, keys.member(article.number))
     redis.zadd(queue, {keys.member(other.number): 5})
-    redis.zadd(QUEUE(p, "pending", "group:lua"), {keys.member(article.number): 5})
+    redis.zadd(QUEUE(partition, "pending", "group:lua"), {keys.member(article.number): 5})
 
     assert len(await verified(store, repair=True)) == 3
     assert await verified(store) == []

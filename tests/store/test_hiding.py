@@ -134,8 +134,8 @@ async def test_thing_is_pending_at_the_threshold(store, redis, thing, three):  #
 async def test_log_says_that_nobody_has_hidden_it(store, redis, thing, three):
     await flag_all(store, three, thing)
 
-    p = store.site.home_of_article(thing.number)
-    changes = [entry for _, entry in redis.xrange(keys.log(p)) if entry["kind"].endswith("state_changed")]
+    partition = store.site.home_of_article(thing.number)
+    changes = [entry for _, entry in redis.xrange(keys.log(partition)) if entry["kind"].endswith("state_changed")]
     assert [(each["actor"], each["subject"], each["state"]) for each in changes] == [("", thing.id, "pending")]
 
 
@@ -147,11 +147,11 @@ async def test_hidden_article_is_where_pending_ones_are(store, redis, alice, thr
 
     assert (await article(store, hidden.number)).state is ContentState.PENDING
     assert await queued(store, Queue.PENDING) == await queued(store, Queue.PENDING, "go") == [hidden.number]
-    p = store.site.home_of_user(alice)
+    partition = store.site.home_of_user(alice)
     assert await listed(store) == [[], []]
-    assert redis.zscore(keys.comments(p, "alice"), keys.member(comment.number)) is None
-    assert redis.zscore(keys.held(p, "alice"), keys.member(hidden.number)) == hidden.posted_at
-    assert not redis.exists(removals.REMOVING(p))
+    assert redis.zscore(keys.comments(partition, "alice"), keys.member(comment.number)) is None
+    assert redis.zscore(keys.held(partition, "alice"), keys.member(hidden.number)) == hidden.posted_at
+    assert not redis.exists(removals.REMOVING(partition))
     assert await verified(store) == []
 
 
@@ -322,14 +322,14 @@ async def test_flags_at_once_hide_a_thing_once(store, redis, alice, bob, clock):
             thing = await commented(store, thing, alice)
         order = random.sample(many, len(many))
         answers = await asyncio.gather(*(flag(store, each, thing) for each in order), return_exceptions=True)
-        p = store.site.home_of_article(thing.number)
-        entries = [entry for _, entry in redis.xrange(keys.log(p)) if entry.get("subject") == thing.id]
+        partition = store.site.home_of_article(thing.number)
+        entries = [entry for _, entry in redis.xrange(keys.log(partition)) if entry.get("subject") == thing.id]
 
         assert [each.changed for each in answers if not isinstance(each, Exception)] == [True] * 3
         assert {type(each).__name__ for each in answers if isinstance(each, Exception)} == {"Forbidden"}
         assert sum(each.subject is None for each in answers if not isinstance(each, Exception)) == 1
         assert [entry["kind"] for entry in entries].count("flagged") == 3
-        assert redis.hlen(flags.FLAGS(p, thing.number)) == 3
+        assert redis.hlen(flags.FLAGS(partition, thing.number)) == 3
         assert state(store, redis, thing) == "pending"
     assert await verified(store) == []
 

@@ -36,7 +36,9 @@ async def held(store, name):
 
 
 async def actions(store):
-    entries = await store.site.redis.pipeline([("XRANGE", keys.log(p), "-", "+") for p in range(store.site.partitions)])
+    entries = await store.site.redis.pipeline(
+        [("XRANGE", keys.log(partition), "-", "+") for partition in range(store.site.partitions)]
+    )
     return [dict(zip(flat[::2], flat[1::2], strict=True)) for part in entries for _, flat in part]
 
 
@@ -254,8 +256,8 @@ async def test_restored_backup_refuses_subjects_of_users_who_left_since(store, t
     noted = departures.noted_in(tmp_path / "deletions.jsonl")
     digest = await store.identities.digest(ADA)
     assert [list(each.subjects) for each in noted] == [[digest]]
-    p = identities.slot_of_digest(digest) % store.site.partitions
-    await store.site.redis.run(("DEL", identities.identity(p, digest)))  # as in a backup from before
+    partition = identities.slot_of_digest(digest) % store.site.partitions
+    await store.site.redis.run(("DEL", identities.identity(partition, digest)))  # as in a backup from before
 
     await departures.repeat(store, noted)
 

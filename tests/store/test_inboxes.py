@@ -191,12 +191,12 @@ async def test_mark_does_not_go_beyond_the_newest(store, article, clock):
 
 async def test_mark_is_an_entry_of_the_log(store, article):
     posted = await commented(store, article, "bob")
-    p = store.site.home_of_user("alice")
-    last = (await read_log(store.site, p, START, 100))[-1].id
+    partition = store.site.home_of_user("alice")
+    last = (await read_log(store.site, partition, START, 100))[-1].id
     for _ in range(2):
         await store.inboxes.mark_seen("Alice", Position(9e15, keys.member(5)))
 
-    (entry,) = await read_log(store.site, p, last, 100)
+    (entry,) = await read_log(store.site, partition, last, 100)
     assert (entry.kind, entry.actor, entry.subject) == ("inbox_seen", "Alice", "user:alice")
     assert entry.values == {"inbox_seen": f"{posted.posted_at} {keys.member(posted.number)}"}
 
@@ -249,34 +249,34 @@ async def test_effects_of_dead_processes_notify_once(store, article, monkeypatch
 
 
 async def test_inbox_keeps_the_newest_thousand(store, article, redis, clock):
-    p = store.site.home_of_user("alice")
+    partition = store.site.home_of_user("alice")
     numbers = [1024 * (number + 1) for number in range(SIZE)]
-    redis.zadd(keys.inbox(p, "alice"), {f"{keys.member(number)} reply comment": number for number in numbers})
+    redis.zadd(keys.inbox(partition, "alice"), {f"{keys.member(number)} reply comment": number for number in numbers})
     posted = await commented(store, article, "bob")
 
     page = await page_of(store, "alice", Window(2_000))
     assert (page.total, len(page.notifications)) == (SIZE, SIZE)
     assert page.notifications[0].number == posted.number
     assert page.notifications[-1].number == numbers[1]
-    assert redis.hget(keys.user(p, "alice"), "inbox_dropped") == str(numbers[0])
+    assert redis.hget(keys.user(partition, "alice"), "inbox_dropped") == str(numbers[0])
 
 
 async def test_dropped_notifications_are_not_missed(store, article, redis, clock):
-    p = store.site.home_of_user("alice")
+    partition = store.site.home_of_user("alice")
     first = await commented(store, article, "bob")
     clock.advance(1)
     await commented(store, article, "bob")
-    redis.hset(keys.user(p, "alice"), "inbox_dropped", first.posted_at)
-    redis.zrem(keys.inbox(p, "alice"), f"{keys.member(first.number)} reply comment")
+    redis.hset(keys.user(partition, "alice"), "inbox_dropped", first.posted_at)
+    redis.zrem(keys.inbox(partition, "alice"), f"{keys.member(first.number)} reply comment")
 
     assert await verified(store) == []
 
 
 async def test_article_that_mentions_is_not_archived(store, people):
     article = (await store.articles.post("Alice", Draft("a title", "", "@bob"))).article
-    p = store.site.home_of_article(article.number)
+    partition = store.site.home_of_article(article.number)
 
-    assert await steps.archivable(store.site, p, [article.number]) == []
+    assert await steps.archivable(store.site, partition, [article.number]) == []
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -109,7 +109,7 @@ def policy() -> Policy:
 @pytest.mark.parametrize("name", kinds.by_name())
 def test_key_of_each_kind_is_parsed(store, name):
     kind, partitions = kinds.by_name()[name], store.site.partitions
-    texts = [kind(p, *(EXAMPLES[part] for part in kind.parts)) for p in range(partitions)]
+    texts = [kind(partition, *(EXAMPLES[part] for part in kind.parts)) for partition in range(partitions)]
     found = [key for text in texts if (key := kinds.parse(text, partitions))]
 
     assert found and all(key.kind is kind and key.text in texts for key in found)
@@ -158,7 +158,7 @@ def test_other_text_is_not_a_key(store, text):
 
 
 def test_key_in_a_wrong_partition_is_not_a_key(store):
-    homes = {p for p in range(16) if kinds.parse(keys.user(p, "alice"), store.site.partitions)}
+    homes = {partition for partition in range(16) if kinds.parse(keys.user(partition, "alice"), store.site.partitions)}
 
     assert homes == {store.site.home_of_user("alice")}
     assert kinds.parse(listings.GOOD_ARTICLES(store.site.partitions), store.site.partitions) is None

@@ -22,7 +22,9 @@ async def test_newest_entries_are_those_of_all_partitions(store):
     places = [log.sort_key(entry.id) for entry in found]
     assert sorted(entry.subject for entry in found) == sorted(subjects)
     assert places == sorted(places, reverse=True)
-    assert some == [entry for n, entry in enumerate(found) if entry.p not in {newer.p for newer in found[:n]}]
+    assert some == [
+        entry for n, entry in enumerate(found) if entry.partition not in {newer.partition for newer in found[:n]}
+    ]
 
 
 @pytest.fixture
@@ -32,31 +34,31 @@ async def ids(store, alice, bob):
     for voter in ("bob", "carol", "dave"):
         await store.articles.vote(number, voter, Vote.UP)
     await store.articles.edit(number, alice, {"title": "another"})
-    p = store.site.home_of_user(alice)
-    found = await log.read(store.site, p, log.START, 100)
-    await log.advance(store.site, "other", p, found[-1].id)
+    partition = store.site.home_of_user(alice)
+    found = await log.read(store.site, partition, log.START, 100)
+    await log.advance(store.site, "other", partition, found[-1].id)
     await asyncio.sleep(0.002)  # trimming keeps what was appended in the same millisecond
     return [entry.id for entry in found if entry.subject == f"article:{number}"]
 
 
 async def left(store) -> list[str]:
-    p = store.site.home_of_user("alice")
-    return [entry.id for entry in await log.read(store.site, p, log.START, 100)]
+    partition = store.site.home_of_user("alice")
+    return [entry.id for entry in await log.read(store.site, partition, log.START, 100)]
 
 
 async def test_entries_are_trimmed_behind_the_slowest_consumer(store, ids, redis):
-    p = store.site.home_of_user("alice")
-    await log.advance(store.site, "reader", p, ids[2])
+    partition = store.site.home_of_user("alice")
+    await log.advance(store.site, "reader", partition, ids[2])
     await log.trim(store.site, 0, 1_000)
 
     assert await left(store) == ids[3:]
-    assert redis.hvals(keys.logged(p)) == [ids[4]]
+    assert redis.hvals(keys.logged(partition)) == [ids[4]]
 
     assert await log.forget(store.site, "reader")
     await log.trim(store.site, 0, 1_000)
     assert await left(store) == []
-    assert redis.hvals(keys.logged(p)) == []
-    assert (await log.newest(store.site))[p] == ids[4]
+    assert redis.hvals(keys.logged(partition)) == []
+    assert (await log.newest(store.site))[partition] == ids[4]
 
 
 async def test_deletions_are_forgotten_with_their_entries(store, ids, redis):
@@ -84,22 +86,22 @@ async def test_recent_entries_are_kept(store, ids):
 
 
 async def test_consumer_of_another_partition_keeps_nothing(store, ids):
-    for p in range(store.site.partitions):
-        if p != store.site.home_of_user("alice"):
-            await log.advance(store.site, "elsewhere", p, log.START)
+    for partition in range(store.site.partitions):
+        if partition != store.site.home_of_user("alice"):
+            await log.advance(store.site, "elsewhere", partition, log.START)
     await log.trim(store.site, 0, 1_000)
 
     assert await left(store) == []
 
 
 async def test_too_many_entries_are_removed_whoever_needs_them(store, ids):
-    p = store.site.home_of_user("alice")
-    await log.advance(store.site, "reader", p, ids[0])
-    assert await log.has_all_after(store.site, p, ids[0])
+    partition = store.site.home_of_user("alice")
+    await log.advance(store.site, "reader", partition, ids[0])
+    assert await log.has_all_after(store.site, partition, ids[0])
     await log.trim(store.site, 60_000, 2)
 
     assert await left(store) == ids[3:]
-    assert [await log.has_all_after(store.site, p, id) for id in (log.START, *ids)] == [
+    assert [await log.has_all_after(store.site, partition, id) for id in (log.START, *ids)] == [
         False,
         False,
         False,
@@ -110,27 +112,27 @@ async def test_too_many_entries_are_removed_whoever_needs_them(store, ids):
 
 
 async def test_new_log_has_no_hole(store):
-    assert [await log.has_all_after(store.site, p, log.START) for p in range(store.site.partitions)] == [
-        True
-    ] * store.site.partitions
+    assert [
+        await log.has_all_after(store.site, partition, log.START) for partition in range(store.site.partitions)
+    ] == [True] * store.site.partitions
 
 
 async def test_position_at_a_deleted_entry_is_no_hole(store, ids, redis):
-    p = store.site.home_of_user("alice")
-    (number,) = redis.hkeys(keys.logged(p))
+    partition = store.site.home_of_user("alice")
+    (number,) = redis.hkeys(keys.logged(partition))
     await store.articles.delete(int(number), "Alice")
 
     assert ids[0] not in await left(store)
-    assert [await log.has_all_after(store.site, p, id) for id in (ids[0], ids[4])] == [True, True]
+    assert [await log.has_all_after(store.site, partition, id) for id in (ids[0], ids[4])] == [True, True]
 
 
 async def test_position_that_the_log_never_had_is_missing(store, ids):
     """After a crash a store may have lost its last entries, which a consumer has taken."""
-    p = store.site.home_of_user("alice")
+    partition = store.site.home_of_user("alice")
     time, number = log.sort_key(ids[2])
 
-    assert not await log.has_all_after(store.site, p, f"{time}-{number + 1_000_000}")
-    assert not await log.has_all_after(store.site, p, f"{time + 3_600_000}-0")
+    assert not await log.has_all_after(store.site, partition, f"{time}-{number + 1_000_000}")
+    assert not await log.has_all_after(store.site, partition, f"{time + 3_600_000}-0")
 
 
 async def test_lag_is_counted_in_steps_up_to_its_most(store, ids, monkeypatch):
@@ -168,13 +170,13 @@ async def test_log_is_trimmed_while_the_server_runs(store, ids, monkeypatch):
 
 @pytest.mark.parametrize("text", ["", "now", "12", "-1-2", "1-2-3"])
 async def test_malformed_position_counts_as_the_start(store, ids, redis, text):
-    p = store.site.home_of_user("alice")
-    redis.hset(log.CONSUMERS(p), "reader", text)
+    partition = store.site.home_of_user("alice")
+    redis.hset(log.CONSUMERS(partition), "reader", text)
 
     await log.trim(store.site, 0, 1_000)
 
     assert set(ids) <= set(await left(store))
-    assert (await log.positions(store.site))["reader"] == {p: log.START}
+    assert (await log.positions(store.site))["reader"] == {partition: log.START}
 
 
 @pytest.mark.parametrize("name", ["trimmed", "", "Database", "a b", "-"])
@@ -184,11 +186,11 @@ async def test_name_of_a_consumer_is_checked(store, name):
 
 
 async def test_positions_of_consumers_are_listed(store, ids):
-    p = store.site.home_of_user("alice")
-    await log.advance(store.site, "reader", p, ids[1])
+    partition = store.site.home_of_user("alice")
+    await log.advance(store.site, "reader", partition, ids[1])
     await log.trim(store.site, 0, 1_000)
 
-    assert await log.positions(store.site) == {"reader": {p: ids[1]}, "other": {p: ids[4]}}
+    assert await log.positions(store.site) == {"reader": {partition: ids[1]}, "other": {partition: ids[4]}}
     assert not await log.forget(store.site, "nobody")
     assert not await log.forget(store.site, "trimmed")
 

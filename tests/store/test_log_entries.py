@@ -34,14 +34,14 @@ class LogReader:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._read = {p: log.START for p in range(store.site.partitions)}
+        self._read = {partition: log.START for partition in range(store.site.partitions)}
 
     async def __call__(self) -> list[tuple[str, str, str, dict[str, str]]]:
         found: list[Entry] = []
-        for p, after in self._read.items():
-            some = await log.read(self._store.site, p, after, 1_000)
+        for partition, after in self._read.items():
+            some = await log.read(self._store.site, partition, after, 1_000)
             found += some
-            self._read[p] = some[-1].id if some else after
+            self._read[partition] = some[-1].id if some else after
         assert {entry.at for entry in found} <= {self._store.site.clock()}
         return [(entry.kind, entry.actor, entry.subject, entry.values) for entry in found]
 
@@ -101,7 +101,7 @@ async def test_regroup_has_all_groups_and_those_that_change(store, alice, append
 
 
 async def test_deletion_removes_the_texts_from_the_log(store, alice, bob, appended, redis):
-    p = store.site.home_of_user(alice)
+    partition = store.site.home_of_user(alice)
     posted = await post(store, alice, groups=["show"])
     await store.articles.edit(posted.number, alice, {"title": "another"})
     await store.articles.vote(posted.number, bob, Vote.UP)
@@ -113,7 +113,7 @@ async def test_deletion_removes_the_texts_from_the_log(store, alice, bob, append
         ("voted", "bob", article, {"value": "1", "up": "2", "down": "0"}),
         ("deleted", "Alice", article, {"poster": "Alice", "groups": "show", "entries": " ".join(ids)}),
     ]
-    assert redis.hgetall(keys.logged(p)) == {}
+    assert redis.hgetall(keys.logged(partition)) == {}
 
 
 async def test_registration_and_password_are_entries_without_secrets(store, appended, clock):
@@ -135,7 +135,9 @@ async def test_follows_are_entries_of_the_follower(store, alice, bob, appended, 
         ("followed", "bob", "user:alice", {"followee": "Alice", "since": str(clock.now)}),
         ("unfollowed", "bob", "user:alice", {"followee": "Alice"}),
     ]
-    assert {entry.p for entry in await entries(store) if entry.actor == "bob"} == {store.site.home_of_user("bob")}
+    assert {entry.partition for entry in await entries(store) if entry.actor == "bob"} == {
+        store.site.home_of_user("bob")
+    }
 
 
 async def test_mark_that_moves_is_an_entry(store, alice, appended):
@@ -182,15 +184,15 @@ async def test_follows_of_an_import_are_entries(store, appended, clock):
 
 
 async def test_repair_of_a_record_is_an_entry_with_what_it_sets(store, alice, bob, appended, redis):
-    p = store.site.home_of_user(alice)
+    partition = store.site.home_of_user(alice)
     number = (await post(store, alice)).number
     await store.articles.vote(number, bob, Vote.UP)
     await appended()
-    redis.sadd(keys.downvoted(p, number), "bob")
-    redis.srem(keys.voted(p, number), "Alice")
-    redis.hset(keys.article(p, number), "up", 7)
-    redis.hset(keys.user(p, "alice"), "karma", 100)
-    redis.zrem(keys.index(p, "score"), keys.member(number))
+    redis.sadd(keys.downvoted(partition, number), "bob")
+    redis.srem(keys.voted(partition, number), "Alice")
+    redis.hset(keys.article(partition, number), "up", 7)
+    redis.hset(keys.user(partition, "alice"), "karma", 100)
+    redis.zrem(keys.index(partition, "score"), keys.member(number))
     await verify.verify(store.site, lambda finding: None)
     assert await appended() == []
     await verify.verify(store.site, lambda finding: None, repair=True)
@@ -283,8 +285,8 @@ async def test_no_entry_has_a_secret(store, redis, clock):
     again = redis.hget(keys.user(store.site.home_of_user("erin"), "erin"), "password")
     secrets = {*PASSWORDS, opened.token, parse_token(opened.token).digest, hashed, again}
     secrets |= {links.digest("https://example.com/"), *redis.hvals(server_keys.serverkeys(0))}
-    for p in range(store.site.partitions):
-        for pattern in (keys.session(p, "*"), idempotency.POSTED(p, "*", "*")):
+    for partition in range(store.site.partitions):
+        for pattern in (keys.session(partition, "*"), idempotency.POSTED(partition, "*", "*")):
             secrets |= {key.rsplit(":", 1)[1] for key in redis.scan_iter(pattern)}
     text = " ".join(str(entry) for entry in await entries(store))
 

@@ -53,11 +53,11 @@ async def test_address_that_changes_is_found_by_the_new_one_only(mailed):
 
 async def test_verify_repairs_names_by_address_and_mails_out_of_the_queue(mailed):
     site = mailed.site
-    p, digest = site.home_of_user("alice"), mailboxes.digest(ADDRESS)
-    await site.redis.run(("SREM", mailboxes.addressed(p, digest), "alice"))
-    await site.redis.run(("SADD", mailboxes.addressed(p, mailboxes.digest("x@example.com")), "alice"))
-    await site.redis.run(("ZREM", mails.mailing(p), "alice:change"))
-    await site.redis.run(("ZADD", mails.mailing(p), 1, "alice:nonsense"))
+    partition, digest = site.home_of_user("alice"), mailboxes.digest(ADDRESS)
+    await site.redis.run(("SREM", mailboxes.addressed(partition, digest), "alice"))
+    await site.redis.run(("SADD", mailboxes.addressed(partition, mailboxes.digest("x@example.com")), "alice"))
+    await site.redis.run(("ZREM", mails.mailing(partition), "alice:change"))
+    await site.redis.run(("ZADD", mails.mailing(partition), 1, "alice:nonsense"))
 
     assert len(await verified(mailed, repair=True)) == 4
     assert await verified(mailed) == []

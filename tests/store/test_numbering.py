@@ -31,8 +31,8 @@ def story(clock) -> Story:
 
 async def imported(store: Store, story: Story) -> int:
     await import_batch(store, [story])
-    p = store.site.home_of_user(story.poster)
-    return int(await store.site.redis.run(("HGET", keys.imported(p), story.id)))
+    partition = store.site.home_of_user(story.poster)
+    return int(await store.site.redis.run(("HGET", keys.imported(partition), story.id)))
 
 
 async def test_newest_of_equal_articles_comes_first_across_partitions(store, clock):  # L1

@@ -143,11 +143,11 @@ async def test_hidden_comments_leave_inboxes_before_the_answer_though_another_pr
     async def suspend(*arguments: object) -> None:
         raise Suspended
 
-    async def overtaken(site: Site, p: int, number: str) -> bool:
+    async def overtaken(site: Site, partition: int, number: str) -> bool:
         with monkeypatch.context() as patched, suppress(Suspended):
             patched.setattr(effects, "apply_noted", suspend)
-            await own(other.site, p, number)
-        return await own(site, p, number)
+            await own(other.site, partition, number)
+        return await own(site, partition, number)
 
     monkeypatch.setattr(removals, "_list_comments", overtaken)
     removed = await article_moderation.remove(store.site, OPERATOR, article, None, "an advertisement")

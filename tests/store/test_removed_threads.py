@@ -25,7 +25,7 @@ async def test_deleting_an_article_takes_its_comments_with_it(store, article, re
     made: list = []
     await discussions.discuss(store, article, random.Random(5), 400, made)
     await store.articles.delete(article, "alice")
-    p = store.site.home_of_article(article)
+    partition = store.site.home_of_article(article)
     for call in (
         store.comments.vote(made[0].number, "zoe", Vote.UP),
         store.comments.post(article, None, "bob", "a text"),
@@ -33,7 +33,7 @@ async def test_deleting_an_article_takes_its_comments_with_it(store, article, re
     ):
         with pytest.raises(NotFound):
             await call
-    await removals.remove_all(store.site, p)
+    await removals.remove_all(store.site, partition)
 
     kinds = {key.split(":")[0] for key in everything(redis)}
     assert not kinds & {"comment", "replies", "tree", "stubs", "voted", "downvoted", "removing", "comments", "logged"}
@@ -45,18 +45,18 @@ async def test_deleting_an_article_takes_its_comments_with_it(store, article, re
 @pytest.mark.parametrize("partitions", [8], ids=["8 partitions"], indirect=True)
 async def test_deletion_succeeds_if_the_thread_cannot_be_removed_at_once(store, article, redis, monkeypatch):
     await commented(store, article, "bob")
-    p, remove = store.site.home_of_article(article), removals.remove_thread
+    partition, remove = store.site.home_of_article(article), removals.remove_thread
 
     async def remove_in_a_closed_partition(*arguments):
-        redis.set(keys.closed(p), "1")
+        redis.set(keys.closed(partition), "1")
         await remove(*arguments)
 
     monkeypatch.setattr(removals, "remove_thread", remove_in_a_closed_partition)
     await store.articles.delete(article, "alice")
-    assert redis.zrange(removals.REMOVING(p), 0, -1) == [str(article)]
+    assert redis.zrange(removals.REMOVING(partition), 0, -1) == [str(article)]
 
-    redis.delete(keys.closed(p))
-    await removals.remove_all(store.site, p)
+    redis.delete(keys.closed(partition))
+    await removals.remove_all(store.site, partition)
     assert not {key.split(":")[0] for key in everything(redis)} & {"comment", "tree", "removing"}
 
 
@@ -93,7 +93,7 @@ async def stubs(store, article, monkeypatch) -> list[int]:
 @pytest.mark.parametrize("is_interrupted", [False, True])
 async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redis, monkeypatch, is_interrupted):  # C6
     """The deletion of the last comment removes the chain; a task removes the rest if it stops. The log names all."""
-    p = store.site.home_of_article(article)
+    partition = store.site.home_of_article(article)
     monkeypatch.setattr(removals, "INTERVAL", 0.01)
     if is_interrupted:
         monkeypatch.setattr(removals, "settle", died)
@@ -101,13 +101,13 @@ async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redi
     assert [each.number for each in await comments(store, article)] == (stubs[:21] if is_interrupted else [])
 
     async with removals.removing(store.site), asyncio.timeout(10):
-        while redis.exists(removals.REMOVING(p)):  # noqa: ASYNC110 - a task removes it
+        while redis.exists(removals.REMOVING(partition)):  # noqa: ASYNC110 - a task removes it
             await asyncio.sleep(0.01)
 
     kinds = {key.split(":")[0] for key in everything(redis)}
     assert not kinds & {"comment", "replies", "tree", "stubs", "removing"}
     named = []
-    for entry in await read_log(store.site, p, START, 10_000):
+    for entry in await read_log(store.site, partition, START, 10_000):
         if entry.kind == "comment_deleted" and not entry.values["stub"]:
             named += [int(entry.subject.removeprefix("comment:")), *map(int, entry.values["removed"].split())]
     assert named == stubs[::-1]

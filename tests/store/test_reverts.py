@@ -138,7 +138,7 @@ def test_each_kind_but_reverts_and_purges_has_a_reverter():
 
 async def logged(store):
     """The entries of all logs, as text."""
-    found = [await log.read(store.site, p, log.START, 100) for p in range(store.site.partitions)]
+    found = [await log.read(store.site, partition, log.START, 100) for partition in range(store.site.partitions)]
     return [entry for entries in found for entry in entries if entry.kind in ("moderated", "redacted")]
 
 
@@ -185,11 +185,11 @@ async def test_redaction_is_for_admins(store, redis, alice, bob):
 
 async def test_consumer_goes_on_after_an_entry_that_was_redacted(store, alice):
     action = await granted(store, alice)
-    p = store.site.home_of_article(action.number)
-    last = (await log.read(store.site, p, log.START, 100))[-1].id
+    partition = store.site.home_of_article(action.number)
+    last = (await log.read(store.site, partition, log.START, 100))[-1].id
     await redact(store.site, OPERATOR, action.number)
 
-    assert await log.has_all_after(store.site, p, last)
+    assert await log.has_all_after(store.site, partition, last)
 
 
 async def test_trimmed_entries_of_actions_are_noted_no_more(store, redis, alice):

@@ -27,10 +27,10 @@ async def session_of(store, username):
 def ban(store, redis, username, words):
     """Writes bans as the command does: to the user and to all sessions."""
     site = store.site
-    p = site.home_of_user(username)
-    redis.hset(keys.user(p, username), "bans", words)
-    for digest in redis.zrange(keys.sessions(p, username), 0, -1):
-        redis.set(keys.session(p, digest), f"{redis.get(keys.session(p, digest))} {words}")
+    partition = site.home_of_user(username)
+    redis.hset(keys.user(partition, username), "bans", words)
+    for digest in redis.zrange(keys.sessions(partition, username), 0, -1):
+        redis.set(keys.session(partition, digest), f"{redis.get(keys.session(partition, digest))} {words}")
 
 
 async def test_role_is_granted_and_recorded(store, alice, bob, clock):
@@ -202,8 +202,8 @@ async def test_grant_is_published_with_its_entry(store, alice, published):
 
     assert notified == f"notified {action.number} {alice}"
     kind, number, moderator, id, group = message.split()
-    p = store.site.home_of_user(alice)
-    ((found, entry),) = await store.site.redis.run(("XREVRANGE", keys.log(p), "+", "-", "COUNT", 1))
+    partition = store.site.home_of_user(alice)
+    ((found, entry),) = await store.site.redis.run(("XREVRANGE", keys.log(partition), "+", "-", "COUNT", 1))
     assert (kind, number, moderator, id, group) == ("moderated", str(action.number), "operator", found, "show")
     assert dict(zip(entry[::2], entry[1::2], strict=True)) == {
         "kind": "moderated", "at": str(action.at), "actor": "operator", "subject": action.id,

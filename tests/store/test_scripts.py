@@ -93,11 +93,18 @@ def test_unknown_key_is_an_error(written):
 async def test_new_file_is_a_script_that_gets_the_keys_which_it_names(store, written):
     written(answer="-- requires: prelude\nreturn {actor(), KEY.inbox, KEY.moves, KEY.lease, KEY.events, ARGV[7]}\n")
     answer = Script("answer")
-    p = store.site.partitions - 1
+    partition = store.site.partitions - 1
 
-    reply = await store.site.redis.run(store.site.command(answer, p, "given", username="alice"))
+    reply = await store.site.redis.run(store.site.command(answer, partition, "given", username="alice"))
 
-    assert reply == ["alice", f"inbox:{{{p}}}:", f"moves:{{{p}}}", f"lease:{{{p}}}:", f"events:{{{p}}}", "given"]
+    assert reply == [
+        "alice",
+        f"inbox:{{{partition}}}:",
+        f"moves:{{{partition}}}",
+        f"lease:{{{partition}}}:",
+        f"events:{{{partition}}}",
+        "given",
+    ]
     assert set(answer.key_names) - set(Script("mark_seen").key_names) == {"inbox", "moves", "lease"}
 
 

@@ -26,8 +26,8 @@ async def opened(store, name="Alice", agent=""):
 
 
 def keys_of(store, session, name="alice"):
-    p = store.site.home_of_user(name)
-    return keys.session(p, session.digest), keys.sessions(p, name), keys.logins(p, name)
+    partition = store.site.home_of_user(name)
+    return keys.session(partition, session.digest), keys.sessions(partition, name), keys.logins(partition, name)
 
 
 def listed_digests(redis, store, name="alice"):

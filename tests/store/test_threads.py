@@ -210,9 +210,11 @@ async def test_cost_of_a_page_does_not_grow_with_the_thread(store, article, redi
         return sum(each["calls"] for name, each in stats.items() if name.startswith(("cmdstat_z", "cmdstat_hget")))
 
     def fill(start: int, count: int) -> None:
-        p = store.site.home_of_article(article)
+        partition = store.site.home_of_article(article)
         for order in ("best", "votes", "time", "controversial"):
-            redis.zadd(threads.REPLIES(p, article, order), {keys.member(start + each): each for each in range(count)})
+            redis.zadd(
+                threads.REPLIES(partition, article, order), {keys.member(start + each): each for each in range(count)}
+            )
 
     fill(1, 200)
     before = await commands(ThreadWindow(100))
@@ -327,10 +329,10 @@ async def test_walks_share_a_pin_but_each_has_the_comments_posted_before_it(stor
 
 
 async def test_a_bounded_number_of_pins_lives(store, article, redis, monkeypatch):
-    p, some = store.site.home_of_article(article), await commented(store, article, "alice")
+    partition, some = store.site.home_of_article(article), await commented(store, article, "alice")
     start = await pinned(store, article)
     assert (await pinned(store, article), len(store.site.thread_pin_expiries)) == (start, 1)
-    assert 0 < redis.pttl(threads.pins(p, article)) <= threads.PIN_LIFETIME
+    assert 0 < redis.pttl(threads.pins(partition, article)) <= threads.PIN_LIFETIME
 
     monkeypatch.setattr(threads, "SHARING_PERIOD", 0)
     assert await pinned(store, article) == start  # nothing has moved
@@ -339,7 +341,7 @@ async def test_a_bounded_number_of_pins_lives(store, article, redis, monkeypatch
     assert await threads.pin(store.site, article, CommentOrder.VOTES) is None
     store.site.clock.advance(threads.PIN_LIFETIME / 1000)
     assert (await pinned(store, article)).moves == start.moves + 1
-    assert redis.zrange(threads.pins(p, article), 0, -1) == [f"votes:{start.moves + 1}"]
+    assert redis.zrange(threads.pins(partition, article), 0, -1) == [f"votes:{start.moves + 1}"]
 
 
 @pytest.mark.one_server
@@ -379,14 +381,14 @@ async def test_walk_goes_on_unpinned_when_its_pin_has_expired(store, article, re
 
 async def test_votes_keep_places_only_while_there_is_a_pin(store, article, redis):
     some = await commented(store, article, "alice")
-    p, before = store.site.home_of_article(article), {*redis.scan_iter("pin*")}
+    partition, before = store.site.home_of_article(article), {*redis.scan_iter("pin*")}
     await vote_up(store, some)
     assert {*redis.scan_iter("pin*")} == before
     start = await pinned(store, article)
     await vote_up(store, some)
 
-    kept = threads.pinned(p, article, "votes", start.moves)
-    assert {*redis.scan_iter("pin*")} - before == {threads.pins(p, article), kept}
+    kept = threads.pinned(partition, article, "votes", start.moves)
+    assert {*redis.scan_iter("pin*")} - before == {threads.pins(partition, article), kept}
     assert redis.zrange(kept, 0, -1, withscores=True) == [(keys.member(some.number), 4.0)]
     assert threads.PIN_LIFETIME < redis.pttl(kept) <= threads.PLACE_LIFETIME
 

@@ -31,13 +31,13 @@ async def annul_vote(scene: Scene) -> None:
     annulled = await annul(site, roles.OPERATOR, "dave", None, None, "a ring")
     assert annulled.action
     scene.clock.advance(1)
-    await annul_some(site, scene.p, annulled.action.number, "dave", now, [(scene.comment, -1)])
+    await annul_some(site, scene.partition, annulled.action.number, "dave", now, [(scene.comment, -1)])
 
 
 async def restore_vote(scene: Scene) -> None:
     site = scene.store.site
-    case = int(scene.redis.hget(keys.annulled(scene.p, scene.comment), "dave").split()[1])
-    await restore_some(site, scene.p, case, "dave", [scene.comment])
+    case = int(scene.redis.hget(keys.annulled(scene.partition, scene.comment), "dave").split()[1])
+    await restore_some(site, scene.partition, case, "dave", [scene.comment])
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -63,7 +63,7 @@ def of_comments(scene: Scene) -> dict[str, Any]:
         key.text: stored[key.text]
         for key in parsed
         if key and key.kind.parts and key.kind.parts[0] is keys.NUMBER
-        if keys.comment(key.p, key.suffix.split(":")[0]) in stored
+        if keys.comment(key.partition, key.suffix.split(":")[0]) in stored
     }
 
 
@@ -72,7 +72,7 @@ def kinds_of(texts: Iterable[str]) -> set[str]:
 
 
 def what_archiving_compares(scene: Scene) -> tuple[Any, int]:
-    return scene.redis.hgetall(scene.hash), scene.redis.zcard(keys.tree(scene.p, scene.open.number))
+    return scene.redis.hgetall(scene.hash), scene.redis.zcard(keys.tree(scene.partition, scene.open.number))
 
 
 async def test_each_kind_of_key_of_a_comment_marks_its_conversation(store: Store, redis: "Redis", clock: Clock) -> None:

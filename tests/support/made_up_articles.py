@@ -41,9 +41,9 @@ async def write(store, articles: Sequence[Article]) -> None:
     """Write articles only to the indexes that a listing since an instant is read from."""
     pairs: dict[str, list[str | float]] = {}
     for article in articles:
-        p = store.site.home_of_article(article.number)
+        partition = store.site.home_of_article(article.number)
         for order in since.INDEXES:
-            key = keys.index(p, order.value)
+            key = keys.index(partition, order.value)
             pairs.setdefault(key, []).extend((store.site.policy.value(order, article), keys.member(article.number)))
     assert set(ORDERS) >= {order.value for order in since.INDEXES}
     await store.site.redis.pipeline([("ZADD", key, *flat) for key, flat in pairs.items()])

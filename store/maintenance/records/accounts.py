@@ -88,10 +88,10 @@ class LeavingRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         name = Leaver.parse(self.text).name
-        p = site.home_of_user(name)
-        yield ("HSET", keys.user(p, name), "left", self.text, "joined", self.joined)
-        yield ("HINCRBY", keys.user(p, name), "karma", 0)
-        yield ("ZADD", leaving.leaving(p), self.since, self.text)
+        partition = site.home_of_user(name)
+        yield ("HSET", keys.user(partition, name), "left", self.text, "joined", self.joined)
+        yield ("HINCRBY", keys.user(partition, name), "karma", 0)
+        yield ("ZADD", leaving.leaving(partition), self.since, self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,8 @@ class DepartedRecord(Record):
             check_text("deleted users", "pseudonym", pseudonym, records.PSEUDONYM)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        for p in {0, *map(site.home_of_user, self.pseudonyms.values())}:
-            yield ("SET", leaving.namekey(p), self.key)
+        for partition in {0, *map(site.home_of_user, self.pseudonyms.values())}:
+            yield ("SET", leaving.namekey(partition), self.key)
         for digest, pseudonym in self.pseudonyms.items():
             yield ("HSET", leaving.departed(site.home_of_user(pseudonym)), digest, pseudonym)
 
@@ -189,10 +189,10 @@ class PostedRecord(Record):
     def commands(self, site: Site) -> Iterator[Command]:
         return self._restored(site, idempotency.POSTED, site.home_of_user(self.username), keys.article)
 
-    def _restored(self, site: Site, kind: Kind, p: int, subject: Kind) -> Iterator[Command]:
+    def _restored(self, site: Site, kind: Kind, partition: int, subject: Kind) -> Iterator[Command]:
         left = self.ends - site.clock()
         if left > 0:
-            both = [kind(p, self.username, self.digest), subject(p, self.number)]
+            both = [kind(partition, self.username, self.digest), subject(partition, self.number)]
             yield RESTORE_POSTED.command(both, self.value, left)
 
 
@@ -267,7 +267,7 @@ async def read_leaving(site: Site, found: Sequence[Key], skipped: Skipped) -> li
     for key in found:
         for text, since in await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES")):
             name = text.split(" ")[0]
-            joined = await site.redis.run(("HGET", keys.user(key.p, name), "joined"))
+            joined = await site.redis.run(("HGET", keys.user(key.partition, name), "joined"))
             read.append((key.text, LeavingRecord(text, instant(since), int(joined or 0))))
     return valid(read, skipped)
 
@@ -276,7 +276,9 @@ async def read_departed(site: Site, found: Sequence[Key], skipped: Skipped) -> l
     """The pseudonyms in some keys of the kind `departed`, `DEPARTED_AT_ONCE` in a record."""
     read = []
     for key in found:
-        name_key, pseudonyms = await site.redis.pipeline([("GET", leaving.namekey(key.p)), ("HGETALL", key.text)])
+        name_key, pseudonyms = await site.redis.pipeline(
+            [("GET", leaving.namekey(key.partition)), ("HGETALL", key.text)]
+        )
         listed = list(pseudonyms.items())
         for start in range(0, len(listed), DEPARTED_AT_ONCE):
             some = dict(listed[start : start + DEPARTED_AT_ONCE])
@@ -291,7 +293,7 @@ async def read_follows(site: Site, found: Sequence[Key], skipped: Skipped) -> li
             command
             for key in found
             for command in (
-                ("HGET", keys.user(key.p, key.suffix), "name"),
+                ("HGET", keys.user(key.partition, key.suffix), "name"),
                 ("ZRANGE", key.text, 0, -1, "WITHSCORES"),
             )
         ]
@@ -326,7 +328,7 @@ async def read_sessions(site: Site, found: Sequence[Key], skipped: Skipped) -> l
         del values[key]
     logins = {key: login for key, value in values.items() if (login := parse_login(value))}
     details = await site.redis.pipeline(
-        [("HGET", keys.logins(key.p, login.username), key.suffix) for key, login in logins.items()]
+        [("HGET", keys.logins(key.partition, login.username), key.suffix) for key, login in logins.items()]
     )
     read = []
     for (key, login), known in zip(logins.items(), details, strict=True):

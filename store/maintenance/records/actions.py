@@ -77,14 +77,14 @@ class ActionRecord(Record):
             raise MalformedRecord(f"{where}: it is not of the slot of {self.fields['subject']}")
 
     def commands(self, site: Site) -> Iterator[Command]:
-        p = site.home_of_article(self.number)
-        yield ("HSET", keys.action(p, self.number), *flat(self.fields))
+        partition = site.home_of_article(self.number)
+        yield ("HSET", keys.action(partition, self.number), *flat(self.fields))
         for scope in moderation.scopes_of(self.fields):
-            yield ("ZADD", keys.actions(p, scope), self.fields["at"], keys.member(self.number))
+            yield ("ZADD", keys.actions(partition, scope), self.fields["at"], keys.member(self.number))
         if "texts" in self.fields:  # it may not be done yet
-            yield ("ZADD", bans.cleaning(p), self.fields["at"], self.number)
+            yield ("ZADD", bans.cleaning(partition), self.fields["at"], self.number)
         if "votes" in self.fields and not self._is_settled:
-            yield ("ZADD", annulments.annulling(p), self.fields["at"], self.number)
+            yield ("ZADD", annulments.annulling(partition), self.fields["at"], self.number)
         for each in notifications.notified(self.fields.get("notified", "")):
             inbox = keys.inbox(site.home_of_user(each.username), each.username)
             yield ("ZADD", inbox, each.at, notifications.notification_member(self.number, each.kind, self.kind))
@@ -113,9 +113,9 @@ class AppealRecord(Record):
             raise MalformedRecord(f"{where}: it says only in part when and by whom it was answered")
 
     def commands(self, site: Site) -> Iterator[Command]:
-        p = site.home_of_article(self.number)
-        yield ("HSET", appeals.appeal(p, self.number), *flat(self.fields))
-        for queue, since in appeals.waiting(p, self.fields).items():
+        partition = site.home_of_article(self.number)
+        yield ("HSET", appeals.appeal(partition, self.number), *flat(self.fields))
+        for queue, since in appeals.waiting(partition, self.fields).items():
             yield ("ZADD", queue, since, keys.member(self.number))
 
 

@@ -92,10 +92,10 @@ class VotedOnRecord(Record):
 
     def voter_commands(self, site: Site) -> Iterator[Command]:
         """The commands that restore the voters. They come before those of any record: scripts count the voters."""
-        p = site.home_of_article(self.number)
+        partition = site.home_of_article(self.number)
         for kind, voters in ((keys.voted, self.upvoters), (keys.downvoted, self.downvoters)):
             for start in range(0, len(voters), VOTERS_AT_ONCE):
-                yield ("SADD", kind(p, self.number), *voters[start : start + VOTERS_AT_ONCE])
+                yield ("SADD", kind(partition, self.number), *voters[start : start + VOTERS_AT_ONCE])
 
     def _notifications(self, site: Site) -> Iterator[Command]:
         for each in notifications.notified(self.fields.get("notified", "")):
@@ -136,8 +136,8 @@ class CommentRecord(VotedOnRecord):
     def commands(self, site: Site) -> Iterator[Command]:
         poster = self.fields.get("poster")
         slot: Argument = keys.slot(poster) if poster else ""
-        p = site.home_of_article(self.number)
-        yield site.command(RESTORE_COMMENT, p, site.partitions, self.number, slot, *flat(self.fields))
+        partition = site.home_of_article(self.number)
+        yield site.command(RESTORE_COMMENT, partition, site.partitions, self.number, slot, *flat(self.fields))
         if poster:
             own = keys.comments(site.home_of_user(poster), poster)
             yield ("ZADD", own, self.fields["time"], keys.member(self.number))
@@ -178,12 +178,14 @@ async def _bare(site: Site, article: int) -> dict[int, int]:
     The hidden comments of an article that no thread has a place for, with their depths. Two round trips for
     `RECORDS_AT_ONCE` stubs.
     """
-    p, after, found = site.home_of_article(article), "-", dict[int, int]()
+    partition, after, found = site.home_of_article(article), "-", dict[int, int]()
     while after:
-        command: Command = ("ZRANGEBYLEX", threads.STUBS(p, article), after, "+", "LIMIT", 0, RECORDS_AT_ONCE)
+        command: Command = ("ZRANGEBYLEX", threads.STUBS(partition, article), after, "+", "LIMIT", 0, RECORDS_AT_ONCE)
         members = await site.redis.run(command)
         numbers = [int(member.split()[1]) for member in members]
-        hashes = await site.redis.pipeline([("HMGET", keys.comment(p, each), "bare", "depth") for each in numbers])
+        hashes = await site.redis.pipeline(
+            [("HMGET", keys.comment(partition, each), "bare", "depth") for each in numbers]
+        )
         found |= {number: int(depth) for number, (bare, depth) in zip(numbers, hashes, strict=True) if bare and depth}
         after = f"({members[-1]}" if len(members) == RECORDS_AT_ONCE else ""
     return found
@@ -195,14 +197,16 @@ async def _read(
     """The records of the articles or comments with these numbers that are there. One round trip."""
     homes = list(map(site.home_of_article, numbers))
     scripts = [
-        DUMP_ARTICLE.command([key_of(p, number), keys.voted(p, number), keys.downvoted(p, number)])
-        for p, number in zip(homes, numbers, strict=True)
+        DUMP_ARTICLE.command(
+            [key_of(partition, number), keys.voted(partition, number), keys.downvoted(partition, number)]
+        )
+        for partition, number in zip(homes, numbers, strict=True)
     ]
     replies = await site.redis.pipeline(scripts)
     read: list[tuple[str, V]] = []
-    for p, number, (stored, up, down) in zip(homes, numbers, replies, strict=True):
+    for partition, number, (stored, up, down) in zip(homes, numbers, replies, strict=True):
         if stored:
-            key = key_of(p, number)
+            key = key_of(partition, number)
             fields = without_malformed(key, records.pairs(stored), DROPPABLE, skipped)
             read.append((key, record(number, _without(fields, derived), up, down)))
     return valid(read, skipped)

@@ -45,10 +45,10 @@ class FlagsRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         """Nothing is flagged that is not restored: it may have been deleted while the dump was made."""
-        p, pairs = site.home_of_article(self.number), list(self.fields.items())
+        partition, pairs = site.home_of_article(self.number), list(self.fields.items())
         for start in range(0, len(pairs), FLAGS_AT_ONCE):
             some = dict(pairs[start : start + FLAGS_AT_ONCE])
-            yield site.command(RESTORE_FLAGS, p, self.number, *flat(some))
+            yield site.command(RESTORE_FLAGS, partition, self.number, *flat(some))
 
 
 async def read_flags(site: Site, found: Sequence[Key], skipped: Skipped) -> list[FlagsRecord]:

@@ -45,8 +45,8 @@ class IdentityRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         yield ("SET", leaving.namekey(0), self.key)
-        p = identities.slot_of_digest(self.digest) % site.partitions
-        yield ("SET", identities.identity(p, self.digest), self.state)
+        partition = identities.slot_of_digest(self.digest) % site.partitions
+        yield ("SET", identities.identity(partition, self.digest), self.state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class IdentitiesRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         if self.fields:
-            p = site.home_of_user(self.username)
-            yield ("HSET", identities.identities(p, self.username), *flat(self.fields))
+            partition = site.home_of_user(self.username)
+            yield ("HSET", identities.identities(partition, self.username), *flat(self.fields))
 
 
 async def read_identity(site: Site, found: Sequence[Key], skipped: Skipped) -> list[IdentityRecord]:

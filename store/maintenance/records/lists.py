@@ -59,9 +59,9 @@ class ListRecord(Record):
             return
         for member, since in self.members.items():
             named = member_of(self.of)
-            p = named.home(member, site.partitions)
-            both = [self.of(p, self.owner), *mirrored(self.of, p, member)]
-            yield RESTORE_LISTED.command([named.key(p, member), *both], since, member, self.owner)
+            partition = named.home(member, site.partitions)
+            both = [self.of(partition, self.owner), *mirrored(self.of, partition, member)]
+            yield RESTORE_LISTED.command([named.key(partition, member), *both], since, member, self.owner)
 
 
 def kinds_of_lists() -> list[Kind]:
@@ -73,9 +73,9 @@ def member_of(kind: Kind) -> Member:
     return kind.member
 
 
-def mirrored(kind: Kind, p: int, member: str) -> list[str]:
+def mirrored(kind: Kind, partition: int, member: str) -> list[str]:
     """The key that has the owners of the lists that a member is in, if the kind has such keys."""
-    return [kind.mirror(p, member_of(kind).part(member))] if kind.mirror else []
+    return [kind.mirror(partition, member_of(kind).part(member))] if kind.mirror else []
 
 
 async def read_lists(site: Site, found: Sequence[Key], skipped: Skipped) -> list[ListRecord]:

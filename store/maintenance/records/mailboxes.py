@@ -51,10 +51,10 @@ class MailboxRecord(Record):
         check_fields(where, self.fields, {}, MAILBOX_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        p = site.home_of_user(self.username)
-        yield ("HSET", mailboxes.mailbox(p, self.username), *flat(self.fields))
+        partition = site.home_of_user(self.username)
+        yield ("HSET", mailboxes.mailbox(partition, self.username), *flat(self.fields))
         if email := self.fields.get("email"):
-            yield ("SADD", mailboxes.addressed(p, mailboxes.digest(email)), self.username)
+            yield ("SADD", mailboxes.addressed(partition, mailboxes.digest(email)), self.username)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,10 @@ class MailingRecord(Record):
         check_fields(where, {name: self.fields[name] for name in self.fields.keys() - noted}, {}, WAITING_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        p = mails.home(site, self.subject)
-        yield ("ZADD", mails.mailing(p), self.due, f"{self.subject}:{self.what}")
+        partition = mails.home(site, self.subject)
+        yield ("ZADD", mails.mailing(partition), self.due, f"{self.subject}:{self.what}")
         if self.fields:
-            yield ("HSET", mails.mail(p, self.subject, self.what), *flat(self.fields))
+            yield ("HSET", mails.mail(partition, self.subject, self.what), *flat(self.fields))
 
 
 async def read_mailboxes(site: Site, found: Sequence[Key], skipped: Skipped) -> list[MailboxRecord]:
@@ -102,6 +102,6 @@ async def read_mailing(site: Site, found: Sequence[Key], skipped: Skipped) -> li
     for key in found:
         for member, due in await site.redis.run(("ZRANGE", key.text, 0, -1, "WITHSCORES")):
             subject, _, what = member.partition(":")
-            fields = await site.redis.run(("HGETALL", f"{mails.mail.name}:{{{key.p}}}:{member}"))
+            fields = await site.redis.run(("HGETALL", f"{mails.mail.name}:{{{key.partition}}}:{member}"))
             read.append((key.text, MailingRecord(subject, what, int(due), fields)))
     return valid(read, skipped)

@@ -33,10 +33,10 @@ class PlaceRecord(Record):
         check_fields(where, self.fields, FIELDS, OPTIONAL_FIELDS)
 
     def commands(self, site: Site) -> Iterator[Command]:
-        p = site.home_of_group(self.group)
-        yield ("HSET", keys.place(p, self.group), *flat(self.fields))
+        partition = site.home_of_group(self.group)
+        yield ("HSET", keys.place(partition, self.group), *flat(self.fields))
         if "listed" in self.fields:
-            yield ("ZADD", keys.groups(p), 0, self.group)
+            yield ("ZADD", keys.groups(partition), 0, self.group)
 
 
 async def read_places(site: Site, found: Sequence[Key], skipped: Skipped) -> list[PlaceRecord]:

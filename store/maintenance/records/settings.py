@@ -47,8 +47,8 @@ class RankingRecord(Record):
     def commands(self, site: Site) -> Iterator[Command]:
         yield ("HSET", keys.store(), "orders", self.orders)
         fields = {ORDERS_FIELD: orders_to_write(orders_of(self.orders)), **self.weights}
-        for p in range(site.partitions):
-            yield ("HSET", keys.ranking(p), *flat(fields))
+        for partition in range(site.partitions):
+            yield ("HSET", keys.ranking(partition), *flat(fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,10 @@ class ImportedRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         for story, number in self.numbers.items():
-            p, sequence = site.home_of_article(int(number)), numbering.sequence_of(int(number))
-            yield ("HSET", keys.imported(p), story, number)
+            partition, sequence = site.home_of_article(int(number)), numbering.sequence_of(int(number))
+            yield ("HSET", keys.imported(partition), story, number)
             if numbering.is_of_story(sequence):
-                yield ("ZADD", keys.numbered(p), sequence, sequence)
+                yield ("ZADD", keys.numbered(partition), sequence, sequence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,9 @@ class SequencesRecord(Record):
     def commands(self, site: Site) -> Iterator[Command]:
         """Of each partition, the highest sequence of the partitions that had any of its slots."""
         step = min(len(self.given), site.partitions)
-        for p in range(site.partitions):
-            if highest := max(self.given[p % step :: step]):
-                yield ("SET", keys.sequence(p), highest)
+        for partition in range(site.partitions):
+            if highest := max(self.given[partition % step :: step]):
+                yield ("SET", keys.sequence(partition), highest)
 
 
 async def read_ranking(site: Site) -> list[RankingRecord]:
@@ -141,11 +141,11 @@ async def read_sequences(site: Site, skipped: Skipped) -> SequencesRecord:
     The record of the sequences of all partitions. Where one is malformed it has 0: the next number is then made of the
     time of its post.
     """
-    stored = await site.redis.pipeline([("GET", keys.sequence(p)) for p in range(site.partitions)])
+    stored = await site.redis.pipeline([("GET", keys.sequence(partition)) for partition in range(site.partitions)])
     given = [int(text) if COUNT.fullmatch(text) else None for text in (text or "0" for text in stored)]
-    for p, sequence in enumerate(given):
+    for partition, sequence in enumerate(given):
         if sequence is None:
-            skipped(keys.sequence(p))
+            skipped(keys.sequence(partition))
     return SequencesRecord([sequence or 0 for sequence in given])
 
 

@@ -118,7 +118,7 @@ def test_parents_come_before_their_replies_whatever_the_order_of_the_lines():
 
     assert result == arranged(comments, {"s": 3}, ())
     assert places.keys() == {each.id for each in comments}
-    assert {p for p, _ in result.placed} == {3}
+    assert {partition for partition, _ in result.placed} == {3}
     assert all(each.parent == "s" or places[each.parent] < places[each.id] for each in comments)
 
 

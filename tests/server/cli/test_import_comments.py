@@ -67,9 +67,9 @@ def threads_of(settings: Settings) -> dict[str, list[Place]]:
 
     async def read(store: Store) -> dict[str, list[Place]]:
         found = {}
-        for p in range(store.site.partitions):
-            for number in {int(each) for each in await store.site.redis.run(("HVALS", keys.imported(p)))}:
-                if title := await store.site.redis.run(("HGET", keys.article(p, number), "title")):
+        for partition in range(store.site.partitions):
+            for number in {int(each) for each in await store.site.redis.run(("HVALS", keys.imported(partition)))}:
+                if title := await store.site.redis.run(("HGET", keys.article(partition, number), "title")):
                     found[title] = await _thread(store, number)
         return found
 
@@ -227,8 +227,8 @@ def test_comment_on_a_deleted_article_is_reported(settings, tmp_path, capsys):
     import_stories(settings, [written(tmp_path, STORY, COMMENT)], ImportOptions())
 
     async def delete(store: Store) -> None:
-        p = store.site.home_of_user("Marlow")
-        await store.articles.delete(int(await store.site.redis.run(("HGET", keys.imported(p), "1"))), "Marlow")
+        partition = store.site.home_of_user("Marlow")
+        await store.articles.delete(int(await store.site.redis.run(("HGET", keys.imported(partition), "1"))), "Marlow")
 
     with_store(settings, delete)
     capsys.readouterr()

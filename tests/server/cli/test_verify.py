@@ -46,9 +46,9 @@ def test_each_finding_is_printed_until_it_is_repaired(settings, redis, capsys):
 def test_unfinished_reindex_is_reported_but_is_not_broken(redis_url, redis, capsys, filled):
     """Indexes of the orders that it builds are not checked, those of other orders are."""
     line = "a reindex is unfinished: run `reindex` again; the orders that it builds are not checked"
-    for p in range(8):
-        redis.hset(keys.ranking(p), mapping={"ORDERS": "score time votes hot", "REINDEX": "a token"})
-        redis.delete(keys.index(p, "hot"), keys.index(p, "best"), keys.group(p, "ask", "hot"))
+    for partition in range(8):
+        redis.hset(keys.ranking(partition), mapping={"ORDERS": "score time votes hot", "REINDEX": "a token"})
+        redis.delete(keys.index(partition, "hot"), keys.index(partition, "best"), keys.group(partition, "ask", "hot"))
     redis.hset(keys.store(), "orders", "score votes")
     capsys.readouterr()
 

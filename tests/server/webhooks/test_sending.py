@@ -68,7 +68,11 @@ async def test_all_changes_arrive_signed_and_in_order_for_each_subject(
 
 
 async def sent_entries(store) -> list[Change]:
-    entries = [entry for p in range(store.site.partitions) for entry in await log.read(store.site, p, log.START, 10**6)]
+    entries = [
+        entry
+        for partition in range(store.site.partitions)
+        for entry in await log.read(store.site, partition, log.START, 10**6)
+    ]
     return [Change(entry, None) for entry in entries if entry.kind in KINDS]
 
 
@@ -165,8 +169,8 @@ async def test_deleted_users_are_named_by_their_pseudonyms_in_what_waits(site, r
     await site.send()
     left = {"actor": "", "subject": "user:alice", "name": "Alice", "pseudonym": "~k3x", "entries": ""}
     entry = {"kind": "user_deleted", "at": str(clock.now), **left}
-    p = site.store.site.home_of_user(alice)
-    await site.store.site.redis.run(("XADD", keys.log(p), "*", *chain.from_iterable(entry.items())))
+    partition = site.store.site.home_of_user(alice)
+    await site.store.site.redis.run(("XADD", keys.log(partition), "*", *chain.from_iterable(entry.items())))
     await site.send()
     receiver.answer = checking.nothing
     for _ in range(3):

@@ -39,8 +39,8 @@ async def move(store: Store) -> None:
 
 
 async def _moved(store: Store, database: Database, eager: Mover) -> list[int]:
-    for p in range(store.site.partitions):
-        await steps.lease(store.site, p, eager.token).take_over()
+    for partition in range(store.site.partitions):
+        await steps.lease(store.site, partition, eager.token).take_over()
     await eager.move()
     return await database.run(article_places.numbers, 0, MOST)
 

@@ -137,8 +137,8 @@ async def test_vote_on_a_comment_whose_reply_was_lost_counts_once(store, alice, 
 async def test_kept_answer_to_a_vote_is_short(store, alice, bob):
     """The texts of an article are read again."""
     number = (await post(store, alice)).number
-    p = store.site.home_of_article(number)
-    command = store.site.command(VOTE, p, number, 1, username=bob, bans="")
+    partition = store.site.home_of_article(number)
+    command = store.site.command(VOTE, partition, number, 1, username=bob, bans="")
     replies = [await store.site.redis.run(command) for _ in range(2)]
 
     assert [reply[:2] for reply in replies] == [["voted", bob]] * 2

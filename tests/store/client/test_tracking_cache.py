@@ -111,7 +111,7 @@ async def test_cached_voters_are_current_and_read_once(store, other, alice, bob)
 
 async def test_read_of_the_session_proves_that_the_cache_is_current(store, redis, alice):
     posted, grant = await post(store, alice), await store.sessions.open(alice)
-    p = store.site.home_of_article(posted.number)
+    partition = store.site.home_of_article(posted.number)
     login = store.sessions.read(parse_token(grant.token))
 
     async def article() -> tuple[int, int]:
@@ -121,7 +121,7 @@ async def test_read_of_the_session_proves_that_the_cache_is_current(store, redis
 
     alone = 1 if store.site.redis.has_one_server else 2
     assert [await article(), await article()] == [(1, 2), (1, alone)]
-    redis.hset(keys.article(p, posted.number), "up", 7)
+    redis.hset(keys.article(partition, posted.number), "up", 7)
     assert [await article(), await article()] == [(7, 2), (7, alone)]
 
 

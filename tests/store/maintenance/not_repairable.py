@@ -32,7 +32,7 @@ def edited_at_an_odd_time(scene: Scene) -> list[Expected]:
 
 
 def votes_lost_when_closed(scene: Scene) -> list[Expected]:
-    closed = keys.article(scene.p, scene.closed.number)
+    closed = keys.article(scene.partition, scene.closed.number)
     scene.redis.hdel(closed, "up")
     scene.redis.hset(closed, "down", -1)
     return [(f"{closed} down", "-1", "a usable down"), (f"{closed} up", NOTHING, "a usable up")]
@@ -47,9 +47,9 @@ def user_lost(scene: Scene) -> list[Expected]:
     scene.redis.delete(scene.account)
     numbers = (scene.closed.number, scene.open.number, scene.story)
     return [
-        *((f"{keys.article(scene.p, each)} poster", "Alice", "a user of this partition") for each in numbers),
-        (followed.followers(scene.p, "alice"), "there", "a user's"),
-        (f"{keys.newest_posts(scene.p)} Alice", str(scene.open.posted_at), NOTHING),
+        *((f"{keys.article(scene.partition, each)} poster", "Alice", "a user of this partition") for each in numbers),
+        (followed.followers(scene.partition, "alice"), "there", "a user's"),
+        (f"{keys.newest_posts(scene.partition)} Alice", str(scene.open.posted_at), NOTHING),
     ]
 
 
@@ -74,7 +74,7 @@ def session_without_an_end(scene: Scene) -> list[Expected]:
 
 
 def import_without_an_article_number(scene: Scene) -> list[Expected]:
-    imported = keys.imported(scene.p)
+    imported = keys.imported(scene.partition)
     scene.redis.hset(imported, "2", "odd")
     return [(f"{imported} 2", "odd", "the number of an article of this partition")]
 
@@ -90,16 +90,18 @@ def unknown_keys(scene: Scene) -> list[Expected]:
     other = scene.store.site.partitions
     odd = [
         "odd",
-        keys.article(scene.p, "odd"),
-        keys.article(scene.p, scene.open.number + 1),
+        keys.article(scene.partition, "odd"),
+        keys.article(scene.partition, scene.open.number + 1),
         keys.index(other, "time"),
         keys.user(other, "alice"),
-        keys.group(scene.p, "show", "odd"),
-        keys.session(scene.p, "odd"),
-        f"{keys.index(scene.p, 'time')}:odd",
+        keys.group(scene.partition, "show", "odd"),
+        keys.session(scene.partition, "odd"),
+        f"{keys.index(scene.partition, 'time')}:odd",
     ]
     if other == 1:
-        odd.remove(keys.article(scene.p, scene.open.number + 1))  # with one partition, every number belongs to it
+        odd.remove(
+            keys.article(scene.partition, scene.open.number + 1)
+        )  # with one partition, every number belongs to it
     for key in odd:
         scene.redis.set(key, "odd")
     scene.redis.set(b"\xff\n", "odd")
@@ -125,12 +127,12 @@ def comment_without_content(scene: Scene) -> list[Expected]:
 def action_without_a_moderator(scene: Scene) -> list[Expected]:
     hash, member = written_action(scene)
     scene.redis.hdel(hash, "moderator")
-    scene.redis.zadd(keys.actions(scene.p, "all"), {member: 5})
+    scene.redis.zadd(keys.actions(scene.partition, "all"), {member: 5})
     return [(hash, f"action {scene.ghost}: it has no moderator", "a usable action")]
 
 
 def appeal_without_a_text(scene: Scene) -> list[Expected]:
-    hash = appeals.appeal(scene.p, scene.ghost)
+    hash = appeals.appeal(scene.partition, scene.ghost)
     scene.redis.hset(hash, mapping={"username": "Alice", "at": 5})
     return [(hash, f"appeal against action {scene.ghost}: it has no text", "a usable appeal")]
 

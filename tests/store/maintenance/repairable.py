@@ -27,7 +27,7 @@ def votes_lost_while_open(scene: Scene) -> list[Expected]:
 
 
 def votes_of_an_import(scene: Scene) -> list[Expected]:
-    story = keys.article(scene.p, scene.story)
+    story = keys.article(scene.partition, scene.story)
     scene.redis.hset(story, "up", 1)
     return [(f"{story} up", "1", "9")]
 
@@ -50,32 +50,34 @@ def voters_that_stay_for_ever(scene: Scene) -> list[Expected]:
 
 
 def voters_of_no_article(scene: Scene) -> list[Expected]:
-    ghosts = [keys.voted(scene.p, scene.ghost), keys.downvoted(scene.p, scene.ghost)]
+    ghosts = [keys.voted(scene.partition, scene.ghost), keys.downvoted(scene.partition, scene.ghost)]
     for ghost in ghosts:
         scene.redis.sadd(ghost, "bob")
     return [(ghost, "there", "nothing, as there is no such article or comment") for ghost in ghosts]
 
 
 def voters_of_a_closed_article(scene: Scene) -> list[Expected]:
-    voted = keys.voted(scene.p, scene.closed.number)
+    voted = keys.voted(scene.partition, scene.closed.number)
     scene.redis.sadd(voted, "Alice", "bob")
     return [(f"{voted} TTL", "none", "at most 0")]
 
 
 def places_at_wrong_values(scene: Scene) -> list[Expected]:
     places = {"score": scene.open.posted_at + 2 * 432_000, "time": scene.open.posted_at, "votes": 2}
-    indexes = {keys.index(scene.p, order): place for order, place in places.items()}
-    indexes |= {keys.group(scene.p, "show", order): place for order, place in places.items()}
-    indexes |= {listings.GOOD_ARTICLES(scene.p): places["time"], scene.timeline: places["time"]}
+    indexes = {keys.index(scene.partition, order): place for order, place in places.items()}
+    indexes |= {keys.group(scene.partition, "show", order): place for order, place in places.items()}
+    indexes |= {listings.GOOD_ARTICLES(scene.partition): places["time"], scene.timeline: places["time"]}
     for index in indexes:
         scene.redis.zadd(index, {scene.member: 5})
     return [(f"{index} {scene.member}", "5", str(place)) for index, place in indexes.items()]
 
 
 def places_lost(scene: Scene) -> list[Expected]:
-    indexes = [keys.index(scene.p, order) for order in ORDERS]
-    indexes += [keys.group(scene.p, "show", order) for order in ORDERS]
-    values = {index: scene.redis.zscore(index, scene.member) for index in [*indexes, listings.GOOD_ARTICLES(scene.p)]}
+    indexes = [keys.index(scene.partition, order) for order in ORDERS]
+    indexes += [keys.group(scene.partition, "show", order) for order in ORDERS]
+    values = {
+        index: scene.redis.zscore(index, scene.member) for index in [*indexes, listings.GOOD_ARTICLES(scene.partition)]
+    }
     for index in values:
         scene.redis.zrem(index, scene.member)
     return [(f"{index} {scene.member}", NOTHING, f"{value:.17g}") for index, value in values.items()]
@@ -87,14 +89,14 @@ def timeline_without_an_article(scene: Scene) -> list[Expected]:
     return [
         (f"{scene.timeline} {scene.member}", NOTHING, str(scene.open.posted_at)),
         (f"{scene.account} karma", "8", "7"),
-        (f"{keys.newest_posts(scene.p)} Alice", str(scene.open.posted_at), str(scene.open.posted_at - 5)),
+        (f"{keys.newest_posts(scene.partition)} Alice", str(scene.open.posted_at), str(scene.open.posted_at - 5)),
     ]
 
 
 def places_of_no_article(scene: Scene) -> list[Expected]:
-    indexes = [keys.index(scene.p, order) for order in ORDERS]
-    indexes += [keys.group(scene.p, "show", order) for order in ORDERS]
-    indexes += [listings.GOOD_ARTICLES(scene.p), scene.timeline]
+    indexes = [keys.index(scene.partition, order) for order in ORDERS]
+    indexes += [keys.group(scene.partition, "show", order) for order in ORDERS]
+    indexes += [listings.GOOD_ARTICLES(scene.partition), scene.timeline]
     members = [keys.member(scene.ghost), f"0{scene.open.number}", "odd"]
     for index in indexes:
         scene.redis.zadd(index, dict.fromkeys(members, 3))
@@ -114,7 +116,7 @@ def digest_of_a_link_lost(scene: Scene) -> list[Expected]:
 
 
 def places_of_another_link(scene: Scene) -> list[Expected]:
-    other = links.LINKS(scene.p, "0" * links.DIGEST_LENGTH)
+    other = links.LINKS(scene.partition, "0" * links.DIGEST_LENGTH)
     scene.redis.zadd(other, {scene.member: scene.open.posted_at})
     scene.redis.zadd(scene.links, {keys.member(scene.ghost): 3})
     return [
@@ -124,38 +126,39 @@ def places_of_another_link(scene: Scene) -> list[Expected]:
 
 
 def article_in_a_group_that_it_does_not_name(scene: Scene) -> list[Expected]:
-    indexes = [keys.group(scene.p, "show-not", order) for order in ORDERS]
+    indexes = [keys.group(scene.partition, "show-not", order) for order in ORDERS]
     for index in indexes:
         scene.redis.zadd(index, {scene.member: 3})
     return [(f"{index} {scene.member}", "3", NOTHING) for index in indexes]
 
 
 def visible_article_among_the_held(scene: Scene) -> list[Expected]:
-    held = keys.held(scene.p, "alice")
+    held = keys.held(scene.partition, "alice")
     scene.redis.zadd(held, {scene.member: 3})
     return [(f"{held} {scene.member}", "3", NOTHING)] * 2  # found with the article, and with the members of `held`
 
 
 def article_on_the_timeline_of_somebody_else(scene: Scene) -> list[Expected]:
-    eve = next(name for name in map("eve-{}".format, range(1000)) if scene.store.site.home_of_user(name) == scene.p)
-    scene.redis.zadd(keys.timeline(scene.p, eve), {scene.member: 3})
-    return [(f"{keys.timeline(scene.p, eve)} {scene.member}", "3", NOTHING)]
+    names, home = map("eve-{}".format, range(1000)), scene.store.site.home_of_user
+    eve = next(name for name in names if home(name) == scene.partition)
+    scene.redis.zadd(keys.timeline(scene.partition, eve), {scene.member: 3})
+    return [(f"{keys.timeline(scene.partition, eve)} {scene.member}", "3", NOTHING)]
 
 
 def article_that_is_not_good(scene: Scene) -> list[Expected]:
     member = keys.member(scene.closed.number)
-    scene.redis.zadd(listings.GOOD_ARTICLES(scene.p), {member: scene.closed.posted_at})
-    return [(f"{listings.GOOD_ARTICLES(scene.p)} {member}", str(scene.closed.posted_at), NOTHING)]
+    scene.redis.zadd(listings.GOOD_ARTICLES(scene.partition), {member: scene.closed.posted_at})
+    return [(f"{listings.GOOD_ARTICLES(scene.partition)} {member}", str(scene.closed.posted_at), NOTHING)]
 
 
 def group_not_named(scene: Scene) -> list[Expected]:
-    scene.redis.zrem(keys.groups(scene.p), "ask")
-    return [(f"{keys.groups(scene.p)} ask", NOTHING, "0")]
+    scene.redis.zrem(keys.groups(scene.partition), "ask")
+    return [(f"{keys.groups(scene.partition)} ask", NOTHING, "0")]
 
 
 def group_without_articles(scene: Scene) -> list[Expected]:
-    scene.redis.zadd(keys.groups(scene.p), {"empty": 0})
-    return [(f"{keys.groups(scene.p)} empty", "0", NOTHING)]
+    scene.redis.zadd(keys.groups(scene.partition), {"empty": 0})
+    return [(f"{keys.groups(scene.partition)} empty", "0", NOTHING)]
 
 
 def listed_group_not_named(scene: Scene) -> list[Expected]:
@@ -175,13 +178,13 @@ def karma_lost(scene: Scene) -> list[Expected]:
 
 
 def poster_by_a_wrong_time(scene: Scene) -> list[Expected]:
-    scene.redis.zadd(keys.newest_posts(scene.p), {"Alice": 1})
-    return [(f"{keys.newest_posts(scene.p)} Alice", "1", str(scene.open.posted_at))]
+    scene.redis.zadd(keys.newest_posts(scene.partition), {"Alice": 1})
+    return [(f"{keys.newest_posts(scene.partition)} Alice", "1", str(scene.open.posted_at))]
 
 
 def poster_lost(scene: Scene) -> list[Expected]:
-    scene.redis.zrem(keys.newest_posts(scene.p), "Alice")
-    return [(f"{keys.newest_posts(scene.p)} Alice", NOTHING, str(scene.open.posted_at))]
+    scene.redis.zrem(keys.newest_posts(scene.partition), "Alice")
+    return [(f"{keys.newest_posts(scene.partition)} Alice", NOTHING, str(scene.open.posted_at))]
 
 
 def poster_without_articles(scene: Scene) -> list[Expected]:
@@ -191,26 +194,26 @@ def poster_without_articles(scene: Scene) -> list[Expected]:
 
 
 def poster_who_is_nobody(scene: Scene) -> list[Expected]:
-    scene.redis.zadd(keys.newest_posts(scene.p), {"ALICE": 1})
-    return [(f"{keys.newest_posts(scene.p)} ALICE", "1", NOTHING)]
+    scene.redis.zadd(keys.newest_posts(scene.partition), {"ALICE": 1})
+    return [(f"{keys.newest_posts(scene.partition)} ALICE", "1", NOTHING)]
 
 
 def sequence_too_low(scene: Scene) -> list[Expected]:
     highest = str(scene.answer // keys.SLOTS)
-    scene.redis.set(keys.sequence(scene.p), 1)
-    return [(keys.sequence(scene.p), "1", f"at least {highest}")]
+    scene.redis.set(keys.sequence(scene.partition), 1)
+    return [(keys.sequence(scene.partition), "1", f"at least {highest}")]
 
 
 def sequence_lost(scene: Scene) -> list[Expected]:
     highest = str(scene.answer // keys.SLOTS)
-    scene.redis.delete(keys.sequence(scene.p))
-    return [(keys.sequence(scene.p), NOTHING, f"at least {highest}")]
+    scene.redis.delete(keys.sequence(scene.partition))
+    return [(keys.sequence(scene.partition), NOTHING, f"at least {highest}")]
 
 
 def numbers_of_stories_lost(scene: Scene) -> list[Expected]:
-    key = keys.numbered(scene.p)
+    key = keys.numbered(scene.partition)
     scene.redis.delete(key)
-    imported = scene.redis.hvals(keys.imported(scene.p))
+    imported = scene.redis.hvals(keys.imported(scene.partition))
     return [
         (f"{key} {sequence}", NOTHING, f"{sequence}")
         for sequence in sorted(int(each) // keys.SLOTS for each in imported)
@@ -218,13 +221,13 @@ def numbers_of_stories_lost(scene: Scene) -> list[Expected]:
 
 
 def follow_without_its_followers_side(scene: Scene) -> list[Expected]:
-    key = followed.followers(scene.p, "alice")
+    key = followed.followers(scene.partition, "alice")
     scene.redis.zrem(key, "bob")
     return [(f"{key} bob", NOTHING, str(scene.clock.now))]
 
 
 def follow_of_the_followers_side_alone(scene: Scene) -> list[Expected]:
-    key = followed.followers(scene.p, "alice")
+    key = followed.followers(scene.partition, "alice")
     scene.redis.zadd(key, {"carol": 5})
     return [(f"{key} carol", "5", NOTHING)]
 
@@ -247,7 +250,7 @@ def session_that_never_ends(scene: Scene) -> list[Expected]:
 
 
 def details_of_no_session(scene: Scene) -> list[Expected]:
-    key, digest = keys.logins(scene.p, "alice"), "ab" * 32
+    key, digest = keys.logins(scene.partition, "alice"), "ab" * 32
     scene.redis.hset(key, digest, "ab 1 curl")
     return [(f"{key} {digest}", "ab 1 curl", NOTHING)]
 
@@ -259,7 +262,12 @@ def idempotency_key_that_stays(scene: Scene) -> list[Expected]:
 
 
 def derived_key_of_a_wrong_type(scene: Scene) -> list[Expected]:
-    indexes = [keys.index(scene.p, "score"), keys.group(scene.p, "show", "time"), scene.timeline, keys.groups(scene.p)]
+    indexes = [
+        keys.index(scene.partition, "score"),
+        keys.group(scene.partition, "show", "time"),
+        scene.timeline,
+        keys.groups(scene.partition),
+    ]
     for index in indexes:
         scene.redis.delete(index)
         scene.redis.rpush(index, "odd")
@@ -279,45 +287,45 @@ def comment_with_wrong_counts(scene: Scene) -> list[Expected]:
 
 
 def depth_of_an_answer_wrong(scene: Scene) -> list[Expected]:
-    answer = keys.comment(scene.p, scene.answer)
+    answer = keys.comment(scene.partition, scene.answer)
     scene.redis.hset(answer, "depth", 9)
     return [(f"{answer} depth", "9", "2")]
 
 
 def voter_of_a_comment_in_both_sets(scene: Scene) -> list[Expected]:
-    downvoted = keys.downvoted(scene.p, scene.comment)
+    downvoted = keys.downvoted(scene.partition, scene.comment)
     scene.redis.sadd(downvoted, "bob")
     return [(f"{downvoted} bob", "there", "in one set only")]
 
 
 def comment_missing_among_its_siblings(scene: Scene) -> list[Expected]:
     orders, member = ("best", "votes", "time", "controversial"), keys.member(scene.comment)
-    indexes = [threads.REPLIES(scene.p, scene.stub, order) for order in orders]
+    indexes = [threads.REPLIES(scene.partition, scene.stub, order) for order in orders]
     values = {index: scene.redis.zscore(index, member) for index in indexes}
     scene.redis.delete(*indexes)
-    replies = (f"{keys.comment(scene.p, scene.stub)} replies", "1", "0")
+    replies = (f"{keys.comment(scene.partition, scene.stub)} replies", "1", "0")
     return [replies, *((f"{index} {member}", NOTHING, f"{value:.17g}") for index, value in values.items())]
 
 
 def sibling_that_is_no_comment(scene: Scene) -> list[Expected]:
-    index, member = threads.REPLIES(scene.p, scene.open.number, "votes"), keys.member(scene.ghost)
+    index, member = threads.REPLIES(scene.partition, scene.open.number, "votes"), keys.member(scene.ghost)
     scene.redis.zadd(index, {member: 3})
     return [(f"{index} {member}", "3", NOTHING)]
 
 
 def path_that_is_not_below_its_parent(scene: Scene) -> list[Expected]:
-    tree = keys.tree(scene.p, scene.open.number)
+    tree = keys.tree(scene.partition, scene.open.number)
     before = next(member for member in scene.redis.zrange(tree, 0, -1) if member.endswith(str(scene.comment)))
     label = next(member for member in scene.redis.zrange(tree, 0, -1) if member.endswith(str(scene.answer))).split()[0]
     scene.redis.hset(scene.comment_hash, "path", "zz 5")
-    hashes = {scene.comment_hash: "zz4", keys.comment(scene.p, scene.answer): label}
+    hashes = {scene.comment_hash: "zz4", keys.comment(scene.partition, scene.answer): label}
     paths = [(f"{hash} path", found, "a path below that of the parent") for hash, found in hashes.items()]
     return [*paths, (f"{tree} {before}", "0", NOTHING)]
 
 
 def visible_comment_among_the_stubs(scene: Scene) -> list[Expected]:
-    stubs = threads.STUBS(scene.p, scene.open.number)
-    tree = scene.redis.zrange(keys.tree(scene.p, scene.open.number), 0, -1)
+    stubs = threads.STUBS(scene.partition, scene.open.number)
+    tree = scene.redis.zrange(keys.tree(scene.partition, scene.open.number), 0, -1)
     member = next(member for member in tree if member.endswith(str(scene.answer)))
     scene.redis.zadd(stubs, {member: 0})
     counts = [(f"{scene.hash} comments", "2", "1"), (f"{scene.comment_hash} replies", "1", "0")]
@@ -328,17 +336,17 @@ def visible_comment_among_the_stubs(scene: Scene) -> list[Expected]:
 def deleted_comments_without_replies(scene: Scene) -> list[Expected]:
     """What a deletion leaves that was interrupted: two of them, of which the lower one is found."""
     article, parent = scene.open.number, scene.answer
-    path, index = scene.redis.hget(keys.comment(scene.p, parent), "path").split(" ")
+    path, index = scene.redis.hget(keys.comment(scene.partition, parent), "path").split(" ")
     for depth, sequence in ((3, 1), (4, 3)):  # odd ones, as those of imported comments
         number = scene.answer + sequence * keys.SLOTS
         index = str(int(index) + 1)
         fields = {"article": article, "parent": parent, "depth": depth, "time": 5, "up": 1, "down": 0}
-        hash = keys.comment(scene.p, number)
+        hash = keys.comment(scene.partition, number)
         scene.redis.hset(hash, mapping={**fields, "state": "deleted", "path": f"{path} {index}"})
         values = {"best": best(1, 0, scene.store.site.policy.best_z), "votes": 1, "time": 5, "controversial": 0}
         for order, value in values.items():
-            scene.redis.zadd(threads.REPLIES(scene.p, parent, order), {keys.member(number): value})
-        for key in (keys.tree(scene.p, article), threads.STUBS(scene.p, article)):
+            scene.redis.zadd(threads.REPLIES(scene.partition, parent, order), {keys.member(number): value})
+        for key in (keys.tree(scene.partition, article), threads.STUBS(scene.partition, article)):
             scene.redis.zadd(key, {f"{path}{int(index) - 1} {number}": 0})
         parent = number
     return [(hash, "there", "nothing, as it is deleted and has no replies")]
@@ -392,38 +400,38 @@ def inbox_of_nobody(scene: Scene) -> list[Expected]:
 
 def written_action(scene: Scene) -> tuple[str, str]:
     """An action on `open` in the group show, without entries in the indexes: its key, and the member of the indexes."""
-    hash = keys.action(scene.p, scene.ghost)
+    hash = keys.action(scene.partition, scene.ghost)
     fields = {"kind": "lock", "at": 1_470_000_000_000, "moderator": "bob", "subject": scene.open.id, "reason": "heat"}
     scene.redis.hset(hash, mapping=fields | {"group": "show"})
     return hash, keys.member(scene.ghost)
 
 
 def visible_comment_in_the_queue_of_pending_ones(scene: Scene) -> list[Expected]:
-    queue, member = flags.QUEUE(scene.p, "pending", "group:video"), keys.member(scene.answer)
+    queue, member = flags.QUEUE(scene.partition, "pending", "group:video"), keys.member(scene.answer)
     scene.redis.zadd(queue, {member: 5})
     return [(f"{queue} {member}", "5", NOTHING)]
 
 
 def edit_of_what_is_removed(scene: Scene) -> list[Expected]:
-    edit = HELD_EDIT(scene.p, scene.ghost)
+    edit = HELD_EDIT(scene.partition, scene.ghost)
     scene.redis.hset(edit, mapping={"at": 5, "held_by": "words", "most_mentions": 10, "content": "a text"})
     return [(edit, "an edit", NOTHING)]
 
 
 def edit_without_a_time(scene: Scene) -> list[Expected]:
-    edit = HELD_EDIT(scene.p, scene.story)
+    edit = HELD_EDIT(scene.partition, scene.story)
     scene.redis.hset(edit, mapping={"held_by": "words", "most_mentions": 10, "content": "a text"})
     return [(edit, "an edit", NOTHING)]
 
 
 def place_of_no_action(scene: Scene) -> list[Expected]:
-    index = keys.actions(scene.p, "group:ask")
+    index = keys.actions(scene.partition, "group:ask")
     scene.redis.zadd(index, {keys.member(scene.ghost): 5, "odd": 6})
     return [(f"{index} {keys.member(scene.ghost)}", "5", NOTHING), (f"{index} odd", "6", NOTHING)]
 
 
 def moderator_without_a_role(scene: Scene) -> list[Expected]:
-    indexes = [keys.moderators(scene.p, scope) for scope in ("site", "group:show")]
+    indexes = [keys.moderators(scene.partition, scope) for scope in ("site", "group:show")]
     for index in indexes:
         scene.redis.zadd(index, {"Alice": 5})
     return [(f"{index} Alice", "5", NOTHING) for index in indexes]

@@ -360,16 +360,16 @@ async def test_malformed_values_are_skipped_and_reported(scene, place):
     scene.redis.set(posted, "odd", keepttl=True)
     scene.redis.hset(scene.hash, "edited", "today")
     scene.redis.hset(scene.account, "seen", "odd")
-    scene.redis.hset(keys.imported(scene.p), "2", "odd")
-    scene.redis.set(keys.sequence(scene.p), "odd")
+    scene.redis.hset(keys.imported(scene.partition), "2", "odd")
+    scene.redis.set(keys.sequence(scene.partition), "odd")
     skipped: list[str] = []
     records = [record async for some in dump.records_of(scene.store.site, print, skipped.append) for record in some]
     store = await restored(place, scene, records)
 
-    expected = [posted, f"{scene.hash} edited", f"{scene.account} seen", f"{keys.imported(scene.p)} 2"]
-    assert sorted(skipped) == sorted([*expected, keys.sequence(scene.p)])
+    expected = [posted, f"{scene.hash} edited", f"{scene.account} seen", f"{keys.imported(scene.partition)} 2"]
+    assert sorted(skipped) == sorted([*expected, keys.sequence(scene.partition)])
     assert await article(store, scene.open.number)
-    assert [each.where for each in await verified(store)] == [keys.sequence(scene.p)]
+    assert [each.where for each in await verified(store)] == [keys.sequence(scene.partition)]
     await store.close()
 
 

@@ -41,8 +41,8 @@ async def imported(store: Store, *found: StoryComment) -> list[Result]:
     """Import comments on a story of Marlow with their posters."""
     joined = {each.poster: each.time for each in reversed(found) if each.poster}
     posters = await create_posters(store, joined)
-    p = store.site.home_of_user("Marlow")
-    return await import_comments(store, [(p, each) for each in found], posters.names)
+    partition = store.site.home_of_user("Marlow")
+    return await import_comments(store, [(partition, each) for each in found], posters.names)
 
 
 async def number_of(store: Store, id: str) -> int:
@@ -203,8 +203,8 @@ async def test_effects_in_other_partitions_are_applied_once(store, story, commen
 async def test_homes_are_those_of_stories_and_comments(store, story, comment):
     await imported(store, comment)
 
-    p = store.site.home_of_user("Marlow")
-    assert await homes(store, ["1", "2", "77"]) == {"1": p, "2": p}
+    partition = store.site.home_of_user("Marlow")
+    assert await homes(store, ["1", "2", "77"]) == {"1": partition, "2": partition}
 
 
 @pytest.mark.parametrize("seed", range(2))

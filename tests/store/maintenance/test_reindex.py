@@ -153,9 +153,9 @@ async def test_indexes_of_homes_of_an_earlier_store_are_filled_once_while_users_
     before = await made_before_homes(store, redis)
     assert await findings(store) == []
 
-    async def fill(site: Site, p: int, group: str) -> None:
-        written.append((p, group))
-        await filled(site, p, group)
+    async def fill(site: Site, partition: int, group: str) -> None:
+        written.append((partition, group))
+        await filled(site, partition, group)
 
     filled = home_indexes._fill_group
     monkeypatch.setattr(home_indexes, "_fill_group", fill)
@@ -290,7 +290,7 @@ async def test_weights_change_while_users_vote(scene):
     for group in groups:
         await reindex.set_weights(store.site, group, dict.fromkeys(WEIGHTS), lambda count: None)
     assert store.site.rankings.weights == {}
-    assert not any(scene.redis.hkeys(keys.ranking(p)) for p in range(store.site.partitions))
+    assert not any(scene.redis.hkeys(keys.ranking(partition)) for partition in range(store.site.partitions))
     assert not list(scene.redis.scan_iter("coming:*"))
     assert await findings(store) == []
 

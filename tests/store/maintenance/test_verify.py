@@ -87,8 +87,8 @@ async def test_lost_places_of_actions_and_moderators_are_restored(scene, redis):
 @pytest.mark.parametrize("kind", [keys.log, keys.logged, log.CONSUMERS])
 async def test_log_of_a_wrong_type_is_replaced_with_a_new_one(scene, redis, kind):
     """Its consumers learn from the identity that they have to begin again."""
-    key, before = kind(scene.p), await log.identity(scene.store.site)
-    await log.advance(scene.store.site, "reader", scene.p, log.START)
+    key, before = kind(scene.partition), await log.identity(scene.store.site)
+    await log.advance(scene.store.site, "reader", scene.partition, log.START)
     redis.delete(key)
     redis.rpush(key, "odd")
     type = "stream" if kind is keys.log else "hash"
@@ -100,7 +100,7 @@ async def test_log_of_a_wrong_type_is_replaced_with_a_new_one(scene, redis, kind
     assert await verified(scene.store) == []
     voted = await scene.store.articles.vote(scene.open.number, "erin", Vote.UP)
     assert voted.changed
-    assert [entry.kind for entry in await log.read(scene.store.site, scene.p, log.START, 9)] == ["voted"]
+    assert [entry.kind for entry in await log.read(scene.store.site, scene.partition, log.START, 9)] == ["voted"]
     assert await log.positions(scene.store.site) == {}
 
 
@@ -117,11 +117,11 @@ async def test_late_expiry_is_reported_and_repaired(scene, redis):
 
 async def test_article_outside_the_slot_of_its_poster_is_reported(scene):
     number = scene.open.number + scene.store.site.partitions
-    scene.redis.rename(scene.hash, keys.article(scene.p, number))
+    scene.redis.rename(scene.hash, keys.article(scene.partition, number))
     await verified(scene.store, repair=True)
 
     slot, slot_of_poster = number % keys.SLOTS, keys.slot("alice")
-    where = keys.article(scene.p, number)
+    where = keys.article(scene.partition, number)
     assert (where, f"of slot {slot}", f"of slot {slot_of_poster}, as its poster is") in of(await verified(scene.store))
 
 
