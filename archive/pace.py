@@ -14,7 +14,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 FIRST, LEAST, MOST = 50, 10, 300  # things in a step
-QUICK, SLOW = 0.01, 0.02  # seconds until the answer of a step that is too small, and of one that is too large
+QUICK, SLOW = 0.008, 0.016  # seconds until the answer of a step that is too small, and of one that is too large
 UNDER_WAY = 2  # what one needs of the database is read while the server takes the other
 
 
