@@ -13,9 +13,9 @@ from typing import TypeVar
 T = TypeVar("T")
 S = TypeVar("S")
 
-FIRST, LEAST, MOST = 50, 10, 200  # things in a step
+FIRST, LEAST, MOST = 50, 10, 200  # things in the first step, in the smallest and in the largest
 QUICK, SLOW = 0.005, 0.02  # seconds until the answer of a step that is too small, and of one that is too large
-UNDER_WAY = 2  # the server has the next step when it ends one
+UNDER_WAY = 2  # steps: the server has the next one already when it ends one
 
 
 class Pace:

@@ -1,6 +1,6 @@
 """
-Operations, sockets and streams by the tokens of an issuer themselves, as docs/issuers.md describes them: who has one
-is its user for every operation, and what it has opened ends with it, unless a ping brings a newer one.
+Operations, WebSockets and streams that are authorized by the token of an issuer instead of a session, as
+docs/issuers.md describes them. They end with the token, unless a ping on a WebSocket brings a newer one.
 """
 
 import asyncio
@@ -39,7 +39,10 @@ class Ending(NamedTuple):
 
 
 def document(generator: DocumentGenerator, user: User | None) -> Document:
-    """A read or a write; of who is not there yet, only who it is, as all else would be read while it is made."""
+    """
+    A read or a write; for a user who does not exist yet only the field `viewer`, as the request itself creates the
+    user.
+    """
     random = generator.random
     if user is None:
         return generator.query(["viewer"])

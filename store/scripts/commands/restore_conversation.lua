@@ -15,6 +15,7 @@
 -- Reply {"restored"} | {"back"} if the article is in Redis, or was deleted there
 --       | {"overtaken"} if another process has the lease | {"full"} if there is no room
 --       | {"behind"} if the database did not have the last change of counts of the comments: read again later
+local comment_count = ARGV[11]
 require_open()
 local article = ARGV[8]
 if redis.call("GET", KEY.lease .. "conversations") ~= ARGV[9] then return {"overtaken"} end
@@ -29,9 +30,9 @@ local function takes_room()
   if redis.call("ZSCORE", KEY.woken, article) then return true end
   local woken, taken = redis.call("ZRANGE", KEY.woken, 0, -1, "WITHSCORES"), tonumber(ARGV[13]) or 0
   for i = 2, #woken, 2 do taken = taken + tonumber(woken[i]) end
-  local most, needed = tonumber(ARGV[12]), tonumber(ARGV[11])
+  local most, needed = tonumber(ARGV[12]), tonumber(comment_count)
   if most and taken + needed > most and (taken > 0 or most == 0) then return false end
-  redis.call("ZADD", KEY.woken, ARGV[11], article)
+  redis.call("ZADD", KEY.woken, comment_count, article)
   return true
 end
 

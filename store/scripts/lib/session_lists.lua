@@ -2,14 +2,14 @@
 -- requires: sessions
 -- from sessions: session_text(name, ends, used, words)
 
--- Takes a session away, and out of the lists of its user.
+-- Deletes a session, and removes it from the lists of its user.
 local function end_session(subject, digest)
   redis.call("DEL", KEY.session .. digest)
   redis.call("ZREM", KEY.sessions .. subject, digest)
   redis.call("HDEL", KEY.logins .. subject, digest)
 end
 
--- Ends all sessions of a user but the one with the digest `kept`, if there is such a one.
+-- Ends all sessions of a user, except the one with the digest `kept` if that is given.
 local function end_sessions(subject, kept)
   for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, 0, -1)) do
     if digest ~= kept then end_session(subject, digest) end
