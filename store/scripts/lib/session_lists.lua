@@ -16,8 +16,8 @@ local function end_sessions(subject, kept)
   end
 end
 
--- Writes a session, and lists it. The lists live as long as the last session of the user. `details` is "" in the form of
--- earlier versions.
+-- Writes a session, and lists it. The lists live as long as the last session of the user. `words` are those of the user's bans.
+-- `details` is ID OPENED AGENT, or "" for a session of an earlier version.
 local function write_session(digest, name, ends, used, words, details, at)
   local subject = string.lower(name)
   local sessions, logins = KEY.sessions .. subject, KEY.logins .. subject

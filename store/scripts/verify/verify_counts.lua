@@ -64,7 +64,7 @@ local function is_above_hidden()
 end
 
 local is_placed = has_place(comment)
-local is_wrong = is_placed ~= not comment.bare and redis.call("EXISTS", KEY.removing) == 0 -- else it may be settled soon
+local is_wrong = is_placed ~= not comment.bare and redis.call("EXISTS", KEY.removing) == 0 -- else places may be updated soon
 if is_wrong and (comment.state ~= "deleted" or is_placed or is_above_hidden()) then
   report(comment.hash .. " bare", comment.bare, not is_placed and "1" or nil, function() set_place(comment, is_placed) end)
 end

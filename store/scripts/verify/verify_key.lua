@@ -1,5 +1,5 @@
 -- Verify a key that is not derived from others: voter set, follows, session, idempotency key, what is written about a
--- group, sequence of a partition, token that is good once, invitation.
+-- group, sequence of a partition, one-time token, invitation.
 -- requires: sessions, verify_prelude
 -- from sessions: read_session(digest), session_text(name, ends, used, words)
 -- from prelude: split(text)
