@@ -31,7 +31,7 @@ from store.store import Store
 if TYPE_CHECKING:
     from database.statements import Connection
 
-READ_AT_ONCE = 2_000  # votes, in a query
+READ_AT_ONCE = 5_000  # votes, in a query
 AT_ONCE = 1_000  # votes that the request of a moderator waits for
 MAX_BEHIND = 10_000  # entries that a consumer of the log may be behind
 TRIES = 3  # to find what leaves Redis, or comes back, meanwhile
@@ -177,7 +177,7 @@ async def _restore(
         await annulments.restore_some(site, p, action.number, voter, [])  # from now on none is annulled here
         run = partial(annulments.restore_some, site, p, action.number, voter)
         restore = partial(_restore_some, store, database, p, run, pace)
-        while numbers := await annulments.held_in(site, p, action.number, AT_ONCE):
+        while numbers := await annulments.held_in(site, p, action.number, most or READ_AT_ONCE):
             await in_steps(numbers, pace, restore)
             await annulments.note(site, action)
             await _require_room(site)
@@ -224,7 +224,7 @@ async def _take_step(
         ConsumerBehind: the counts of what is archived change, or articles move, again and again, or comments are still
             leaving Redis.
     """
-    site, step, archived = store.site, await pace.timed(run(numbers, NOTHING_ARCHIVED)), NOTHING_ARCHIVED
+    site, step, archived = store.site, await pace.timed(partial(run, numbers, NOTHING_ARCHIVED)), NOTHING_ARCHIVED
     is_unsure = bool(step.unsure)
     for tries in range(TRIES):
         if step.is_reverted:
@@ -234,7 +234,7 @@ async def _take_step(
         if tries:
             await caught_up(site)
         archived = await recounts.archived(site, database, p, step.absent)
-        step = await pace.timed(run(step.absent, archived))
+        step = await pace.timed(partial(run, step.absent, archived))
         is_unsure |= bool(step.unsure)
     if any(number in archived.found for number in step.absent):
         raise ConsumerBehind

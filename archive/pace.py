@@ -13,27 +13,32 @@ from typing import TypeVar
 T = TypeVar("T")
 S = TypeVar("S")
 
-FIRST, LEAST, MOST = 50, 10, 200  # things in the first step, in the smallest and in the largest
-QUICK, SLOW = 0.005, 0.02  # seconds until the answer of a step that is too small, and of one that is too large
-UNDER_WAY = 2  # steps: the server has the next one already when it ends one
+FIRST, LEAST, MOST = 50, 10, 300  # things in the first step, in the smallest and in the largest
+QUICK, SLOW = 0.01, 0.02  # seconds until the answer of a step that is too small, and of one that is too large
+UNDER_WAY = 2  # steps: what one needs of the database is read while the server takes the other
 
 
 class Pace:
     """
-    The `size` of the next step: twice that of one that was quick, half that of one that was slow. What is measured is
-    the answer, with the wait for another step, so steps become smaller where the machine is busy.
+    The `size` of the next step: a quarter more than one that was quick, half of one that was slow. What is measured is
+    the answer, so steps become smaller where the machine is busy.
     """
 
     def __init__(self) -> None:
         self.size = min(FIRST, MOST)
+        self._turn = asyncio.Lock()
 
-    async def timed(self, answer: Awaitable[S]) -> S:
-        """The answer of a step, whose time decides the size of the next."""
-        started = perf_counter()
-        found = await answer
-        seconds = perf_counter() - started
+    async def timed(self, take: Callable[[], Awaitable[S]]) -> S:
+        """
+        The answer of a step, whose time decides the size of the next. The server has one at a time: it would run two
+        that it has together before it sends an answer, and every other request would wait for both.
+        """
+        async with self._turn:
+            started = perf_counter()
+            found = await take()
+            seconds = perf_counter() - started
         if seconds < QUICK:
-            self.size = min(self.size * 2, MOST)
+            self.size = min(self.size * 5 // 4, MOST)
         elif seconds > SLOW:
             self.size = max(self.size // 2, min(LEAST, MOST))
         return found

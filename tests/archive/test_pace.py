@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 
@@ -34,7 +35,7 @@ async def step(seconds: Seconds, how_long: float) -> str:
 @pytest.mark.parametrize(
     ("how_long", "sizes"),
     [
-        (pace.QUICK / 2, [50, 100, 200, 200]),
+        (pace.QUICK / 2, [50, 62, 77, 96, 120, 150, 187, 233, 291, 300, 300]),
         (pace.SLOW * 2, [50, 25, 12, 10, 10]),
         ((pace.QUICK + pace.SLOW) / 2, [50, 50]),
     ],
@@ -45,15 +46,41 @@ async def test_the_time_of_a_step_decides_the_size_of_the_next(
     of_steps, found = Pace(), list[int]()
     for _ in sizes:
         found.append(of_steps.size)
-        assert await of_steps.timed(step(seconds, how_long)) == "done"
+        assert await of_steps.timed(partial(step, seconds, how_long)) == "done"
     assert found == sizes
 
 
 async def test_steps_become_larger_again(seconds: Seconds) -> None:
     of_steps = Pace()
     for how_long in (pace.SLOW * 2, pace.SLOW * 2, pace.QUICK / 2):
-        await of_steps.timed(step(seconds, how_long))
-    assert of_steps.size == 24
+        await of_steps.timed(partial(step, seconds, how_long))
+    assert of_steps.size == 15
+
+
+async def test_the_server_has_one_step_at_a_time() -> None:
+    of_steps, under_way, taken = Pace(), 0, 0
+
+    async def take() -> None:
+        nonlocal under_way, taken
+        assert under_way == 0
+        under_way += 1
+        await asyncio.sleep(0)
+        under_way -= 1
+        taken += 1
+
+    await in_steps(range(500), of_steps, lambda part: of_steps.timed(take))
+    assert taken > pace.UNDER_WAY
+
+
+async def test_after_a_step_that_fails_the_next_has_its_turn() -> None:
+    of_steps = Pace()
+
+    async def fail() -> None:
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        await of_steps.timed(fail)
+    assert await asyncio.wait_for(of_steps.timed(partial(asyncio.sleep, 0, "done")), 60) == "done"
 
 
 async def test_parts_are_taken_in_their_order_two_at_a_time() -> None:

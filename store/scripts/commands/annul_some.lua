@@ -5,7 +5,8 @@
 -- from prelude: require_open(), window (milliseconds in which votes are open), split(text), add_place(index, value, member)
 -- from annulled: held_vote(number, voter)
 -- from recounts: forget_recounted(position)
--- from vote_counts: case, voter, find_subject(number, archived), count_vote(subject, value, sign), log_votes(kind)
+-- from vote_counts: case, voter, count_keys(kind, others), find_subject(number, archived), count_vote(subject, value, sign),
+--   log_votes(kind)
 -- ARGV  1-11 actor, time, settings of the site, action and voter: see vote_counts.lua
 --       12 when the database was known to have all votes (unix milliseconds); 0 without one
 --       from 13 on: number, the value of the vote in the database, or 0, and what an archived one is, or ""
@@ -17,15 +18,19 @@ if redis.call("ZSCORE", KEY.restoring, case) then return {"reverted"} end
 local absent, unsure = {}, {}
 forget_recounted(ARGV[11])
 
--- The value of the vote on a subject: as the database has it if that has all votes; else by the sets of voters while they
--- exist, of which one may expire before the other; nil if the database may not have it yet.
-local function vote_on(subject, known)
-  if known ~= 0 and subject.time + window < tonumber(ARGV[12]) then return known end
-  if redis.call("SISMEMBER", KEY.voted .. subject.number, voter) == 1 then return 1 end
-  if redis.call("EXISTS", KEY.voted .. subject.number) == 1 then
-    return -redis.call("SISMEMBER", KEY.downvoted .. subject.number, voter)
+-- Takes the vote on a subject out of the set of voters and returns its value, 0 if none counts: as the database has it if
+-- that has all votes; else by the sets of voters while they exist, of which one may expire before the other; nil if the
+-- database may not have it yet.
+local function take_vote(subject, known)
+  local voted, downvoted = KEY.voted .. subject.number, KEY.downvoted .. subject.number
+  local closes, complete_at = subject.time + window, tonumber(ARGV[12])
+  if known == 0 or closes >= complete_at then
+    if subject.up > 0 and redis.call("SREM", voted, voter) == 1 then return 1 end
+    if redis.call("EXISTS", voted) == 1 then return subject.down > 0 and -redis.call("SREM", downvoted, voter) or 0 end
+    if known ~= 0 and closes > complete_at then return nil end
   end
-  if known ~= 0 and subject.time + window > tonumber(ARGV[12]) then return nil end
+  if known == 0 or (known == 1 and subject.up or subject.down) == 0 then return 0 end
+  redis.call("SREM", known == 1 and voted or downvoted, voter)
   return known
 end
 
@@ -39,8 +44,11 @@ local function hold(subject, value, cases)
   add_place(KEY.cases .. case, 0, subject.member)
 end
 
+local _, with_held = count_keys(KEY.annulled, 2) -- how many have annulled votes, of this voter or of others
+
 local function annul(number, known, archived)
-  local held, cases = held_vote(number, voter)
+  local held, cases
+  if with_held > 0 then held, cases = held_vote(number, voter) end
   if held and holds(cases) then return end
   local subject = find_subject(number, archived)
   if not subject then
@@ -50,15 +58,13 @@ local function annul(number, known, archived)
   if subject.state == "deleted" or subject.poster == voter then return end
   if held then return hold(subject, held, cases) end
 
-  local value = vote_on(subject, known)
+  local value = take_vote(subject, known)
   if not value then
     unsure[#unsure + 1] = number
-    return
+  elseif value ~= 0 then
+    hold(subject, value)
+    count_vote(subject, value, -1)
   end
-  if value == 0 or (value == 1 and subject.up or subject.down) == 0 then return end
-  hold(subject, value)
-  redis.call("SREM", (value == 1 and KEY.voted or KEY.downvoted) .. number, voter)
-  count_vote(subject, value, -1)
 end
 
 for i = 13, #ARGV, 3 do annul(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2]) end

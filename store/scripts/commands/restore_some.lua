@@ -5,8 +5,8 @@
 -- from prelude: require_open(), now (unix milliseconds), split(text), expire_voters(set, article)
 -- from annulled: held_vote(number, voter), forget_annulled(number)
 -- from recounts: forget_recounted(position)
--- from vote_counts: case, voter, release_member(member), member_of(number), find_subject(number, archived),
---   count_vote(subject, value, sign), log_votes(kind)
+-- from vote_counts: case, count_keys(kind, others), voter, release_member(member), member_of(number),
+--   find_subject(number, archived), count_vote(subject, value, sign), log_votes(kind)
 -- ARGV  1-11 actor, time, settings of the site, action and voter: see vote_counts.lua
 --       12 "1" if what is not here is gone, else ""   from 13 on: number, and what an archived one is, or ""
 -- Reply {"restored", {numbers that are not here}, id of the entry, what `note_effects` returns, karma by posters of
@@ -19,13 +19,16 @@ redis.call("ZREMRANGEBYSCORE", KEY.restoring, "-inf", now - HOUR)
 redis.call("PEXPIRE", KEY.restoring, HOUR)
 
 local function other_cases(cases)
+  if cases == case then return "" end
   local others = {}
   for _, each in ipairs(split(cases)) do if each ~= case then others[#others + 1] = each end end
   return table.concat(others, " ")
 end
 
+local given, with_voters = count_keys(KEY.voted, 1)
+
 local function add_voter(subject, value)
-  if redis.call("EXISTS", KEY.voted .. subject.number) == 0 then return end
+  if with_voters < given and redis.call("EXISTS", KEY.voted .. subject.number) == 0 then return end
   if value == 1 then
     redis.call("SADD", KEY.voted .. subject.number, voter) -- the poster is in it, so it expires
   else

@@ -17,6 +17,7 @@
 local case, voter = ARGV[8], ARGV[9]
 local changed, articles, slots, karma_by_poster, recounted = {}, {}, {}, {}, {} -- of this step
 local places, karma_here, released = {}, {}, {} -- of this step: places by index, changes of karma by poster, members
+local group_lists = {} -- by their text
 
 -- A step changes many articles, and each call of a command takes time: the places of an index are written at once, in
 -- `write_gathered`, as is the karma of a poster. How groups are ranked is read once.
@@ -38,10 +39,23 @@ end
 do
   local rankings, read = {}, read_ranking
   read_ranking = function(groups)
-    local names = table.concat(groups, " ")
-    rankings[names] = rankings[names] or read(groups)
-    return rankings[names]
+    rankings[groups] = rankings[groups] or read(groups)
+    return rankings[groups]
   end
+end
+
+-- The list of the groups in a text, the same one for all articles in these groups.
+local function groups_in(text)
+  group_lists[text] = group_lists[text] or split(text)
+  return group_lists[text]
+end
+
+-- How many articles and comments the step is about, and how many of them have a key of a kind. Their numbers are arguments
+-- from 13 on, each with so many others.
+local function count_keys(kind, others)
+  local names = {}
+  for i = 13, #ARGV, 1 + others do names[#names + 1] = kind .. ARGV[i] end
+  return #names, names[1] and redis.call("EXISTS", unpack(names)) or 0
 end
 
 -- Lets the action hold the vote on a subject no more.
@@ -67,7 +81,7 @@ local function archived_article(number, words)
   return {
     type = "archived", number = number, member = member_of(number), poster = poster,
     time = tonumber(time), up = tonumber(up), down = tonumber(down),
-    groups = groups ~= "-" and split((string.gsub(groups, ",", " "))) or {},
+    groups = groups ~= "-" and groups_in((string.gsub(groups, ",", " "))) or {},
   }
 end
 
@@ -93,7 +107,7 @@ local function find_counted(number)
   if not poster then return nil end
   return {
     type = "article", number = number, member = member_of(number), poster = poster, state = state,
-    time = tonumber(time), up = tonumber(up), down = tonumber(down), groups = split(groups),
+    time = tonumber(time), up = tonumber(up), down = tonumber(down), groups = groups_in(groups),
   }
 end
 
@@ -109,7 +123,8 @@ local function find_subject(number, archived)
 end
 
 local function add_article_count(article, before)
-  redis.call("HSET", KEY.article .. article.number, "up", article.up, "down", article.down)
+  local changed_count = article.up ~= before.up and "up" or "down"
+  redis.call("HSET", KEY.article .. article.number, changed_count, article[changed_count])
   if not article.state then update_indexes(article, before) end
   if article.state ~= "removed" then add_karma(article, article.up - article.down - before.up + before.down) end
 end

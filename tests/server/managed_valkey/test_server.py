@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -50,6 +51,18 @@ def counting(url: str, writers: int) -> Iterator[list[int]]:
     yield answered
     for thread in threads:
         thread.join()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="without glibc there is nothing to tune")
+@pytest.mark.parametrize("given", [None, "glibc.malloc.tcache_count=9"])
+def test_valkey_keeps_small_chunks_of_memory_at_hand_unless_told_otherwise(tmp_path, monkeypatch, given):
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    if given:
+        monkeypatch.setenv("GLIBC_TUNABLES", given)
+    with server.running(tmp_path) as url, Redis.from_url(url) as redis:
+        of_valkey = Path(f"/proc/{redis.info('server')['process_id']}/environ").read_text()
+    wanted = given or supervisor.TUNABLES["GLIBC_TUNABLES"]
+    assert f":GLIBC_TUNABLES={wanted}:" in ":" + of_valkey.replace("\0", ":")  # glibc ends words of it where it stands
 
 
 @pytest.mark.parametrize("durability", ["everysec", "always"])
