@@ -31,10 +31,10 @@ END_CLEANING = Script("end_cleaning")
 REMOVE_TEXTS = Script("remove_texts")
 RESTORE_TEXTS = Script("restore_texts")
 
-REMOVED_AT_ONCE = 20  # texts, in some milliseconds
-RESTORED_AT_ONCE = 20
-LISTED_AT_ONCE = 500  # texts of a user, in a round trip
-AT_ONCE = 200  # texts that the request of a moderator waits for
+REMOVED_AT_ONCE = 20  # texts that a script removes, in some milliseconds
+RESTORED_AT_ONCE = 20  # texts that a script restores
+LISTED_AT_ONCE = 500  # texts of a user that a round trip lists
+WAITED_FOR = 200  # texts: the request of a moderator does so many itself
 INTERVAL = 1.0  # seconds between two searches for bans whose texts are to be removed
 REASON = "removed with the ban action:{}"
 REVERTED = "the ban action:{} is reverted"
@@ -42,11 +42,11 @@ REVERTED = "the ban action:{} is reverted"
 
 async def begin(store: Store, database: Database | None, number: int) -> None:
     """
-    Remove the texts of the ban with a number, or bring them back if it is reverted: about `AT_ONCE` of them. More, and
-    what cannot be done because something does not answer, are left to the task.
+    Remove the texts of the ban with a number, or bring them back if it is reverted: about `WAITED_FOR` of them. More,
+    and what cannot be done because something does not answer, are left to the task.
     """
     with suppress(StoreUnavailable, DatabaseUnavailable):
-        await settle(store, database, number, AT_ONCE)
+        await settle(store, database, number, WAITED_FOR)
 
 
 async def settle(store: Store, database: Database | None, number: int, most: int | None = None) -> None:

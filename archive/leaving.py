@@ -269,6 +269,7 @@ class _Sweep:
         """Delete the articles and comments of the pseudonym, as users delete their own."""
         store, database, site = self.store, self.database, self.store.site
         pseudonym = self.leaver.pseudonym
+        waker = write_back.Waker(pseudonym, is_bounded=False)
         for kind in leaving.KEPT:
             delete = store.articles.delete if kind in (keys.timeline, keys.held) else store.comments.delete
             is_of_comments = kind not in (keys.timeline, keys.held)
@@ -276,12 +277,12 @@ class _Sweep:
             async for numbers in _listed(site, kind(site.home_of_user(pseudonym), pseudonym)):
                 for number in numbers:
                     with suppress(NotFound, Forbidden):  # it is deleted
-                        await change(store, database, number, pseudonym, partial(delete, number, pseudonym))
+                        await change(store, database, number, partial(delete, number, pseudonym), waker)
                     self._require_time()
         for number in await self._archived():
             with suppress(NotFound):
                 delete = partial(store.articles.delete, number, pseudonym)
-                await write_back.run_change(store, database, number, pseudonym, delete)
+                await write_back.run_change(store, database, number, delete, waker)
             self._require_time()
 
     def _require_time(self) -> None:

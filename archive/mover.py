@@ -332,8 +332,8 @@ def _set_identity(identity: str, connection: "Connection") -> None:
 
 
 def _claim(connection: "Connection", partition: int, token: str) -> None:
-    DELETE_CLAIM.run(connection, {"p": partition})
-    CLAIM.run(connection, {"p": partition, "token": token})
+    DELETE_CLAIM.run(connection, {"partition": partition})
+    CLAIM.run(connection, {"partition": partition, "token": token})
 
 
 def _fenced(connection: "Connection", partition: int, token: str, change: "Callable[[Connection], None]") -> None:
@@ -341,7 +341,7 @@ def _fenced(connection: "Connection", partition: int, token: str, change: "Calla
     Write a change if this token is the last one that has claimed the partition, and keep others from claiming it until
     the end of the transaction.
     """
-    if KEEP_CLAIM.run(connection, {"p": partition, "token": token}).rowcount != 1:
+    if KEEP_CLAIM.run(connection, {"partition": partition, "token": token}).rowcount != 1:
         raise LeaseLost
     change(connection)
 
@@ -366,18 +366,17 @@ def _write_conversation(
 
 def _note_batch(connection: "Connection", partition: int, articles: Sequence[Article]) -> None:
     numbers = " ".join(str(article.number) for article in articles)
-    ADD_BATCH.run(connection, {"p": partition, "numbers": numbers, "at": unix_milliseconds()})
+    ADD_BATCH.run(connection, {"partition": partition, "numbers": numbers, "at": unix_milliseconds()})
 
 
 def _recent(partition: int, connection: "Connection") -> list[int]:
     """The articles that were archived last."""
-    return [
-        int(number) for numbers in BATCHES.run(connection, {"p": partition}).scalars() for number in numbers.split()
-    ]
+    batches = BATCHES.run(connection, {"partition": partition}).scalars()
+    return [int(number) for numbers in batches for number in numbers.split()]
 
 
 def _delete_old_batches(partition: int, connection: "Connection") -> None:
-    DELETE_BATCHES.run(connection, {"p": partition, "until": unix_milliseconds() - REVERSIBLE})
+    DELETE_BATCHES.run(connection, {"partition": partition, "until": unix_milliseconds() - REVERSIBLE})
 
 
 def _remove_places(numbers: Sequence[int], connection: "Connection") -> None:
@@ -394,9 +393,9 @@ IDENTITY = Statement("SELECT id FROM archives")
 SET_IDENTITY = Statement("INSERT INTO archives (id) VALUES (:id)")
 DELETE_IDENTITY = Statement("DELETE FROM archives")
 DELETE_POSITIONS = Statement("DELETE FROM positions")
-CLAIM = Statement("INSERT INTO archivers (partition, token) VALUES (:p, :token)")
-DELETE_CLAIM = Statement("DELETE FROM archivers WHERE partition = :p")
-KEEP_CLAIM = Statement("UPDATE archivers SET token = :token WHERE partition = :p AND token = :token")
-BATCHES = Statement("SELECT numbers FROM archived_batches WHERE partition = :p")
-ADD_BATCH = Statement("INSERT INTO archived_batches (partition, numbers, at_ms) VALUES (:p, :numbers, :at)")
-DELETE_BATCHES = Statement("DELETE FROM archived_batches WHERE partition = :p AND at_ms < :until")
+CLAIM = Statement("INSERT INTO archivers (partition, token) VALUES (:partition, :token)")
+DELETE_CLAIM = Statement("DELETE FROM archivers WHERE partition = :partition")
+KEEP_CLAIM = Statement("UPDATE archivers SET token = :token WHERE partition = :partition AND token = :token")
+BATCHES = Statement("SELECT numbers FROM archived_batches WHERE partition = :partition")
+ADD_BATCH = Statement("INSERT INTO archived_batches (partition, numbers, at_ms) VALUES (:partition, :numbers, :at)")
+DELETE_BATCHES = Statement("DELETE FROM archived_batches WHERE partition = :partition AND at_ms < :until")

@@ -30,12 +30,14 @@ T = TypeVar("T")
 
 class Waker(NamedTuple):
     """
-    A user for whom conversations come back: those of all users up to `Site.woken_comments`, and with `limits`, which
-    get the name, so many in some time. For moderators and what the server does itself they come back unbounded.
+    The user for whom a command runs, and how many archived conversations may come back to Redis for it. `limits` gives
+    the rate limits of a username. If `is_bounded`, all conversations that came back have at most `Site.woken_comments`
+    comments together. Work of moderators and of the server itself has no bounds.
     """
 
     actor: Actor
-    limits: Callable[[str], Sequence[SlidingWindow]] | None
+    limits: Callable[[str], Sequence[SlidingWindow]] | None = None
+    is_bounded: bool = True
 
 
 class PosterState(NamedTuple):
@@ -52,12 +54,7 @@ class PosterState(NamedTuple):
 
 
 async def run_change(
-    store: Store,
-    database: Database | None,
-    number: int,
-    actor: Actor,
-    command: Callable[[], Awaitable[T]],
-    waker: Waker | None = None,
+    store: Store, database: Database | None, number: int, command: Callable[[], Awaitable[T]], waker: Waker
 ) -> T:
     """
     Run a command of a poster that changes an article. If the article is archived and the actor's own, it is written
@@ -71,7 +68,7 @@ async def run_change(
         RateLimited: the waker has brought too many conversations back.
         ArchiveUnavailable: there is no room for the conversation.
     """
-    return await _run(command, partial(_bring_back_own, store, database, number, actor, waker))
+    return await _run(command, partial(_bring_back_own, store, database, number, waker))
 
 
 async def run_answer(
@@ -95,12 +92,7 @@ async def run_answer(
 
 
 async def run_comment_change(
-    store: Store,
-    database: Database | None,
-    number: int,
-    actor: Actor,
-    command: Callable[[], Awaitable[T]],
-    waker: Waker | None = None,
+    store: Store, database: Database | None, number: int, command: Callable[[], Awaitable[T]], waker: Waker
 ) -> T:
     """
     Run a command of a poster that changes a comment. If its article is archived and the comment the actor's own, the
@@ -111,7 +103,7 @@ async def run_comment_change(
         Forbidden: the article is archived, and the comment somebody else's.
         RateLimited, ArchiveUnavailable: as `run_change`.
     """
-    return await _run(command, partial(_bring_back_with_own, store, database, number, actor, waker))
+    return await _run(command, partial(_bring_back_with_own, store, database, number, waker))
 
 
 async def run_moderation(
@@ -217,13 +209,13 @@ async def _run(command: Callable[[], Awaitable[T]], bring_back: Callable[[NotFou
 
 
 async def _bring_back_own(
-    store: Store, database: Database | None, number: int, actor: Actor, waker: Waker | None, refusal: NotFound
+    store: Store, database: Database | None, number: int, waker: Waker, refusal: NotFound
 ) -> bool:
     """Write an archived article of the actor back to Redis; False if there is none."""
     archived = await find(store, database, number)
     if archived is None:
         return False
-    username = await store.site.username(actor)
+    username = await store.site.username(waker.actor)
     if archived.poster != username:
         raise Forbidden(f"article:{number} is somebody else's", "articleId") from None
     await _bring_back(store, database, archived, waker)
@@ -263,14 +255,14 @@ def _check_commenting(site: Site, archived: Article) -> None:
 
 
 async def _bring_back_with_own(
-    store: Store, database: Database | None, number: int, actor: Actor, waker: Waker | None, refusal: NotFound
+    store: Store, database: Database | None, number: int, waker: Waker, refusal: NotFound
 ) -> bool:
     """Write the archived article of a comment of the actor back to Redis; False if there is none."""
     comment = await find_comment(store, database, number)
     archived = await find(store, database, comment.article) if comment else None
     if comment is None or archived is None or comment.state is ContentState.DELETED:
         return False
-    if comment.poster != await store.site.username(actor):
+    if comment.poster != await store.site.username(waker.actor):
         raise Forbidden(f"comment:{number} is somebody else's", "commentId") from None
     await _bring_back(store, database, archived, waker)
     return True
@@ -285,7 +277,11 @@ async def _bring_back(store: Store, database: Database | None, archived: Article
     counted = await _counted(store, waker) if waker else ()
     is_back = None
     try:
-        room = await conversations_in_redis.room(site, site.home_of_article(number)) if waker else None
+        room = (
+            await conversations_in_redis.room(site, site.home_of_article(number))
+            if waker and waker.is_bounded
+            else None
+        )
         is_back = await with_comments(site, database, number, write_article, room)
     finally:
         if not is_back:  # somebody else has brought it back

@@ -113,7 +113,7 @@ def row(engines: Engines, name: str, listing: Listing) -> list[str]:
     pages = [first]
     for share in DEPTHS:
         pages.append(cpu(engines, [page(listing, each) for each in spread(engines, listing, share)]))
-    pages.append(cpu(engines, [page(listing, each, True) for each in spread(engines, listing, 0.5)]))
+    pages.append(cpu(engines, [page(listing, each, upwards=True) for each in spread(engines, listing, 0.5)]))
     pages.append(cpu(engines, [partial(places.page, listing=listing, window=Window(25, upwards=True))] * ROUNDS))
     return [name, *(f"{median(each):,.0f}" for each in pages), f"{max(max(each) for each in pages):,.0f}"]
 

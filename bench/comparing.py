@@ -38,7 +38,10 @@ def answers(server: Server, query: Query, requests: list[Request]) -> list[Any]:
 
 
 def writes(requests: list[Request]) -> list[Request]:
-    """Votes and their withdrawals. The second half of `requests` withdraws the votes of the first half."""
+    """
+    Some votes and their withdrawals, which the second half of `requests` has. The servers share a store, so each one
+    first withdraws the votes of the one before, then votes, and leaves no votes.
+    """
     half = len(requests) // 2
     cast, taken_back = requests[:SAMPLES], requests[half : half + SAMPLES]
     return taken_back + cast + taken_back

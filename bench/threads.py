@@ -158,11 +158,11 @@ async def pinned_cases(store: Store, article: int, numbers: Sequence[int], chanc
     async def vote() -> None:
         await store.comments.vote(chance.choice(numbers), f"other-{chance.random()}", Vote.UP)
 
-    windows = [ThreadWindow(100), ThreadWindow(100, beyond=beyond), ThreadWindow(100, True, beyond)]
+    windows = [ThreadWindow(100), ThreadWindow(100, beyond=beyond), ThreadWindow(100, upwards=True, beyond=beyond)]
     windows_of_pin = [
         ThreadWindow(100, beyond=start),
         ThreadWindow(100, beyond=pinned),
-        ThreadWindow(100, True, pinned),
+        ThreadWindow(100, upwards=True, beyond=pinned),
     ]
     orders = ("best", "votes", "controversial")
     return [

@@ -67,7 +67,9 @@ async def main(folder: Path, rounds: int) -> None:
         print("| groups | script before | now | ratio | process before | now | ratio |")
         print("|---|---|---|---|---|---|---|")
         for count in (0, 1, 3):
-            found = await _costs(store, [before, VoteScript(VOTE.beginning(0), True)], GROUPS[:count], rounds)
+            found = await _costs(
+                store, [before, VoteScript(VOTE.beginning(0), keeps_answers=True)], GROUPS[:count], rounds
+            )
             script = _row(*(median(cost.script for cost in costs) for costs in found))
             process = _row(*(median(cost.process for cost in costs) for costs in found))
             print(f"| {count} | {script} | {process} |", flush=True)

@@ -63,7 +63,7 @@ def archive(connection: "Connection", site: Site, articles: Sequence[Article]) -
     writes.replace(connection, [article.number for article in articles], places)
     new = [stored[index_name].id for index_name in missing]
     writes.remove_empty(connection, new)  # that of good articles, if none of these is good
-    _set_archived(connection, [article.number for article in articles], True)
+    _set_archived(connection, [article.number for article in articles], archived=True)
 
 
 def recount(connection: "Connection", site: Site, numbers: Sequence[int]) -> None:
@@ -76,7 +76,7 @@ def unarchive(connection: "Connection", numbers: Collection[int]) -> None:
     """Remove all places of articles, which are not archived from then on. Others are passed over."""
     writes.lock(connection)
     writes.remove(connection, numbers)
-    _set_archived(connection, numbers, False)
+    _set_archived(connection, numbers, archived=False)
 
 
 def records(connection: "Connection", numbers: Sequence[int], *, archived: bool = True) -> list[Article | None]:

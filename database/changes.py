@@ -127,9 +127,9 @@ class Changes:
         }
         self.groups[number] = values["groups"].split()
         if entry.kind == "posted":
-            self.votes[number][entry.actor] = VoteColumns(1, entry.at, True)
+            self.votes[number][entry.actor] = VoteColumns(1, entry.at, counts=True)
         for voter in values.get("voters", "").split():
-            self.votes[number][voter] = VoteColumns(1, None, True)
+            self.votes[number][voter] = VoteColumns(1, None, counts=True)
 
     def vote(self, entry: Entry) -> None:
         number, value = _number(entry), int(entry.values["value"])
@@ -200,7 +200,7 @@ class Changes:
         }
         self.groups[number] = values["groups"].split()
         if values["imported"] == "0":
-            self.votes[number].setdefault(values["poster"], VoteColumns(1, integer(values["time"]), True))
+            self.votes[number].setdefault(values["poster"], VoteColumns(1, integer(values["time"]), counts=True))
 
     def register(self, entry: Entry) -> None:
         self.users[_username(entry)] = user_row(entry.values)
@@ -242,7 +242,7 @@ class Changes:
         if "groups" in values:
             self.groups[number] = values["groups"].split()
         for voter in values.get("upvoters", "").split():
-            self.votes[number][voter] = VoteColumns(1, None, True)
+            self.votes[number][voter] = VoteColumns(1, None, counts=True)
 
     def write(self, connection: Connection, site: Site) -> None:
         """Write all changes. Those of articles that are not in the table are skipped: these were deleted later."""

@@ -65,9 +65,9 @@ class CommentChanges:
             "state": state(ContentState.VISIBLE),
         }
         if entry.kind == "commented":
-            self.votes[number][entry.actor] = VoteColumns(1, entry.at, True)
+            self.votes[number][entry.actor] = VoteColumns(1, entry.at, counts=True)
         for voter in values.get("voters", "").split():
-            self.votes[number][voter] = VoteColumns(1, None, True)
+            self.votes[number][voter] = VoteColumns(1, None, counts=True)
 
     def vote(self, entry: Entry, number: int) -> None:
         value = int(entry.values["value"])
@@ -121,7 +121,7 @@ class CommentChanges:
             "state": state(ContentState.REMOVED),
         }
         if values["imported"] == "0":
-            self.votes[number].setdefault(values["poster"], VoteColumns(1, integer(values["time"]), True))
+            self.votes[number].setdefault(values["poster"], VoteColumns(1, integer(values["time"]), counts=True))
 
     def repair(self, entry: Entry, number: int) -> None:
         row: Row = {name: integer(entry.values[name]) for name in ("up", "down") if name in entry.values}

@@ -20,9 +20,9 @@ def stored_positions(connection: "Connection") -> tuple[str, dict[int, str]]:
 
 def has_entry(connection: "Connection", partition: int, identity: str, entry: str) -> bool:
     """Whether the tables have a log up to an entry of a partition."""
-    row = POSITION.run(connection, {"p": partition}).one_or_none()
+    row = POSITION.run(connection, {"partition": partition}).one_or_none()
     return row is not None and row.log == identity and log.sort_key(row.entry) >= log.sort_key(entry)
 
 
 POSITIONS = Statement("SELECT partition, log, entry FROM positions")
-POSITION = Statement("SELECT log, entry FROM positions WHERE partition = :p")
+POSITION = Statement("SELECT log, entry FROM positions WHERE partition = :partition")

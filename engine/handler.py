@@ -60,7 +60,7 @@ class RequestHandler:
         self._rate_limiter = options.rate_limiter
         self._viewer_key = options.viewer_key
         self._event_id = options.event_id
-        self._hearing = options.hearing
+        self._while_subscribed = options.while_subscribed
         self._identify = options.identify
         self._find_user = options.find_user
         self._users: Cache[str, str] = options.pool.cache("users", MICROSECONDS_OF_A_USER)
@@ -197,7 +197,7 @@ class RequestHandler:
             yield await self.execute(request)
             return
         with Observed(request, self._observer, self.error_formatter) as observation:
-            async with self._hearing(), aclosing(self._event_results(observation, token)) as results:
+            async with self._while_subscribed(), aclosing(self._event_results(observation, token)) as results:
                 async for result in results:
                     if request.charge:
                         more = self._points_of_bytes(result) - request.prepared.cost
@@ -249,7 +249,7 @@ class RequestHandler:
                 if id is None:
                     yield await self._event_result(observation, source, event, key)
                 elif id.is_only_id:
-                    yield EncodedResult(b"", False, event_id=id.text)
+                    yield EncodedResult(b"", has_errors=False, event_id=id.text)
                 else:
                     result = await self._event_result(observation, source, event, key)
                     yield result._replace(event_id=id.text)

@@ -69,7 +69,7 @@ OpenContext: TypeAlias = Callable[[Client], OperationContext]
 ViewerKey: TypeAlias = Callable[[Client], Hashable]
 Identify: TypeAlias = Callable[[Client], Awaitable[Client]]
 FindUser: TypeAlias = Callable[[str], Awaitable[str | None]]
-Hearing: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
+WhileSubscribed: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
 WatchSession: TypeAlias = Callable[[Client, Callable[[], object]], AbstractContextManager[object]]
 
 
@@ -154,8 +154,8 @@ class Options:
     `watch_session` calls a function once others have ended the session of a client, as long as its context is open:
     the WebSocket or the stream of the client is closed then.
 
-    `hearing` returns a context that is entered before the source of events of a WebSocket or a stream is opened, and
-    left after that is closed: an application without an open context need not receive events.
+    `while_subscribed` returns a context that is entered before the source of events of a WebSocket or a stream is
+    opened, and left after that is closed: an application without an open context need not receive events.
 
     `identify` returns a client with what the application has found out about its token, in `Client.identified`. It is
     called before each operation of a client with a token, and raises Refused for a token that is not accepted. Without
@@ -190,7 +190,7 @@ class Options:
     viewer_key: ViewerKey | None = None
     event_id: Callable[[Any], EventId | None] = lambda value: None
     watch_session: WatchSession = lambda client, on_end: nullcontext()
-    hearing: Hearing = nullcontext
+    while_subscribed: WhileSubscribed = nullcontext
     cookie: SessionCookie | None = None
     identify: Identify | None = None
     find_user: FindUser = nobody

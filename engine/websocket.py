@@ -129,7 +129,7 @@ class WebSocketSession:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._subscriptions: set[str] = set()
         self._watch: AbstractContextManager[object] = nullcontext()  # no `ExitStack`, which takes 0.8 kB
-        self._hearing: AbstractAsyncContextManager[object] = nullcontext()
+        self._while_subscribed: AbstractAsyncContextManager[object] = nullcontext()
         self._has_ended = False
 
     async def run(self) -> None:
@@ -153,7 +153,7 @@ class WebSocketSession:
         finally:
             self._watch.__exit__(None, None, None)
             await self._cancel_all()
-            await self._hearing.__aexit__(None, None, None)
+            await self._while_subscribed.__aexit__(None, None, None)
 
     async def _read_messages(self) -> None:
         async with asyncio.timeout(self._transport.options.init_timeout) as deadline:
@@ -176,9 +176,9 @@ class WebSocketSession:
                 self._client = await self._identified(self._client)
                 self._watch_session(self._client, deadline)
                 # Not only with its first subscription: what the client sends after that must not be done before it.
-                hearing = self._transport.options.hearing()
-                await hearing.__aenter__()
-                self._hearing = hearing
+                while_subscribed = self._transport.options.while_subscribed()
+                await while_subscribed.__aenter__()
+                self._while_subscribed = while_subscribed
                 await self._send_text(b'{"type":"connection_ack"}')
             case "ping":
                 await self._refresh(message.get("payload"), deadline)

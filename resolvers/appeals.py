@@ -20,8 +20,8 @@ async def queue(
     context: Context, group: str | None = None, *, paging: PageArguments
 ) -> Connection[ModerationAction] | None:
     """
-    The actions whose appeals wait, of a group or of all that the viewer moderates; None if that is none. Three round
-    trips: for the roles as they are stored, the places in the queue, and the actions.
+    The actions whose appeals wait, of a group or of all places that the viewer moderates; None if the viewer moderates
+    nothing there. Three round trips: for the roles as they are stored, the places in the queue, and the actions.
     """
     authority = await queues.viewer_authority(context)
     groups = queues.moderated_groups(authority, group) if authority else ()

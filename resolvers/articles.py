@@ -29,7 +29,6 @@ from store.ranking import standings
 from store.ranking.formulas import FRONT_PAGE_SIZE, Order
 from store.ranking.standings import Standing
 from store.records import Article, Comment, ContentState, Group, User, Vote
-from store.site import Actor
 from store.validation import Faults
 
 T = TypeVar("T")
@@ -236,13 +235,13 @@ async def edit(context: Context, article_id: str, **changes: str | None) -> Edit
     """Change the fields that are given. Null removes a link or content."""
     actor, texts = context.actor(), {field: text or "" for field, text in changes.items()}
     number = parsed(partial(checked_number, article_id), partial(checked_changes, texts))
-    return await _change(context, number, actor, lambda: context.store.articles.edit(number, actor, texts))
+    return await _change(context, number, lambda: context.store.articles.edit(number, actor, texts))
 
 
 async def delete(context: Context, article_id: str) -> str:
     """Return the id of the deleted article."""
     actor, number = context.actor(), checked_number(article_id)
-    await _change(context, number, actor, lambda: context.store.articles.delete(number, actor))
+    await _change(context, number, lambda: context.store.articles.delete(number, actor))
     return f"article:{number}"
 
 
@@ -262,7 +261,7 @@ async def regroup(
 ) -> Article:
     actor, added, removed = context.actor(), add or (), remove or ()
     number = parsed(partial(checked_number, article_id), partial(checked_names, added, removed))
-    return await _change(context, number, actor, lambda: context.store.articles.regroup(number, actor, added, removed))
+    return await _change(context, number, lambda: context.store.articles.regroup(number, actor, added, removed))
 
 
 def checked_number(article_id: str) -> int:
@@ -285,9 +284,9 @@ def parsed(parse_ids: Callable[[], T], check_others: Callable[[], object]) -> T:
     return numbers
 
 
-async def _change(context: Context, number: int, actor: Actor, command: Callable[[], Awaitable[T]]) -> T:
+async def _change(context: Context, number: int, command: Callable[[], Awaitable[T]]) -> T:
     """Run a command on an article, also on one that is archived."""
-    changed = write_back.run_change(context.store, context.database, number, actor, command, context.waker())
+    changed = write_back.run_change(context.store, context.database, number, command, context.waker())
     return await context.write(changed)
 
 

@@ -57,14 +57,14 @@ async def article(comments: Sequence[Comment], context: Context) -> list[Article
 
 async def parent(comments: Sequence[Comment], context: Context) -> list[Comment | None]:
     numbers = [comment.parent for comment in comments if comment.parent]
-    parents = iter(await placed(context, numbers))
+    parents = iter(await shown_in_threads(context, numbers))
     return [next(parents) if comment.parent else None for comment in comments]
 
 
 async def ancestors(comments: Sequence[Comment], context: Context) -> list[list[Comment]]:
     above = iter(await context.reads.ancestors([comment for comment in comments if comment.depth]))
     lists = [next(above) if comment.depth else () for comment in comments]
-    found = iter(await placed(context, [number for numbers in lists for number in numbers]))
+    found = iter(await shown_in_threads(context, [number for numbers in lists for number in numbers]))
     return [[each for _ in numbers if (each := next(found))] for numbers in lists]
 
 
@@ -128,12 +128,12 @@ async def read_comments(context: Context, numbers: Iterable[int]) -> list[Commen
     wanted = list(numbers)
     login = await context.reads.login() if wanted else None
     if login is None:
-        return await placed(context, wanted)
-    comments, _ = await gather(placed(context, wanted), context.reads.votes(wanted, login.username))
+        return await shown_in_threads(context, wanted)
+    comments, _ = await gather(shown_in_threads(context, wanted), context.reads.votes(wanted, login.username))
     return comments
 
 
-async def placed(context: Context, numbers: Sequence[int]) -> list[Comment | None]:
+async def shown_in_threads(context: Context, numbers: Sequence[int]) -> list[Comment | None]:
     """
     Comments as the threads of their articles show them: the same for all who may read these. One round trip, and one
     for the articles; one more if one of these is not visible and somebody is logged in.
@@ -144,17 +144,18 @@ async def placed(context: Context, numbers: Sequence[int]) -> list[Comment | Non
         return [comment and comment.as_shown for comment, _ in stored]
     readable = await _readable_articles(context, hidden)
     return [
-        _placed(comment, article) if comment and article and readable(article) else None for comment, article in stored
+        _shown_in_thread(comment, article) if comment and article and readable(article) else None
+        for comment, article in stored
     ]
 
 
 async def of_viewer(context: Context, numbers: Sequence[int]) -> list[Comment | None]:
     """
     Comments as the viewer may read them by id: their posters, and the moderators of the groups of the article, read
-    those that are not visible. Round trips as those of `placed`.
+    those that are not visible. Round trips as those of `shown_in_threads`.
     """
     stored = await context.reads.stored_comments(numbers)
-    shown = await placed(context, numbers)
+    shown = await shown_in_threads(context, numbers)
     doubtful = [each for each in stored if each[0] and not _is_visible(*each)]
     viewer = await context.viewer() if doubtful else None
     (profile,) = await context.reads.profiles([viewer]) if viewer else (None,)
@@ -170,7 +171,7 @@ async def _readable_articles(context: Context, articles: Sequence[Article]) -> C
     return lambda article: article.state is ContentState.VISIBLE or article.number in numbers
 
 
-def _placed(comment: Comment, article: Article) -> Comment | None:
+def _shown_in_thread(comment: Comment, article: Article) -> Comment | None:
     shown = comment.as_shown
     return HiddenComment(*shown) if shown and article.state is not ContentState.VISIBLE else shown
 
@@ -278,13 +279,13 @@ async def post(
 async def edit(context: Context, comment_id: str, content: str) -> EditedComment:
     actor = context.actor()
     number = parsed(partial(_checked_comment_number, comment_id), partial(validation.comment, content))
-    return await _change(context, number, actor, lambda: context.store.comments.edit(number, actor, content))
+    return await _change(context, number, lambda: context.store.comments.edit(number, actor, content))
 
 
 async def delete(context: Context, comment_id: str) -> str:
     """Return the id of the deleted comment."""
     actor, number = context.actor(), _checked_comment_number(comment_id)
-    await _change(context, number, actor, lambda: context.store.comments.delete(number, actor))
+    await _change(context, number, lambda: context.store.comments.delete(number, actor))
     return f"comment:{number}"
 
 
@@ -296,9 +297,9 @@ async def vote(context: Context, comment_id: str, value: Vote | None = Vote.UP) 
     return voted
 
 
-async def _change(context: Context, number: int, actor: Actor, command: Callable[[], Awaitable[T]]) -> T:
+async def _change(context: Context, number: int, command: Callable[[], Awaitable[T]]) -> T:
     """Run a command on a comment, also on one that is archived."""
-    changed = write_back.run_comment_change(context.store, context.database, number, actor, command, context.waker())
+    changed = write_back.run_comment_change(context.store, context.database, number, command, context.waker())
     return await context.write(changed)
 
 

@@ -107,7 +107,7 @@ async def _pull(reads: Reads, username: str, window: Window, floor: Position | N
         return await reads.pull(last_posts, one_more, floor)
     ahead = await _shown(reads, username, last_posts, one_more, floor)
     if window.beyond is None:
-        return Pull(ahead, False)
+        return Pull(ahead, behind=False)
     back = Window(1, not window.upwards, homes_of_store.before(window.beyond, window.upwards))
     return Pull(ahead, bool(await _shown(reads, username, last_posts, back, floor)))
 

@@ -29,8 +29,9 @@ async def _read(context: Context, numbers: Iterable[int]) -> list[Article | Comm
     return [article or comment for article, comment in zip(articles, found, strict=True)]
 
 
-def bytes_of(found: Sequence[Article | Comment | None]) -> int:
-    return sum([each.held_bytes for each in found if each])
+def bytes_of(subjects: Sequence[Article | Comment | None]) -> int:
+    """The memory that the texts of some subjects take."""
+    return sum([each.held_bytes for each in subjects if each])
 
 
-SUBJECTS = Nodes(_read, bytes_of)  # pages of articles and comments in one list are read by this
+SUBJECTS = Nodes(_read, bytes_of)  # how connections read their articles and comments

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from resolvers import arguments, articles, moderation, queues
 from resolvers.arguments import BadInput, PageArguments, maintained_order
-from resolvers.comments import placed
+from resolvers.comments import shown_in_threads
 from resolvers.context import Context
 from resolvers.dataloader import Reads
 from resolvers.live import RankingChange
@@ -320,7 +320,7 @@ async def _highest_comment(context: Context, article: int, above: int | None) ->
     if found is None:
         raise NotFound(f"there is no article:{article}")
     if above is not None:
-        (comment,) = await placed(context, [above])
+        (comment,) = await shown_in_threads(context, [above])
         if comment is None or comment.article != article:
             raise NotFound(f"article:{article} has no comment:{above}")
     return highest

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from caches import Hashed
 from resolvers import arguments
 from resolvers.arguments import BadInput, PageArguments, for_each, paginated
-from resolvers.comments import placed, read_comments
+from resolvers.comments import read_comments, shown_in_threads
 from resolvers.context import Context
 from resolvers.pagination import PAGE_BYTES, PAGES, PLACE_BYTES, PageInfo, page_info, valid_windows, with_errors
 from store import keys, threads
@@ -39,7 +39,7 @@ ORDERS = {order: order.value[:1].encode() for order in CommentOrder}
 THREAD = Struct(">ccQQIQQ")
 LEVEL = Struct(">IdQ")  # depth, value, number
 MAX_CURSOR = 4 * (THREAD.size + (OUTER_LEVELS + INNER_LEVELS) * LEVEL.size + 2) // 3  # characters
-NO_PAGE = PageInfo(False, False, None, None)
+NO_PAGE = PageInfo(has_next_page=False, has_previous_page=False, first=None, last=None)
 MAX_CACHED_PLACES = 100  # of a page
 
 
@@ -234,7 +234,7 @@ async def _pages(context: Context, wanted: Sequence[tuple[Thread, ThreadWindow]]
     above = [(thread.article, thread.under) for thread, _ in possible if thread.under is not None]
     pages, comments, _ = await gather(
         _read(context, possible),
-        placed(context, [number for _, number in above]),
+        shown_in_threads(context, [number for _, number in above]),
         context.reads.descendant_counts(above),
     )
     for (thread, window), page in zip(possible, pages, strict=True):

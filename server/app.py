@@ -143,9 +143,9 @@ class Contexts:
         """Set what the server has opened at its start; requests come after this."""
         self._store, self._live, self._database = store, live, database
 
-    def hearing(self) -> AbstractAsyncContextManager[object]:
+    def receiving_votes(self) -> AbstractAsyncContextManager[object]:
         """What a subscription enters, so that this process receives the events that only subscriptions need."""
-        return self._live.events.hearing()
+        return self._live.events.receiving_votes()
 
     async def find_user(self, token: str) -> str | None:
         """The user of a token; None if its session has ended, or it is not accepted. One round trip."""
@@ -306,7 +306,7 @@ def _endpoint(settings: Settings, app: Application) -> Endpoint:
         observer=app.state.observer,
         viewer_key=attrgetter("token"),
         watch_session=app.state.ended_sessions.watch,
-        hearing=app.state.contexts.hearing,
+        while_subscribed=app.state.contexts.receiving_votes,
         event_id=event_id,
         explorer_path="explorer",  # relative, as a proxy may have added a prefix
         stats_header=STATS_HEADER,
@@ -401,7 +401,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[dict[st
     ):
         app.state.contexts.use(store, Live(store, received, settings.rate_ranking_places, database), database)
         collect_garbage_less_often()
-        let_the_loop_go_first()
+        shorten_thread_switches()
         with received.subscribed(app.state.sitemaps.outdate, STATES):
             yield {STOPPING: asyncio.Event()}
     await store.close()
@@ -419,7 +419,7 @@ def collect_garbage_less_often() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
-def let_the_loop_go_first() -> None:
+def shorten_thread_switches() -> None:
     """
     Threads that compute, such as the one that writes the database, give way to the event loop after one millisecond.
     The loop waits for them several times in each request, so Python's default of five would cost a page tens of them.

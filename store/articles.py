@@ -217,7 +217,7 @@ class Articles:
         Add the actor's own article to groups, then remove it from others. A group in both is removed.
 
         One round trip; one more before it if the session is stored in another partition, and one if groups are checked
-        and there are several partitions. If it has comments, those of `recent_comments.settle`.
+        and there are several partitions. If it has comments, those of `recent_comments.relist`.
 
         Raises:
             Invalid: names break a rule (see `checked_names`), the article would be in more than 10 groups, or no
@@ -242,7 +242,7 @@ class Articles:
             _refuse(status, number)
         flat, has_comments = reply
         if has_comments:
-            await recent_comments.settle(self._site, number)
+            await recent_comments.relist(self._site, number)
         return await self._stored(number, flat)
 
     async def delete(self, number: int, deleter: Actor) -> None:

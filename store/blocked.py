@@ -22,7 +22,7 @@ MAX_BLOCKED = 1_000  # by a user
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """Who was to block whom, or not any more, and whether that has changed anything."""
+    """The result of blocking or unblocking: who, whom, and whether anything has changed."""
 
     username: str
     blocked: str

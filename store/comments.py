@@ -201,7 +201,7 @@ class Comments:
         values = {"poster": poster, "karma": str(karma), "notified": notified}
         await self._apply("comment_deleted", poster, number, values, entry, noted)
         if next_stub:
-            await removals.settle(self._site, self._site.home_of_article(number), next_stub)
+            await removals.update_places(self._site, self._site.home_of_article(number), next_stub)
 
     async def set_state(self, number: int, state: ContentState, actor: str = "") -> bool:
         """
@@ -300,7 +300,7 @@ async def apply_state(site: Site, actor: str, number: int, change: Sequence[Any]
     values |= {"notified": notified, "announced": announced}
     await _apply(site, "comment_state_changed", actor, number, values, id, noted)
     if next_comment:
-        await removals.settle(site, site.home_of_article(number), next_comment)
+        await removals.update_places(site, site.home_of_article(number), next_comment)
 
 
 async def apply_edit(site: Site, poster: str, number: int, id: str, noted: Sequence[int | str], notified: str) -> None:

@@ -56,7 +56,10 @@ class Behind(Exception):
 
 
 class Room(NamedTuple):
-    """How many comments of conversations that came back all partitions may have, and how many the others have."""
+    """
+    The bound for comments of conversations that came back: `most` is the limit of all partitions together, `of_others`
+    the number of such comments in the other partitions.
+    """
 
     most: int
     of_others: int

@@ -57,7 +57,8 @@ class Effect:
     """
     Commands on keys of partition `target`. Each is the name of the command, the key, and the arguments after it.
 
-    NOTIFY, PUTBACK, UPVOTED and DECIDED are commands of `apply_effect.lua`, which skips names that no user has.
+    Besides commands of Redis there are NOTIFY, PUTBACK, UPVOTED and DECIDED, which `apply_effect.lua` implements; they
+    do nothing for users who do not exist.
     """
 
     target: int

@@ -1,6 +1,6 @@
 """
-Log-ins at an issuer that have begun. The `state` with which a browser comes back is accepted once, by whichever process
-it reaches.
+Log-ins at an issuer (OpenID Connect) that have begun: what is stored under the `state` with which the browser comes
+back. A state is accepted once, by whichever process it reaches.
 """
 
 import json
@@ -26,7 +26,7 @@ entrance = Kind(
 )
 
 
-class Entrance(NamedTuple):
+class PendingLogin(NamedTuple):
     """A log-in that has begun. `verifier` is that of PKCE (RFC 7636), `next` the page of this site to go on with."""
 
     issuer: str
@@ -35,24 +35,24 @@ class Entrance(NamedTuple):
     next: str
 
 
-async def begin(site: Site, issuer: str, next: str) -> tuple[str, Entrance]:
+async def begin(site: Site, issuer: str, next: str) -> tuple[str, PendingLogin]:
     """
     Begin a log-in of a browser at an issuer, and return its `state`, a secret text, with what is kept under that. One
     round trip.
     """
     state, nonce, verifier = (secrets.token_urlsafe(SECRET_BYTES) for _ in range(3))
-    begun = Entrance(issuer, nonce, verifier, next)
+    begun = PendingLogin(issuer, nonce, verifier, next)
     await site.redis.run(("SET", _key(site, state), json.dumps(begun), "EX", LIFETIME))
     return state, begun
 
 
-async def take(site: Site, state: str) -> Entrance | None:
+async def take(site: Site, state: str) -> PendingLogin | None:
     """
     What `begin` has kept for a state, and forget it; None if the state was used, has ended, or is unknown. One round
     trip.
     """
     found = await site.redis.run(("GETDEL", _key(site, state)))
-    return Entrance(*json.loads(found)) if found else None
+    return PendingLogin(*json.loads(found)) if found else None
 
 
 def _key(site: Site, state: str) -> str:

@@ -11,7 +11,7 @@ Exceptions of the store.
     ├── CommentingClosed        the article is too old for comments
     ├── UsernameTaken           the username exists
     ├── BadCredentials          there is no such name, or the password is wrong
-    ├── BadToken                a token that is good once was used, has ended, or is unknown
+    ├── BadToken                a one-time token was used, has ended, or is unknown
     ├── NotOffered              the site has switched this off
     ├── TokenRefused            the token of an issuer has expired, or is not accepted
     ├── SelfFollow              you cannot follow yourself

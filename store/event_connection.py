@@ -47,7 +47,7 @@ async def connect(url: str, site: Site, *, leaves_votes: bool = False) -> AsyncI
     """
     Receive all events of a store. Events that a lost connection missed are dispatched in their order, once.
 
-    With `leaves_votes`, votes are received only while `Events.hearing` is entered, and `LEAVE_SECONDS` longer.
+    With `leaves_votes`, votes are received only while `Events.receiving_votes` is entered, and `LEAVE_SECONDS` longer.
     """
     receiver, connected = Receiver(site, leaves_votes), asyncio.Event()
     subscriber = Subscriber(urls.parse(url), receiver.receive)
@@ -99,7 +99,7 @@ class Receiver:
     def __init__(self, site: Site, leaves_votes: bool) -> None:
         self.events = Events()
         if leaves_votes:
-            self.events.hearing = self._hearing
+            self.events.receiving_votes = self._receiving_votes
         self.channels = {keys.events(partition): partition for partition in range(site.partitions)}  # their partitions
         self.vote_channels = {keys.vote_events(partition): partition for partition in range(site.partitions)}
         self.partitions = self.channels | self.vote_channels
@@ -126,7 +126,7 @@ class Receiver:
         self.events.receive(message)
 
     @asynccontextmanager
-    async def _hearing(self) -> AsyncIterator[None]:
+    async def _receiving_votes(self) -> AsyncIterator[None]:
         """Receive votes. Without a connection this does not wait: what is missed is in the log."""
         self._hearers += 1
         self.hears_votes = True

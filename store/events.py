@@ -52,8 +52,8 @@ class EventKind(Enum):
     PURGED = "purged"
     FLAGGED = "flagged"
     UNFLAGGED = "unflagged"
-    EDIT_HELD = "edit_held"  # a rule of the site holds it, until a moderator approves or rejects it
-    EDIT_DROPPED = "edit_dropped"  # another edit of the poster has replaced it
+    EDIT_HELD = "edit_held"  # a rule of the site holds an edit until a moderator approves or rejects it
+    EDIT_DROPPED = "edit_dropped"  # another edit of the poster has replaced one that waits
     FLAGS_DECIDED = "flags_decided"  # what became of flags, for users of other partitions. It is in the log only
     APPEALED = "appealed"
     APPEAL_ANSWERED = "appeal_answered"
@@ -346,11 +346,12 @@ class Events:
     """
     The listeners of this process, by topic.
 
-    Those to other topics than `RARE_TOPICS` enter `hearing` before they subscribe: then votes are received, too.
+    Those to other topics than `RARE_TOPICS` enter `receiving_votes` before they subscribe: then votes are received,
+    too.
     """
 
     def __init__(self) -> None:
-        self.hearing: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
+        self.receiving_votes: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
         self._listeners: defaultdict[Topic, set[Listener]] = defaultdict(set)
 
     @contextmanager

@@ -22,8 +22,9 @@ FIELDS = ("joined", "karma", "comment_karma", "upvoters", "flag_outcomes", "bans
 
 class Weight(NamedTuple):
     """
-    What `flag.lua` is told of a flag: how many that count hide the thing, 0 if this one does not count; for how many
-    votes of the thing one is needed; and the words of the roles of a comment's poster.
+    Arguments of `flag.lua` about a flag. `hide_at` flags that count hide the thing; 0 if this one does not count.
+    Besides, one flag is needed for each `votes_per_flag` votes of the thing. `poster_roles` are the words of the roles
+    of a comment's poster.
     """
 
     hide_at: int = 0

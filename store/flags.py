@@ -244,7 +244,7 @@ async def _set(
     username, flat = reply
     if status == "hides":
         await _complete_hiding(site, kind, number, flat)
-        return Flagged(username, None, True)
+        return Flagged(username, subject=None, changed=True)
     key = keys.article if kind == "article" else keys.comment
     fields = records.pairs(flat) if flat else await left_out(site.redis, key(partition, number))
     if not fields:

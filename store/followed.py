@@ -69,7 +69,7 @@ class Followed:
     ended: str
     most: int
 
-    def kind(self, begins: bool) -> str:
+    def kind(self, *, begins: bool) -> str:
         """The kind of the log's entry when a follow begins or ends."""
         return self.begun if begins else self.ended
 

@@ -51,12 +51,12 @@ class Follows:
             Unauthenticated, Banned: the session has ended, or the follower is banned from the site.
         """
         follower, followee = await self._stored_names(follower, followee)
-        return await self._set(USERS, True, follower, followee)
+        return await self._set(USERS, follower, followee, begins=True)
 
     async def unfollow(self, follower: Actor, followee: str) -> Follow:
         """Stop following a user. Costs and raises the same as `follow`."""
         follower, followee = await self._stored_names(follower, followee)
-        return await self._set(USERS, False, follower, followee)
+        return await self._set(USERS, follower, followee, begins=False)
 
     async def follow_group(self, follower: Actor, group: str) -> Follow:
         """
@@ -74,13 +74,13 @@ class Follows:
         follower, found = await self._follower_and(follower, lookups)
         if all(each is None for each in found):
             raise NotFound(f"there is no group:{name}", "group")
-        return await self._set(GROUPS, True, follower, name)
+        return await self._set(GROUPS, follower, name, begins=True)
 
     async def unfollow_group(self, follower: Actor, group: str) -> Follow:
         """Stop following a group, also one that is no more. Costs and raises the same as `follow_group` otherwise."""
         name = validation.group(group, "group")
         follower, _ = await self._follower_and(follower, [])
-        return await self._set(GROUPS, False, follower, name)
+        return await self._set(GROUPS, follower, name, begins=False)
 
     async def mark_seen(self, viewer: Actor, position: Position) -> str:
         """
@@ -119,27 +119,29 @@ class Follows:
         standing_bans.refuse_banned(banned or "", self._site.clock())
         return follower, replies
 
-    async def _set(self, of: Followed, begins: bool, follower: str, followee: str) -> Follow:
-        (status,) = await set_all(self._site, of, [(follower, followee)], begins=begins)
+    async def _set(self, followed: Followed, follower: str, followee: str, *, begins: bool) -> Follow:
+        (status,) = await set_all(self._site, followed, [(follower, followee)], begins=begins)
         if status == "full":
             raise Invalid(f"you follow {MAX_GROUPS} groups, which is the most: leave one first", "group")
         return Follow(follower, followee, status == "changed")
 
 
-async def set_all(site: Site, of: Followed, pairs: Sequence[tuple[str, str]], *, begins: bool) -> list[str]:
+async def set_all(site: Site, followed: Followed, pairs: Sequence[tuple[str, str]], *, begins: bool) -> list[str]:
     """
     Begin or end follows of users or of groups, given as pairs of follower and followee. Returns for each what came of
     it: changed, same, or full if the follower follows as many as is allowed. One round trip, one more if a follow is
     between two partitions.
     """
     now = site.clock()
-    replies = await site.redis.pipeline([_command(site, of, begins, *pair, now) for pair in pairs])
+    replies = await site.redis.pipeline([_command(site, followed, *pair, now, begins=begins) for pair in pairs])
     entries: list[NewEntry] = []
     for (follower, followee), (status, last, before) in zip(pairs, replies, strict=True):
-        partition, target = site.home_of_user(follower), of.home(site, followee)
+        partition, target = site.home_of_user(follower), followed.home(site, followee)
         if status == "changed" and last:
-            values = {of.field: followee, "since": str(now)}
-            entry = Entry(partition, last, of.kind(begins), now, follower, of.subject(followee), values)
+            values = {followed.field: followee, "since": str(now)}
+            entry = Entry(
+                partition, last, followed.kind(begins=begins), now, follower, followed.subject(followee), values
+            )
             entries.append(NewEntry(entry, target, before))
         elif last:  # the process that changed it may have died then, or the first reply was lost
             await effects.apply_missing(site, partition, target, last)
@@ -148,18 +150,18 @@ async def set_all(site: Site, of: Followed, pairs: Sequence[tuple[str, str]], *,
     return [str(status) for status, _, _ in replies]
 
 
-def _command(site: Site, of: Followed, begins: bool, follower: str, followee: str, now: int) -> Command:
-    partition, target = site.home_of_user(follower), of.home(site, followee)
+def _command(site: Site, followed: Followed, follower: str, followee: str, now: int, *, begins: bool) -> Command:
+    partition, target = site.home_of_user(follower), followed.home(site, followee)
     script_keys = [
-        of.following(partition, follower),
+        followed.following(partition, follower),
         keys.closed(partition),
         keys.log(partition),
         keys.events(partition),
         effects.NOTED(partition),
     ]
     if partition == target:
-        script_keys.append(of.followers(target, followee))
-    entry = (of.kind(begins), of.subject(followee), of.field)
+        script_keys.append(followed.followers(target, followee))
+    entry = (followed.kind(begins=begins), followed.subject(followee), followed.field)
     return FOLLOW.command(
-        script_keys, "begin" if begins else "end", follower, followee, now, target, *entry, of.most, new_call()
+        script_keys, "begin" if begins else "end", follower, followee, now, target, *entry, followed.most, new_call()
     )

@@ -66,7 +66,7 @@ UNBLOCKED = Kind(
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """Whose list of hidden articles was to change, and whether it has."""
+    """The result of hiding or showing an article: whose list that is, and whether it has changed."""
 
     username: str
     changed: bool

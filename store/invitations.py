@@ -63,7 +63,7 @@ async def check(site: Site, text: str) -> None:
 
 async def claim(site: Site, text: str, username: str, call: str) -> None:
     """
-    Take an invitation for a registration, which `call` names. One round trip. Safe to repeat.
+    Claim an invitation for a registration, which `call` names. One round trip. Safe to repeat.
 
     Raises:
         BadToken: there is none, it has ended, or a registration by another name has it.
@@ -76,7 +76,7 @@ async def claim(site: Site, text: str, username: str, call: str) -> None:
 
 
 async def release(site: Site, text: str, call: str) -> None:
-    """Give an invitation back that a call has claimed, as the name is taken. One round trip."""
+    """Release an invitation that a call has claimed, because the name is taken. One round trip."""
     known = parsed(text)
     await site.redis.run((*RELEASE_INVITATION.beginning(known.slot % site.partitions), known.digest, call))
 

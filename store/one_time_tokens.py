@@ -1,5 +1,5 @@
 """
-Tokens that are good once and for a time, which a user gets by mail or from the operator: to reset a password, to
+One-time tokens and for a time, which a user gets by mail or from the operator: to reset a password, to
 confirm an address, to stand in for the password of who has none. The store holds only the SHA-256 of a token, in the
 partition of its user, which the token names.
 
@@ -29,7 +29,7 @@ token = Kind(
     "token",
     "string",
     (DIGEST,),
-    "of the token that is good once and has this SHA-256: username, what it is for, when it ends, the call that has "
+    "of the one-time token and has this SHA-256: username, what it is for, when it ends, the call that has "
     "used it, or -, and a detail",
     lifetime="until it ends, at most a week",
     written_by="password, resetPassword",
@@ -41,7 +41,7 @@ tokens = Kind(
     "tokens",
     "zset",
     (USERNAME,),
-    "the SHA-256 of a user's tokens that are good once, by when they end",
+    "the SHA-256 of a user's one-time tokens, by when they end",
     lifetime="until the last one ends",
     written_by="password, resetPassword",
     backup=Backup.MOVED,

@@ -1,7 +1,7 @@
 """
 The newest visible comments of the site and of each group, by time: an index in each partition, which the scripts of
 comments keep. It has 10,000 comments of the site and 1,000 of a group at most; pages of older ones come from the
-database (see `resolvers/recent_comments.py`).
+database (see `resolvers/recent_comments.py`). A *place* is one of these indexes: `all`, or `group:NAME`.
 
 If an article changes its groups or its state, its comments enter and leave these places in steps. What is left to be
 done is noted in `relisting`. Readers leave out what is not visible, or in other groups, whatever the indexes have.
@@ -75,11 +75,11 @@ def floors(site: Site, group: str | None) -> list[Read[int]]:
     return [Read(("HGET", FLOORS(partition), _place(group)), _floor) for partition in range(site.partitions)]
 
 
-async def settle(site: Site, article: int) -> None:
+async def relist(site: Site, article: int) -> None:
     """
-    Bring the comments of an article into the places that its state and its groups say. One round trip, and one for each
-    place and 1,000 comments. If the partition does not answer, or takes no writes, the rest is left to the
-    task of `removals.removing`.
+    Move the comments of an article into the indexes that its state and its groups ask for, and out of others. One round
+    trip, and one for each place and 1,000 comments. If the partition does not answer, or takes no writes, the rest is
+    left to the task of `removals.removing`.
     """
     with suppress(StoreUnavailable):
         partition = site.home_of_article(article)
@@ -87,9 +87,9 @@ async def settle(site: Site, article: int) -> None:
         await _relist(site, partition, [each for each in noted if each.startswith(f"{article} ")])
 
 
-async def settle_all(site: Site, partition: int) -> None:
+async def relist_all(site: Site, partition: int) -> None:
     """
-    Settle all that is noted in a partition.
+    Do what `relist` does for all articles that are noted in a partition.
 
     Raises:
         StoreUnavailable: the partition does not answer, or takes no writes.

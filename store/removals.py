@@ -2,7 +2,8 @@
 Work that deletions and moderation leave to be done in steps. A deletion is answered once no list, inbox or thread shows
 what was deleted; a task then removes the comments of a deleted article, and deleted comments without replies. When an
 article is hidden or shown again, its comments leave lists and inboxes or come back. When a comment is, the comments
-above it may lose or get their places in the thread.
+above it may lose or get their places in the thread. A process that is interrupted leaves the rest to a task of every
+server.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ REMOVE_THREAD = Script("remove_thread")
 
 REMOVED_AT_ONCE = 50  # comments, in about a millisecond
 LISTED_AT_ONCE = 50  # comments that leave lists or come back
-STEPS_AT_ONCE = 20  # after which effects in other partitions are applied
+STEPS_AT_ONCE = 20  # calls of a script, after which effects in other partitions are applied
 FORGOTTEN_AT_ONCE = 500  # comments that are taken out of lists and inboxes, in about a millisecond
 INTERVAL = 1.0  # seconds between two searches for comments to be removed
 
@@ -60,11 +61,11 @@ async def remove_thread(site: Site, article: int) -> None:
         await effects.complete(site, [partition])  # those of another process that has removed some meanwhile
 
 
-async def settle(site: Site, partition: int, lowest: str) -> None:
+async def update_places(site: Site, partition: int, lowest: str) -> None:
     """
-    Remove deleted comments without replies, upwards from the lowest, and give hidden ones their places in the thread,
-    or take them. One round trip for `REMOVED_AT_ONCE` of them. If the partition does not answer, or takes no writes,
-    the rest is left to the task.
+    Update the places in the thread of a comment and of those above it: deleted ones without replies are removed, hidden
+    ones keep a place while there are visible comments below them. One round trip for `REMOVED_AT_ONCE` of them. If the
+    partition does not answer, or takes no writes, the rest is left to the task.
     """
     with suppress(StoreUnavailable):
         await _remove(site, partition, lowest)
@@ -77,10 +78,10 @@ async def list_comments(site: Site, article: int) -> None:
     article without this.
 
     Two round trips for each `LISTED_AT_ONCE` comments, one at the end for as many, and two for effects that another
-    process has not applied yet; and those of `recent_comments.settle`. If a partition does not answer, or takes no
+    process has not applied yet; and those of `recent_comments.relist`. If a partition does not answer, or takes no
     writes, the rest is left to the task.
     """
-    await recent_comments.settle(site, article)
+    await recent_comments.relist(site, article)
     with suppress(StoreUnavailable):
         await _list_comments(site, site.home_of_article(article), str(article))
 
@@ -94,7 +95,7 @@ async def remove_all(site: Site, partition: int) -> None:
     Raises:
         StoreUnavailable: the partition does not answer, or takes no writes.
     """
-    await recent_comments.settle_all(site, partition)
+    await recent_comments.relist_all(site, partition)
     for number in await site.redis.run(("ZRANGE", REMOVING(partition), 0, -1)):
         if not await _list_comments(site, partition, number):
             await _remove(site, partition, number)

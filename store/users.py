@@ -162,7 +162,7 @@ class Users:
 
     async def reset_password(self, token: str, new: str, agent: str = "") -> NewSession:
         """
-        Set the password of the user of a token that is good once, open a session, and end all others.
+        Set the password of the user of a one-time token, open a session, and end all others.
 
         Two round trips, the last is `reset_password.lua`, which uses the token up.
 

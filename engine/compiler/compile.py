@@ -134,7 +134,7 @@ class Compiler:
         name = details[0].node.name.value
         if name == "__typename":
             resolve: Resolve = partial(resolve_typenames, parent.name)
-            complete: Completion = LeafCompletion(serializer(GraphQLString), False, are_texts=True)
+            complete: Completion = LeafCompletion(serializer(GraphQLString), nullable=False, are_texts=True)
             kind, is_pure = Field, True
         elif definition := parent.fields.get(name):
             complete = self._completion(definition.type, details)

@@ -38,7 +38,7 @@ TypeTest = Callable[[Any, Any], Any]  # graphql-core's `is_type_of(value, info)`
 Fill = Callable[[Sequence["JsonTemplate"], Iterable[int], Sequence[Column]], Column]  # with the columns of these fields
 INTS = range(-(2**31), 2**31)
 TEMPLATE_MICROSECONDS = 20  # to make a template
-MIN_REPEATED_SHARE = 4  # a column of texts repeats if the first is more than a fourth of them
+MIN_REPEATED_SHARE = 4  # a column counts as repetitive if its first text is more than a fourth of it
 TEMPLATE_SIZE = 600  # bytes of a template beside its text and its record, and of each of its placeholders
 
 
@@ -179,10 +179,11 @@ class ListCompletion:
 
 class JsonTemplate:
     """
-    The JSON of an object. Between each two of its `texts` the value of a field is inserted, whose number is in `order`.
+    The JSON of an object with placeholders. Between `texts[i]` and `texts[i + 1]` stands the value of the field number
+    `order[i]`.
 
-    `own_field` is that number if there is one placeholder, which is for a field of the object itself; `only_field` if
-    all placeholders are for one field.
+    `only_field` is the number of the field if all placeholders are for one field, `own_field` if there is exactly one
+    placeholder, and it is for a field of the object itself; else they are None.
     """
 
     __slots__ = ("fragment", "length", "only_field", "order", "own_field", "placeholders", "record", "size", "texts")

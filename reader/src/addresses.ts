@@ -8,13 +8,14 @@ export const BASE_PATH = BASE.pathname.replace(/\/$/, "");
 /** The name of the site, which the server puts into the page. */
 export const SITE_NAME = meta("application-name") ?? "Upvote";
 
-/** What the operator has of the site: a logo, pages by their paths, and a sentence for who is not logged in. */
+/** What the operator has added to the site: a logo, pages by their paths, and a sentence for visitors without a session. */
 export const LOGO = meta("upvote-logo");
 export const SITE_PAGES = meta("upvote-pages")?.split(" ") ?? [];
 export const WELCOME = meta("upvote-welcome");
 
-/** The orders of the site, that of the front page first, and how many are shown. Vite's page has neither. */
+/** The orders of the site, that of the front page first, and how many are shown. The page of Vite's development server has neither. */
 export const ORDERS = meta("upvote-orders")?.split(" ");
+/** Whether the store maintains an order. */
 export const isKept = (order: string): boolean => ORDERS?.includes(order) ?? true;
 export const SHOWN_ORDERS = Number(meta("upvote-shown-orders") ?? 4);
 

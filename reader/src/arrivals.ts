@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import { CURSOR_PAGE } from "./cursors";
 import { useLive } from "./live";
 
-/** How one learns of new items: as they come, and of those that are before a cursor. */
+/** How a page learns of new items: by a subscription, and after a gap by a query for those before a cursor. */
 interface Source<Arrival, Missed> {
   subscription: TypedDocumentNode<Arrival, Record<string, never>>;
   idOf: (arrival: Arrival) => string;
@@ -27,7 +27,7 @@ export interface Arrivals {
   show: () => Promise<void>;
 }
 
-/** How many new items a list does not show, as nothing is pushed into it, and what shows them. */
+/** How many new items a list does not show yet, because items are never pushed into it, and a function that shows them. */
 export function useArrivals<Arrival, Missed>(
   { subscription, idOf, missed, idsOf }: Source<Arrival, Missed>,
   { path, items, isFirst, renew }: List,

@@ -6,8 +6,8 @@ import { askBeforeRendering } from "./frame";
 import { FRONT_PAGE } from "./pages/FrontPage";
 
 /**
- * Loads the data of the front page into the cache of the client, if that is the page: the server has sent its HTML, which
- * is shown until then.
+ * If the address is that of the front page, loads its data into the cache of the client. Until then the HTML that the server
+ * has sent is shown.
  */
 export async function loadFirstPage(client: Client): Promise<void> {
   const ranking = location.pathname === `${BASE_PATH}/` ? rankingOf(location.search) : null;

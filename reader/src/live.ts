@@ -8,7 +8,7 @@ export const reconnections = new Observable(0);
 
 const FIRST_PAUSE = 5_000;
 const LONGEST_PAUSE = 300_000;
-const BEGINNING = 500; // until the server has a subscription that was sent again
+const BEGINNING = 500; // milliseconds after which the server has a subscription that was sent again
 
 interface Handlers<Data> {
   /** Gets each message. The cache has it already. */

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState, type FocusEvent, type KeyboardEvent, type 
 export interface Menu {
   isOpen: boolean;
   toggle: () => void;
-  /** Closes it; its button has the focus then, as what has it is gone, and dialogs give it back to what had it. */
+  /** Closes it, and moves the focus to its button: the focused item is gone, and a closed dialog returns the focus to the button. */
   close: () => void;
   /** What opens it. */
   button: RefObject<HTMLButtonElement | null>;

@@ -8,7 +8,7 @@ export interface Action {
   subjectId: string;
   group?: { name: string } | null;
   expiresAt?: string | null;
-  /** That of a grant or a revocation. */
+  /** The role that was granted or revoked. */
   role?: Role | null;
   reverts?: { kind: ModerationKind } | null;
   revertedBy?: { id: string } | null;

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from archive.maintenance import records_of, records_since
 from server.branding.backups import files_for_backup
-from server.cli import backup_file, session
+from server.cli import backup_file, opened_store
 from server.cli.progress import progress_bar
 from server.settings import Settings, read_settings
 from store import log
@@ -63,7 +63,7 @@ def back_up(settings: Settings, file: Path) -> int:
             POSITIONS: positions,
             **files_for_backup(settings),
         }
-        async with session.archive_of(settings, store) as database:
+        async with opened_store.archive_of(settings, store) as database:
             archived = records_of(store.site, database) if database else None
             departed = records_since(store.site, database, unix_milliseconds()) if database else None
             with (
@@ -75,7 +75,7 @@ def back_up(settings: Settings, file: Path) -> int:
                         backup.add(record.as_list())
                         counts.add(record)
 
-    session.run(settings, write, strict=False)
+    opened_store.run(settings, write, strict=False)
     report = sys.stdout if backup_file.is_replaced(file) else sys.stderr
     print(f"wrote {counts} to {file}", file=report)
     return int(counts.broken > 0)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from database.database import Database
 from database.positions import stored_positions
-from server.cli import session
+from server.cli import opened_store
 from server.cli.progress import progress_bar
 from server.settings import Settings, WrongSetting, read_settings
 from store import log
@@ -43,7 +43,7 @@ def run_action(settings: Settings, action: Callable[[Store, Database], Awaitable
         finally:
             await database.close()
 
-    session.run(settings, act, strict=False)
+    opened_store.run(settings, act, strict=False)
     return 0
 
 

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from server.cli import session
+from server.cli import opened_store
 from server.cli.import_stories import ImportOptions, import_stories
 from server.cli.serve import listening, serve
 from server.settings import read_settings
@@ -24,6 +24,6 @@ def run(arguments: Namespace) -> int:
         own = {"data_dir": Path(folder), "redis_url": None, "database_url": None}
         origins = {"allowed_origins": settings.allowed_origins or LOCAL_ORIGINS}
         temporary = settings.model_copy(update=own | origins)
-        with session.running_store(temporary) as opened:
+        with opened_store.running_store(temporary) as opened:
             import_stories(opened, [SAMPLE, SAMPLE_COMMENTS], ImportOptions(shift_to_now=True, with_voters=True))
             return serve(opened, listener)

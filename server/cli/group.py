@@ -6,7 +6,7 @@ list, `list` prints the listed groups.
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 
-from server.cli import session
+from server.cli import opened_store
 from server.errors import CommandError
 from server.settings import read_settings
 from store.errors import Invalid
@@ -38,7 +38,7 @@ def run(arguments: Namespace) -> int:
             checked_edit(arguments.name, _changes(arguments))
         except Invalid as fault:
             raise CommandError("; ".join(each.message for each in (fault, *fault.others))) from fault
-    session.run(settings, lambda store: arguments.action(store, arguments))
+    opened_store.run(settings, lambda store: arguments.action(store, arguments))
     return 0
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rich.progress import Progress
 
 from archive import reads, write_back
-from server.cli import hacker_news, session, story_file
+from server.cli import hacker_news, opened_store, story_file
 from server.cli.hacker_news import Conversations
 from server.cli.progress import progress_bars
 from server.cli.story_file import BadLine, Notes, NotStories
@@ -133,9 +133,9 @@ def import_stories(settings: Settings, files: Sequence[Path], options: ImportOpt
         found = read(files, counts, progress)
         if options.shift_to_now and found.comments and not found.stories:
             raise NotStories("--shift-to-now needs the stories of comments: name their file, too")
-        with session.running_store(settings, join=True) as opened:
+        with opened_store.running_store(settings, join=True) as opened:
             try:
-                session.run(opened, lambda store: Import(store, opened, options, counts, progress).run(found))
+                opened_store.run(opened, lambda store: Import(store, opened, options, counts, progress).run(found))
             finally:
                 progress.stop()
                 print(counts)
@@ -231,7 +231,7 @@ class Import:
 
     async def _archived(self, number: int) -> Article | None:
         """An archived article. The database is opened only if the store has any."""
-        async with session.archive_of(self.settings, self.store) as database:
+        async with opened_store.archive_of(self.settings, self.store) as database:
             return await reads.find(self.store, database, number)
 
     async def _create_posters(self, stories: Sequence[Story], conversations: Conversations) -> Mapping[str, str]:
@@ -302,7 +302,7 @@ class Import:
 
     async def _bring_back(self, numbers: Iterable[int]) -> set[int]:
         """Write archived articles back to Redis. Returns those that stay archived, with their conversations."""
-        async with session.archive_of(self.settings, self.store) as database:
+        async with opened_store.archive_of(self.settings, self.store) as database:
             return {each for each in numbers if not await write_back.bring_back_alone(self.store, database, each)}
 
     def _report(self, found: FileContents, orphans: Sequence[Orphan]) -> None:

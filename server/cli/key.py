@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime
 
-from server.cli import session
+from server.cli import opened_store
 from server.errors import CommandError
 from server.settings import read_settings
 from store.server_keys import NAME
@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    session.run(read_settings(), lambda store: arguments.action(store, arguments))
+    opened_store.run(read_settings(), lambda store: arguments.action(store, arguments))
     return 0
 
 

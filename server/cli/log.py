@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from server.cli import session
+from server.cli import opened_store
 from server.errors import CommandError
 from server.settings import read_settings
 from store import log
@@ -18,7 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    session.run(read_settings(), lambda store: arguments.action(store, arguments), strict=False)
+    opened_store.run(read_settings(), lambda store: arguments.action(store, arguments), strict=False)
     return 0
 
 

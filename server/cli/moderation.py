@@ -8,7 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
-from server.cli import session
+from server.cli import opened_store
 from server.errors import CommandError
 from server.settings import read_settings
 from store import keys, listings, moderation, moderation_records, records, redactions, reverts, validation
@@ -44,7 +44,7 @@ def run(arguments: Namespace) -> int:
         code: int = await arguments.action(store, arguments)
         return code
 
-    return session.run(read_settings(), act)
+    return opened_store.run(read_settings(), act)
 
 
 async def _revert(store: Store, arguments: Namespace) -> int:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import AsyncIterator, Sequence
 
 from archive.maintenance import records_of, records_since
-from server.cli import session
+from server.cli import opened_store
 from server.cli.backup import RecordCounts
 from server.cli.progress import progress_bar
 from server.cli.restore import batches
@@ -53,7 +53,7 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
         policy = _policy(header, settings)
         restoration = await Restoration.begin(to, secrets.token_hex(), count, policy, unix_milliseconds)
         try:
-            async with session.archive_of(settings, store) as database:
+            async with opened_store.archive_of(settings, store) as database:
                 archived = records_of(store.site, database) if database else None
                 departed = records_since(store.site, database, unix_milliseconds()) if database else None
                 await _copy(store, restoration, counts, archived, departed)
@@ -61,7 +61,7 @@ def move(settings: Settings, to: str, partitions: int | None) -> int:
             await restoration.close()
         return count
 
-    count = session.run(settings, copy, strict=False)
+    count = opened_store.run(settings, copy, strict=False)
     print(f"moved {counts} into {count} partitions; this store refuses writes now")
     print(f"start the servers with the new UPVOTE_REDIS_URL and UPVOTE_PARTITIONS={count}")
     return int(counts.broken > 0)
@@ -73,7 +73,7 @@ def undo(settings: Settings) -> int:
     async def unlock(store: Store) -> None:
         await WriteLock(store.site).release()
 
-    session.run(settings, unlock, strict=False)
+    opened_store.run(settings, unlock, strict=False)
     print("this store accepts writes again; the copy does not receive them")
     return 0
 

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from server.cli import session
+from server.cli import opened_store
 from server.errors import CommandError
 from server.settings import Settings, WrongSetting, read_settings
 from store.errors import NotFound
@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     settings = read_settings()
     base = link_base(settings)
-    session.run(settings, lambda store: _print_link(store, base, arguments.name))
+    opened_store.run(settings, lambda store: _print_link(store, base, arguments.name))
     return 0
 
 

@@ -16,7 +16,7 @@ from archive import write_back
 from database import search
 from database.database import Database
 from database.positions import has_entry
-from server.cli import backup_file, session
+from server.cli import backup_file, opened_store
 from server.errors import CommandError
 from server.settings import Settings, read_settings
 from store import keys, log, purges, records
@@ -61,7 +61,7 @@ def purge(settings: Settings, subject: str, backups: Sequence[Path], reason: str
             if database:
                 await database.close()
 
-    is_complete = session.run(settings, act)
+    is_complete = opened_store.run(settings, act)
     searched = [_search(subject, each) for each in backups]
     if not backups:
         print(f"backups from before may still have it: `upvote purge {subject} FILE ...` searches these files")

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 
 from archive.mover import renew_listings
-from server.cli import session
+from server.cli import opened_store
 from server.cli.progress import progress_bar
 from server.settings import Settings, WrongSetting, read_settings
 from store import validation
@@ -37,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     settings = read_settings()
-    session.run(settings, lambda store: arguments.action(settings, store, arguments))
+    opened_store.run(settings, lambda store: arguments.action(settings, store, arguments))
     return 0
 
 
@@ -58,7 +58,7 @@ async def _set(settings: Settings, store: Store, arguments: Namespace) -> None:
     group = arguments.group
     with progress_bar(group, await reindex.size(store.site, group)) as advance:
         policy = await reindex.set_weights(store.site, group, dict(arguments.changes), advance)
-    async with session.archive_of(settings, store) as database:
+    async with opened_store.archive_of(settings, store) as database:
         if database:
             await renew_listings(store.site, database)
     print(f"{group}: " + _text(policy))

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from server.cli import session
+from server.cli import opened_store
 from server.cli.progress import progress_bar
 from server.cli.ranking import order_names
 from server.settings import read_settings
@@ -22,5 +22,5 @@ def run(arguments: Namespace) -> int:
             await reindex.reindex(store.site, settings.kept_orders, walked)
         print(order_names(store.site.rankings.orders))
 
-    session.run(settings, rebuild)
+    opened_store.run(settings, rebuild)
     return 0

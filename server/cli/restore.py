@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from archive.leaving import noted_in, repeat
 from database.database import DatabaseUnavailable
 from server.branding.backups import files_in, put_files
-from server.cli import backup_file, session
+from server.cli import backup_file, opened_store
 from server.cli.backup import RecordCounts
 from server.cli.backup_file import BrokenBackup, CheckedBackup
 from server.cli.database import rebuild, run_action
@@ -63,12 +63,13 @@ def restore(settings: Settings, file: Path, *, with_deletions: bool = True) -> i
         check_records(backup, header.partitions or 1)
         files = files_in(backup)
         counts = RecordCounts()
-        with session.running_store(settings) as opened:
+        with opened_store.running_store(settings) as opened:
             asyncio.run(_restore(opened, backup, header, counts, alone=settings.redis_url is None))
             print(f"restored {counts} from {backup.name}")
             put_files(files, settings.site_folder)
             if with_deletions and (deletions := noted_in(settings.data_dir / DELETIONS_FILE)):
-                print(f"deleted again {session.run(opened, partial(repeat, deletions=deletions), strict=False)} users")
+                count = opened_store.run(opened, partial(repeat, deletions=deletions), strict=False)
+                print(f"deleted again {count} users")
             if settings.database:
                 _rebuild_database(opened)
     return 0

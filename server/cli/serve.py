@@ -11,7 +11,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from server.cli import session
+from server.cli import opened_store
 from server.managed_valkey.server import ORPHAN_SECONDS
 from server.observability.log_stream import install_stream
 from server.settings import Settings, read_settings
@@ -32,7 +32,7 @@ def serve(settings: Settings, listener: socket.socket) -> int:
     """Serve until a signal comes. Requests in progress are completed first."""
     install_stream()
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
-    with session.running_store(settings, on_failure=_stop, while_loading=_http_server) as opened:
+    with opened_store.running_store(settings, on_failure=_stop, while_loading=_http_server) as opened:
         _http_server()(settings, opened, listener)
     return 0
 

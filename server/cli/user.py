@@ -6,7 +6,7 @@ The command `user`: `create NAME` makes an account without a password, `invite` 
 import sys
 from argparse import ArgumentParser, Namespace
 
-from server.cli import password, session
+from server.cli import opened_store, password
 from server.configured import issuers_of
 from server.errors import CommandError
 from server.settings import Settings, WrongSetting, read_settings
@@ -41,7 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     settings = read_settings()
-    session.run(settings, lambda store: arguments.action(store, settings, arguments))
+    opened_store.run(settings, lambda store: arguments.action(store, settings, arguments))
     return 0
 
 

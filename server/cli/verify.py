@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from archive import maintenance
-from server.cli import session
+from server.cli import opened_store
 from server.cli.progress import progress_bar
 from server.settings import Settings, read_settings
 from store.maintenance import reindex
@@ -58,12 +58,12 @@ def verify(settings: Settings, repair: bool) -> int:
         if await reindex.is_unfinished(store.site):
             print(UNFINISHED)
         alone = verification.repair_lease(store.site).held() if repair else nullcontext()
-        async with alone, session.archive_of(settings, store) as database:
+        async with alone, opened_store.archive_of(settings, store) as database:
             tally = await maintenance.verify(store.site, database, report.add, repair=repair) if database else None
             with progress_bar("verify", await verification.size(store.site)) as walked:
                 await verification.verify(store.site, report.add, repair=repair, progress=walked, archived=tally)
 
-    session.run(settings, check, strict=False)
+    opened_store.run(settings, check, strict=False)
     print(report)
     return int(report.broken > report.repaired)
 

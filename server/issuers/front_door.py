@@ -25,7 +25,7 @@ from server.issuers.file import Issuer
 from server.issuers.keyrings import KeysUnavailable, guarded_client
 from server.issuers.tokens import Token
 from store import entrances
-from store.entrances import LIFETIME, Entrance
+from store.entrances import LIFETIME, PendingLogin
 from store.errors import BadCredentials, StoreUnavailable, TokenRefused
 
 PATH = "/log-in"
@@ -102,7 +102,7 @@ async def _charge(request: Request) -> None:
     charge.set(COST)
 
 
-async def _begun(request: Request, issuer: Issuer) -> Entrance:
+async def _begun(request: Request, issuer: Issuer) -> PendingLogin:
     """
     The log-in with which a browser comes back.
 
@@ -121,7 +121,7 @@ async def _begun(request: Request, issuer: Issuer) -> Entrance:
     return begun
 
 
-async def _token(request: Request, issuer: Issuer, tokens: AcceptedTokens, begun: Entrance) -> Token:
+async def _token(request: Request, issuer: Issuer, tokens: AcceptedTokens, begun: PendingLogin) -> Token:
     """
     The ID token for the code with which a browser comes back.
 
@@ -144,7 +144,7 @@ async def _token(request: Request, issuer: Issuer, tokens: AcceptedTokens, begun
     return token
 
 
-async def _exchanged(request: Request, issuer: Issuer, endpoint: str, begun: Entrance) -> str:
+async def _exchanged(request: Request, issuer: Issuer, endpoint: str, begun: PendingLogin) -> str:
     """The ID token that an issuer gives for a code. Raises NoAnswer."""
     form = {
         "grant_type": "authorization_code",

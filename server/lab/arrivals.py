@@ -20,8 +20,9 @@ def arrivals(story: Story, half_life: float, window: float, seed: int) -> Sequen
 
     `half_life` is in hours, `window` in seconds. The result depends only on the story and the seed.
     """
-    share = 1 - 2 ** (-window * 1000 / (half_life * HOUR))  # of all delays, those that are within the window
+    share = 1 - 2 ** (-window * 1000 / (half_life * HOUR))  # of all delays: the probability of one within the window
     random = Random(f"{seed} {story.id}").random
-    # The inverse of the distribution function, of numbers below `share` only: so all delays are within the window.
+    # Samples of the exponential distribution, by the inverse of its distribution function, of arguments below `share`:
+    # so all delays are within the window.
     delays = (-log2(1 - random() * share) * half_life * HOUR for _ in range(story.votes - 1))
     return array("q", [story.time, *sorted(story.time + int(delay) for delay in delays)])

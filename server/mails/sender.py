@@ -1,6 +1,7 @@
 """
-Sends the mails that are due, one after the other. A mail is taken out of the queue when the server has taken its
-recipient, and then sent: so it is never sent twice, and one may be lost where the process or the connection ends then.
+Sends the mails that are due, one after the other. A mail is taken out of the queue once the mail server has accepted
+its recipient (RCPT TO), and then sent. So it is never sent twice; it is lost if the process or the connection ends in
+between.
 
 What the server refuses for now is tried again for a day.
 """
@@ -30,8 +31,9 @@ logger = logging.getLogger("upvote")
 @dataclass(frozen=True, slots=True)
 class MailRates:
     """
-    How many mails go to an address and to a user in an hour and in a day, and from the site in a day. Of those to an
-    address one is kept from replies, so that a forgotten password does not wait for these.
+    How many mails go to an address and to a user in an hour and in a day, and from the site in a day. Mails of
+    replies may use all but one of the mails to an address, so that a link for a forgotten password does not wait for
+    them.
     """
 
     an_hour: int
@@ -40,8 +42,8 @@ class MailRates:
 
     def windows(self, letter: Letter) -> tuple[list[SlidingWindow], list[SlidingWindow]]:
         """
-        Two lists of windows: those that must all have room for the mail, and those in which it counts if they have
-        room.
+        Two lists of windows: those that must all have room, or the mail waits; and those that count the mail only if
+        they have room.
         """
         address = mailboxes.digest(letter.to)
         needed = [SlidingWindow(("mail", "site"), DAY, self.of_site), *self._windows("to", address)]

@@ -177,8 +177,9 @@ class RedisClient:
 
 def in_order(commands: Sequence[Command]) -> Sequence[Command]:
     """
-    The commands of a pipeline that writes, each script with its text where it is the first of its hash tag, and so of a
-    server: a server that does not know the script would run what follows, and the script when it is sent again.
+    The commands of a pipeline. If it writes, the first call of each script for each hash tag is sent with the text of
+    the script. By its digest only, a server that does not know the script would refuse it, run the commands that
+    follow, and run the script last, when it is sent again.
     """
     if not any(map(is_write, commands)):
         return commands

@@ -155,7 +155,7 @@ def _decaying(keys: tuple[str, ...], decay: Decay, position: Position) -> list[R
     """The reads of the number of entries above a position, and of the lowest of them."""
     return [
         gravity.count_above(keys, decay, position),
-        gravity.partition_page(keys, decay, decay.at, True, 1, position),
+        gravity.partition_page(keys, decay, decay.at, upwards=True, count=1, position=position),
     ]
 
 

@@ -346,7 +346,7 @@ async def test_revert_while_texts_are_being_removed_brings_all_back(spammer, red
 
 
 async def test_request_removes_some_and_the_task_the_rest(spammer, monkeypatch):
-    monkeypatch.setattr(banned_texts, "AT_ONCE", 4)
+    monkeypatch.setattr(banned_texts, "WAITED_FOR", 4)
     ban = await spammer.ban()
     await banned_texts.begin(spammer.store, None, ban.number)
     first = list((await spammer.states()).values()).count("removed")

@@ -98,9 +98,10 @@ class Beside:
     async def delete(self, number: int) -> None:
         poster = self.posters[number]
         command = partial(self.store.articles.delete, number, poster)
+        waker = write_back.Waker(poster, is_bounded=False)
         while True:
             with suppress(ArchiveUnavailable):  # many of this poster's are being archived
-                await write_back.run_change(self.store, self.database, number, poster, command)
+                await write_back.run_change(self.store, self.database, number, command, waker)
                 return
 
     async def lose(self, numbers: Iterable[int]) -> None:

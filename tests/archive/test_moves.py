@@ -123,7 +123,7 @@ async def _change(world: World, schedule: Schedule, number: int, change: str) ->
 
     moving = asyncio.create_task(schedule.run(world.move(schedule.step, [Archive(0, 0)])))
     await schedule.stopped()
-    await write_back.run_change(store, database, number, poster, command)
+    await write_back.run_change(store, database, number, command, write_back.Waker(poster, is_bounded=False))
     has_moved = schedule.has_ended
     moving.cancel()
     (found,) = await Reads(world.store, None, world.database).articles([number])

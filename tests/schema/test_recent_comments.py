@@ -75,7 +75,7 @@ async def test_hidden_comments_are_left_out_before_their_places_are(
 
     with monkeypatch.context() as patch:
         patch.setattr(removals, "list_comments", nothing)
-        patch.setattr(recent_comments, "settle", nothing)
+        patch.setattr(recent_comments, "relist", nothing)
         await article_moderation.remove(store.site, OPERATOR, article.number, None, "spam")
         partition = store.site.home_of_article(article.number)
         left = redis.zcard(RECENT(partition, "all"))

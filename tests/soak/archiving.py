@@ -15,10 +15,10 @@ from tests.soak.formulas import Policy
 
 PATIENCE = 60.0  # seconds
 HOUR = 3_600_000  # milliseconds
-DAYS = 0  # after which conversations leave Redis: as soon as voting on all of them is closed
-QUIET = 0.25  # share of times at which articles leave that all conversations have been quiet
+DAYS = 0  # the setting UPVOTE_HOT_DAYS: conversations leave Redis as soon as voting in them is closed
+QUIET = 0.25  # probability that, before articles leave, the clock is moved until all conversations may leave
 COLUMNS = ("id", "title", "url", "points", "author", "created_at")
-SHARED = 16  # of so many stories one has a link that is posted as well; 20 stories of a host would become a group
+SHARED = 16  # one of 16 stories has a link that is also posted; 20 stories of one host would become a group
 
 
 class Stay(NamedTuple):

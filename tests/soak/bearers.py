@@ -1,6 +1,6 @@
 """
-Operations, sockets and streams by the tokens of an issuer themselves, as docs/issuers.md describes them: who has one
-is its user for every operation, and what it has opened ends with it, unless a ping brings a newer one.
+Operations, WebSockets and streams that are authorized by the token of an issuer instead of a session, as
+docs/issuers.md describes them. They end with the token, unless a ping on a WebSocket brings a newer one.
 """
 
 import asyncio
@@ -39,7 +39,10 @@ class Ending(NamedTuple):
 
 
 def document(generator: DocumentGenerator, user: User | None) -> Document:
-    """A read or a write; of who is not there yet, only who it is, as all else would be read while it is made."""
+    """
+    A read or a write; for a user who does not exist yet only the field `viewer`, as the request itself creates the
+    user.
+    """
     random = generator.random
     if user is None:
         return generator.query(["viewer"])
@@ -50,7 +53,7 @@ def document(generator: DocumentGenerator, user: User | None) -> Document:
 
 def ending(random: Random, model: Model) -> Ending | None:
     """
-    Tokens for sockets that end. None says when it was issued, so that they change no profile.
+    Tokens for sockets that end. They lack the time when they were issued, so that they change no profile.
     """
     present = [
         (subject, each.user)
@@ -98,13 +101,13 @@ async def ask(run: HistoryRun, step: Step) -> None:
 
 async def end(run: HistoryRun, step: Step) -> None:
     """
-    Sockets and a stream by a token that ends, one socket of which goes on with a newer one: it hears of a write that
-    comes after the end.
+    Open WebSockets and a stream by a token that ends soon. One WebSocket gets a newer token: it stays open, and hears
+    of a write after the end. All others are closed.
     """
     (operation,) = step.operations
     ends, newer, *others = step.tokens
     user, shown = issuers.user_of(run.model, ends), next(iter(run.model.visible()), None)
-    if user is None or run.model.ban_of(user, None) is not None:  # in a shorter history
+    if user is None or run.model.ban_of(user, None) is not None:  # a step before was left out, to shorten the history
         return
     try:
         async with AsyncExitStack() as stack, asyncio.timeout(3 * subscribing.PATIENCE):

@@ -46,7 +46,7 @@ class Step:
     - overtaken: reads, and a write that is sent before they are answered
     - viewers: the same read by different viewers, one after the other
     - subscribed: a write, and the viewers who have subscribed to an article
-    - told: a write, and viewers who have subscribed to what is new
+    - told: a write, and viewers who have subscribed to new articles, notifications and queues
     - searched: a write, and searches that follow it at once
     - in steps: what a moderator does to all texts or votes of a user, or the revert of it
     - leave: a user is deleted

@@ -19,7 +19,7 @@ TITLES = (
 )
 MENTIONING = ("@{}: see above", "thanks, @{} and @{}", "(@{}!)", "all of @{}, @{}, @{}, @{}, @{}, @{}")
 NOT_MENTIONING = ("mail {}@example.com", "`@{}` is code", "\\@{} is escaped", "https://a.example/@{}", "@{}@")
-# that the rules of some worlds hold, refuse, and let pass
+# texts that the rules of some worlds hold or refuse, and texts that they let pass
 HELD = ("Casino", "the CASINO bonus", "a casino, and more")
 UNHELD = ("pills for sale", "pills on sale", "casinos")
 REPEATED = ("the very same words", "The very same WORDS!", "other words, again and again")

@@ -50,10 +50,10 @@ class Model:
         self.version = 0
         self.users: dict[str, User] = {}  # by name in lower case
         self.departed: dict[str, User] = {}  # users who have left, by pseudonym
-        self.names_of_before: set[str] = set()  # of these, in lower case: nobody is given them again
-        self.articles: dict[int, Article] = {}  # that exist
-        self.comments: dict[int, Comment] = {}  # that exist, also stubs
-        self.actions: dict[int, Action] = {}  # of moderators
+        self.names_of_before: set[str] = set()  # names of users who have left, in lower case: nobody may register them
+        self.articles: dict[int, Article] = {}  # by number, without deleted ones
+        self.comments: dict[int, Comment] = {}  # by number, with stubs, without deleted ones
+        self.actions: dict[int, Action] = {}  # of moderators, by number
         self.texts_of_ban: dict[str, int] = {}  # numbers of the actions that a ban or its revert made, by subject
         self.operator = User("operator", "", 0)  # who acts by a command of the shell
         self.numbers: set[int] = set()  # of all articles, comments and actions, also of what is deleted
@@ -68,7 +68,7 @@ class Model:
         self.pins: dict[tuple[Any, ...], Any] = {}  # by listing and instant
         self.mirror = Mirror.UP
         self.indexed: Mapping[Any, Any] = {}  # what the database had of articles, comments and users before a fault
-        self.archived: set[int] = set()  # articles that have left Redis, which changes no answer
+        self.archived: set[int] = set()  # articles that are not in Redis; no answer depends on it
         self.have_left: set[int] = set()  # those that were archived once, and may have come back
         self.is_leaving = False  # whether articles leave now
         self.reached = Reached()

@@ -11,11 +11,11 @@ from tests.soak.variables import GROUPS, SLOT, WRONG_GROUPS, WRONG_IDS, ValueGen
 REASONS = ("an advertisement", "off topic", "  twice  ", "日本語")
 FLAG_REASONS = ("SPAM", "ABUSE", "OFF_TOPIC", "ILLEGAL", "OTHER")
 FINAL = ("REVERT", "PURGE", "REJECT_EDIT")  # kinds of actions that cannot be reverted
-NEWEST = (2, 6, 30)  # of how many new things one is chosen
+NEWEST = (2, 6, 30)  # one of so many of the newest texts is chosen
 
 
 def is_in_steps(action: Action) -> bool:
-    """Whether an action, and its revert, is a step of its own."""
+    """Whether the server carries out an action, and its revert, in steps: a history has a step for each of them."""
     return action.removes_texts or action.annulment is not None
 
 

@@ -80,7 +80,7 @@ async def act(store: Store, model: InboxModel, chance: random.Random) -> None:
     """Make a random change in the store and in the model."""
     clock = store.site.clock
     clock.advance(chance.choice((0, 0.001, 1)))  # type: ignore[attr-defined]
-    who, now, turn = chance.choice(PEOPLE), clock(), chance.random()
+    who, now, turn = chance.choice(PEOPLE), clock(), chance.random()  # `turn` chooses what is done
     mentioned = chance.choices((*PEOPLE, "nobody"), k=chance.randrange(6))
     content = f"{' '.join(f'@{name.upper()}' for name in mentioned)} {chance.random()}"
     text = chance.choice(model.texts) if model.texts else None

@@ -23,8 +23,9 @@ PageCheck = Callable[["Walk", ThreadPage, ThreadPosition | None], None]
 @dataclass
 class Node:
     """
-    A comment. `votes` has those of others than the poster. A stub is deleted or hidden. `exists` is false once it is
-    gone for good, `is_there` also while it is hidden and nothing visible is below it.
+    A comment. `votes` has those of others than the poster. A stub is deleted or hidden. `exists` is false once the
+    comment is removed from the store; `is_there`, whether a thread shows a place for it, also while it is a stub
+    without anything visible below.
     """
 
     number: int
@@ -86,23 +87,23 @@ class Model:
         while above and above.is_stub and not above.is_hidden and not self._existing_replies(above.number):
             above.exists = False
             above = self.nodes.get(above.parent or 0)
-        self._settle(node)
+        self._update_places(node)
 
     async def hide(self, node: Node) -> None:
         await set_comment_state(self.store, node.number, self.chance.choice((PENDING, REMOVED)))
         node.is_stub = node.is_hidden = True
-        self._settle(node)
+        self._update_places(node)
 
     async def show(self, node: Node) -> None:
         await set_comment_state(self.store, node.number, VISIBLE)
         node.is_stub = node.is_hidden = False
-        self._settle(node)
+        self._update_places(node)
 
     def _existing_replies(self, number: int) -> list[Node]:
         return [node for node in self.nodes.values() if node.parent == number and node.exists]
 
-    def _settle(self, node: Node) -> None:
-        """Find out again which comments from one upwards a thread has places for."""
+    def _update_places(self, node: Node) -> None:
+        """Update `is_there` of a comment and of those above it."""
         above: Node | None = node
         while above:
             below = any(reply.is_there for reply in self._existing_replies(above.number))

@@ -265,7 +265,7 @@ async def _hold_texts(scene: Scene, moved: Comment) -> None:
 
 
 async def _fill_accounts(scene: Scene) -> None:
-    """Tokens that are good once, users and keys of an issuer, addresses, and a user who is being deleted."""
+    """One-time tokens, users and keys of an issuer, addresses, and a user who is being deleted."""
     store, site = scene.store, scene.store.site
     await issue(site, "Alice", Purpose.RESET, "by the operator")
     await invite(site)

@@ -318,7 +318,7 @@ async def test_long_chain_above_a_hidden_comment_leaves_the_thread_in_steps(
         await pair.set_state(index, REMOVED)
     twin, partition = pair.moderated, store.site.home_of_article(pair.moderated.article)
     if is_interrupted:
-        monkeypatch.setattr(removals, "settle", discussions.died)
+        monkeypatch.setattr(removals, "update_places", discussions.died)
     sizes = []
     for state in (PENDING, VISIBLE):
         await pair.set_state(20, state)

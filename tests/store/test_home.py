@@ -1,6 +1,7 @@
 """Homes compared with a filter of the site's listing: by followed groups, hidden articles and blocked users."""
 
 import asyncio
+import math
 import random
 from collections.abc import Sequence
 from functools import partial
@@ -8,7 +9,7 @@ from functools import partial
 import pytest
 
 from resolvers.dataloader import Reads
-from store import blocked, hidden, home, listings
+from store import blocked, hidden, home, keys, listings
 from store.home import Choices, HomeListing
 from store.listings import Listing, Window
 from store.maintenance import reindex
@@ -19,6 +20,7 @@ from store.store import Store
 from tests.conftest import Clock, registered
 from tests.examples import TAKES_FEW
 from tests.store.reading import post, verified
+from tests.support.made_up_articles import CROWDS, made_up, write
 
 pytestmark = pytest.mark.routed
 
@@ -81,8 +83,8 @@ class Homes:
     async def listing(self, order: Order, whole: Listing) -> HomeListing:
         return home.listing_of(await self.choices(), order, whole)
 
-    async def walked(self, listing: HomeListing, size: int, upwards: bool) -> list[Position]:
-        """All places by pages of one size, each of which is full and knows what is on both sides."""
+    async def walked(self, listing: HomeListing, size: int, upwards: bool, most: float = math.inf) -> list[Position]:
+        """The places, at most so many, by pages of one size, each of which is full and knows what is on both sides."""
         found: list[Position] = []
         beyond = None
         while True:
@@ -91,7 +93,7 @@ class Homes:
             ahead, behind = (page.above, page.below) if upwards else (page.below, page.above)
             assert bool(behind) == bool(found)
             found = [*page.positions, *found] if upwards else [*found, *page.positions]
-            if not ahead:
+            if not ahead or len(found) >= most:
                 return found
             assert len(page.positions) == size
             beyond = page.positions[0 if upwards else -1]
@@ -159,6 +161,41 @@ async def test_many_lists_are_read_down_to_a_bound(homes, choices, articles, mon
         expected = await homes.expected(whole)
         for size in (1, 7, 100):
             assert await homes.walked(listing, size, False) == expected, (listing.name, size)
+
+
+MANY_GROUPS = tuple(f"group-{each}" for each in range(24))  # of which some are read first, for a bound
+HIDES = {
+    "none": lambda listed, chance: [],
+    "the first": lambda listed, chance: listed[: len(listed) // 3],
+    "some": lambda listed, chance: chance.sample(listed, len(listed) // 2),
+    "nearly all": lambda listed, chance: chance.sample(listed, len(listed) - 60),
+}
+
+
+@pytest.mark.parametrize("hides", HIDES)
+@pytest.mark.parametrize("votes", CROWDS)
+async def test_many_articles_are_passed_over(store, clock, votes, hides):  # H2, H4
+    """Groups with many articles, read by votes, by time and by class, of which the viewer hides some."""
+    homes, site = Homes(store, clock, 9), store.site
+    articles = made_up(homes.chance, 1_500, CROWDS[votes], "by time", clock.now)
+    for each in articles:  # the first groups have the most
+        groups = homes.chance.choices(MANY_GROUPS, [1 / (place + 1) for place in range(len(MANY_GROUPS))], k=2)
+        homes.articles[each.number] = each._replace(groups=tuple(dict.fromkeys(groups)))
+    await write(store, list(homes.articles.values()))
+    choices, instants = Choices(VIEWER, MANY_GROUPS), sorted(each.posted_at for each in articles)
+    wholes = [(Order.GRAVITY, listings.whole(site, Order.GRAVITY))]
+    wholes += [(Order.VOTES, listings.posted_since(site, None, Order.VOTES, instants[place])) for place in (0, 900)]
+    for order, whole in wholes:
+        await store.site.redis.pipeline([("DEL", hidden.HIDDEN(p, VIEWER)) for p in range(site.partitions)])
+        listed = [place.number for place in await homes.expected(whole, choices)]
+        gone = HIDES[hides](listed, homes.chance)
+        await store.site.redis.pipeline(
+            [("ZADD", hidden.HIDDEN(site.home_of_article(each), VIEWER), 1, keys.member(each)) for each in gone]
+        )
+        expected = await homes.expected(whole, choices)
+        assert len(expected) == len(listed) - len(gone) >= 60
+        for size, most in ((2, 20), (25, 100)):
+            assert await homes.walked(home.listing_of(choices, order, whole), size, False, most) == expected[:most]
 
 
 async def test_first_page_of_500_groups_takes_few_calls(store, clock):  # H4

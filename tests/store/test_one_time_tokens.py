@@ -1,4 +1,4 @@
-"""Tokens that are good once: issued, used and ended, and passwords that are reset by them."""
+"""One-time tokens: issued, used and ended, and passwords that are reset by them."""
 
 import asyncio
 import base64

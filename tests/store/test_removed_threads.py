@@ -96,7 +96,7 @@ async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redi
     partition = store.site.home_of_article(article)
     monkeypatch.setattr(removals, "INTERVAL", 0.01)
     if is_interrupted:
-        monkeypatch.setattr(removals, "settle", died)
+        monkeypatch.setattr(removals, "update_places", died)
     await store.comments.delete(stubs[-1], "bob")
     assert [each.number for each in await comments(store, article)] == (stubs[:21] if is_interrupted else [])
 
@@ -116,7 +116,7 @@ async def test_long_chain_of_stubs_vanishes_in_steps(store, article, stubs, redi
 
 
 async def test_chain_of_stubs_of_a_deleted_article_goes_with_it(store, article, stubs, redis, monkeypatch):
-    monkeypatch.setattr(removals, "settle", died)
+    monkeypatch.setattr(removals, "update_places", died)
     await store.comments.delete(stubs[-1], "bob")
     await store.articles.delete(article, "alice")
     await removals.remove_all(store.site, store.site.home_of_article(article))

@@ -53,14 +53,14 @@ async def test_votes_are_received_while_somebody_listens(store, alice, bob, rece
     await receive_all(store, received)
     assert (seen, hearers(redis)) == ([], 0)
 
-    async with received.hearing(), received.hearing():
+    async with received.receiving_votes(), received.receiving_votes():
         await until_hearers(redis, 1)  # at once, unless a busy machine has lost the connection
         with received.mailbox(events.of_article(article.number)) as mailbox:
             await store.articles.vote(article.number, bob, Vote.DOWN)
             assert (await anext(mailbox)).kind is EventKind.VOTED
     await until_hearers(redis, 0)
 
-    async with received.hearing():
+    async with received.receiving_votes():
         await until_hearers(redis, 1)
 
 
@@ -73,14 +73,14 @@ async def test_other_events_are_received_always(store, alice, received):
 
 async def test_cancelled_listener_takes_no_votes_from_others(store, alice, bob, received):
     async def hear() -> None:
-        async with received.hearing():
+        async with received.receiving_votes():
             await asyncio.sleep(60)
 
     article = await post(store, alice)
     first = asyncio.create_task(hear())
     await asyncio.sleep(0)
     first.cancel()
-    async with received.hearing():
+    async with received.receiving_votes():
         await asyncio.gather(first, return_exceptions=True)
         await asyncio.sleep(0.1)
         with received.mailbox(events.of_article(article.number)) as mailbox:
@@ -94,7 +94,7 @@ async def test_listener_that_begins_without_a_connection_gets_what_it_misses(
     article = await post(store, alice)
     await receive_all(store, received)
     await disconnection.begin()
-    async with received.hearing():
+    async with received.receiving_votes():
         with received.mailbox(events.of_article(article.number)) as mailbox:
             await store.articles.vote(article.number, bob, Vote.UP)
             await disconnection.finish(store, received)

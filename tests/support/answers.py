@@ -1,4 +1,4 @@
-"""What an endpoint answers, and when it has stopped working."""
+"""The error code of a response, and waiting until a measured value no longer changes."""
 
 from tests.engine.sample import until
 

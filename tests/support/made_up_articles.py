@@ -38,12 +38,16 @@ def made_up(
 
 
 async def write(store, articles: Sequence[Article]) -> None:
-    """Write articles only to the indexes that a listing since an instant is read from."""
+    """Write articles only to the indexes that a listing since an instant, of the site or of a group, is read from."""
     pairs: dict[str, list[str | float]] = {}
     for article in articles:
         partition = store.site.home_of_article(article.number)
         for order in since.INDEXES:
-            key = keys.index(partition, order.value)
-            pairs.setdefault(key, []).extend((store.site.policy.value(order, article), keys.member(article.number)))
+            place = store.site.policy.value(order, article), keys.member(article.number)
+            for key in (
+                keys.index(partition, order.value),
+                *(keys.group(partition, group, order.value) for group in article.groups),
+            ):
+                pairs.setdefault(key, []).extend(place)
     assert set(ORDERS) >= {order.value for order in since.INDEXES}
     await store.site.redis.pipeline([("ZADD", key, *flat) for key, flat in pairs.items()])

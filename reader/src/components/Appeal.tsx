@@ -12,7 +12,7 @@ import { UserLink } from "./UserLink";
 import { t } from "../words";
 import { Words } from "./Words";
 
-/** What pages ask for that show an action to whom it is about: then the appeal takes no request of its own. */
+/** For pages that show an action to the user whom it concerns: `Appeal` then finds the appeal in the cache. */
 export const APPEALED = graphql(`
   fragment Appealed on ModerationAction {
     id

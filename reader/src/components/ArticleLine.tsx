@@ -37,7 +37,7 @@ export const ARTICLE_LINE = graphql(`
 interface ArticleLineProps {
   article: FragmentType<typeof ARTICLE_LINE>;
   rank?: number | undefined;
-  /** The group whose page has the list. It is not told again. */
+  /** The group whose page has the list: the line does not name it again. */
   within?: string | undefined;
   /** What is shown instead of the plain title, such as the title with marks. */
   title?: ReactNode;

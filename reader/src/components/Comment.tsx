@@ -61,7 +61,7 @@ const DELETE_COMMENT = graphql(`
   }
 `);
 
-/** What all comments of a thread share. */
+/** What all comments of a thread share: the article, the page, and the functions of the thread. */
 interface Surroundings {
   articleId: string;
   /** The poster of the article, whose comments are marked. */
@@ -79,7 +79,7 @@ interface Surroundings {
   fold: (id: string) => void;
   /** Shows a new comment of the viewer. */
   onPosted: (id: string) => void;
-  /** Before a comment is deleted: returns what moves the focus to what is then nearest to its place. */
+  /** Called before a comment is deleted. Returns a function that moves the focus to the comment that is then nearest. */
   leave: (id: string) => () => void;
 }
 
@@ -240,7 +240,7 @@ function Body({ comment }: { comment: Content }) {
   const { isLocked, groups } = useSurroundings();
   if (comment.content == null) return <Absent comment={comment} />;
 
-  function leave(button: "reply" | "edit") {
+  function closeForm(button: "reply" | "edit") {
     setDoing(null);
     actions.current?.querySelector<HTMLElement>(`[data-action=${button}]`)?.focus();
   }
@@ -251,7 +251,7 @@ function Body({ comment }: { comment: Content }) {
         <EditCommentForm
           draft={commentDraft(writer, "edit", comment.id)}
           comment={{ id: comment.id, content: comment.content }}
-          onDone={() => leave("edit")}
+          onDone={() => closeForm("edit")}
         />
       ) : (
         <Markdown text={comment.content} />
@@ -268,7 +268,7 @@ function Body({ comment }: { comment: Content }) {
           }}
         />
       </div>
-      {doing === "reply" && writer !== null && <Reply {...{ comment, writer }} onDone={() => leave("reply")} />}
+      {doing === "reply" && writer !== null && <Reply {...{ comment, writer }} onDone={() => closeForm("reply")} />}
       {doing === "delete" && <Delete comment={comment} onCancel={() => setDoing(null)} />}
     </>
   );

@@ -35,7 +35,7 @@ export const COMMENT_LINE = graphql(`
 
 interface CommentLineProps {
   comment: FragmentType<typeof COMMENT_LINE>;
-  /** What its author has done by it, such as "replied to you". */
+  /** What its author did with it, such as "replied to you". */
   said?: string;
   /** What is shown instead of the whole text. */
   excerpt?: ReactNode;
@@ -43,7 +43,7 @@ interface CommentLineProps {
   answered?: ReactNode;
   /** What can be done about it, below the text. */
   actions?: ReactNode;
-  /** Where its author is what is looked at, the text is shown although the viewer blocks them. */
+  /** Whether the list is about its author: then the text is shown even if the viewer blocks the author. */
   isOfAuthor?: boolean;
 }
 

@@ -7,9 +7,9 @@ import { t } from "../words";
 const standing = file(() => import("./Standing"));
 const Standing = lazy(standing.load);
 
-const DELAY = 400; // milliseconds that a pointer rests or a finger presses: who passes by is not told
+const DELAY = 400; // milliseconds that a pointer rests or a finger presses: a passing pointer opens nothing
 
-/** The votes of an article. Pointing at them, focusing or pressing them tells why it stands where it does. */
+/** The votes of an article. Pointing at them, focusing or pressing them shows why the article has its rank. */
 export function ExplainedCount({ id, votes }: { id: string; votes: number }) {
   const ranking = useContext(RankingContext);
   const [isShown, setShown] = useState(false);

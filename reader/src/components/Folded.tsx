@@ -10,7 +10,7 @@ interface FoldedProps {
   children: ReactNode;
 }
 
-/** A text. What somebody says whom the viewer blocks is folded until it is asked for. */
+/** A text. If the viewer blocks its author, it is collapsed until the viewer opens it. */
 export function Folded({ author, name, children }: FoldedProps) {
   const [isShown, setShown] = useState(false);
   if (!author?.viewerIsBlocking) return children;

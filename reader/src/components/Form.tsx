@@ -23,7 +23,7 @@ interface FormProps {
   /** Why the request failed, if it did. */
   fault?: string | null;
   label?: string;
-  /** With it, there is a button that gives the form up. */
+  /** If it is given, there is a button to cancel. */
   onCancel?: (() => void) | undefined;
   children: ReactNode;
 }
@@ -91,7 +91,7 @@ interface FieldProps extends Omit<InputHTMLAttributes<HTMLInputElement | HTMLTex
   hint?: string;
   /** A text area with so many lines instead of an input. */
   rows?: number;
-  /** How many characters the server takes. More are told and not cut, and the form is not sent. */
+  /** The maximum length that the server accepts. A longer text is not cut: a message says so, and the form is not sent. */
   most?: number;
 }
 

@@ -98,7 +98,7 @@ function OwnBan() {
   );
 }
 
-/** Stands for the dialog while its file is loaded, and gives it up if it cannot be. */
+/** In place of the dialog while its file is loaded; closes it if that fails. */
 function HelpPending({ close }: { close: () => void }) {
   const hasFailed = useObservable(failures) > 0;
   useEffect(() => {
@@ -148,7 +148,7 @@ function PageLink({ path, name }: { path: string; name: string }) {
   );
 }
 
-/** The way of moderators to what waits for them. */
+/** A link to the pages of moderators, with the number of things that wait for them. */
 function DeskLink() {
   const [current] = useLocation();
   return (
@@ -173,7 +173,7 @@ function Visitor() {
 
 interface AccountProps {
   session: Session;
-  /** What it is shown in. */
+  /** The element that it is shown in. */
   area: RefObject<HTMLElement | null>;
 }
 

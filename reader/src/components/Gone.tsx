@@ -32,7 +32,7 @@ interface GoneProps {
   otherwise: ReactNode;
 }
 
-/** Stands for a page of what is not there, or not for this reader: why, if a moderator has removed it. */
+/** In place of a page whose subject does not exist, or may not be read by the viewer: says why a moderator has removed it. */
 export function Gone({ logs, otherwise }: GoneProps) {
   const removal = logs.map((log) => removalIn(readFragment(GONE, log)?.nodes ?? [])).find(Boolean);
   if (!removal) return otherwise;

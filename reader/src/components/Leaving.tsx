@@ -27,7 +27,7 @@ const TEXTS: readonly { value: DeletedTexts; text: string }[] = [
   { value: "REMOVE", text: "texts-go" },
 ];
 
-/** The way out: deletes the account of the viewer, after a question. */
+/** A button that deletes the account of the viewer, after a confirmation. */
 export function Leaving({ proof }: { proof: Proof }) {
   const [asked, setAsked] = useState<DeleteUserInput | null>(null);
   const { leave, refusals, fault } = useLeaving(proof);

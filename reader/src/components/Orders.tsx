@@ -4,19 +4,19 @@ import { ORDERS as NAMES, SHOWN_ORDERS, withQuery } from "../addresses";
 import type { ArticleOrder } from "../gql/graphql";
 import { t } from "../words";
 
-/** All there are, as `Order` of store/ranking/formulas.py has them. */
+/** All orders that a store can have: `Order` of store/ranking/formulas.py. */
 const ALL: readonly ArticleOrder[] = [
   ...(["SCORE", "TIME", "HOT", "GRAVITY"] as const),
   ...(["ACTIVE", "BEST", "VOTES", "CONTROVERSIAL"] as const),
 ];
 
 const ORDERS = NAMES?.flatMap((name) => ALL.find((order) => order === name) ?? []) ?? ALL;
-/** What the front page is by. */
+/** The order of the front page. */
 export const FIRST_ORDER: ArticleOrder = ORDERS[0] ?? "HOT";
 
-/** What a link to an order says, and what the order is, in a sentence. */
+/** The name of an order, and a sentence that describes it. */
 export const nameOf = (order: ArticleOrder): string => t(`order-${order.toLowerCase()}`);
-const whatOf = (order: ArticleOrder): string => t(`order-${order.toLowerCase()}-what`);
+const descriptionOf = (order: ArticleOrder): string => t(`order-${order.toLowerCase()}-what`);
 
 /** What a page of a ranking is called. */
 export function rankingTitle(order: ArticleOrder, page: number): string {
@@ -51,7 +51,7 @@ export function Orders({ path, current }: OrdersProps) {
         <li key={order}>
           <Link
             href={rankingPath(path, order)}
-            title={whatOf(order)}
+            title={descriptionOf(order)}
             aria-current={order === current ? "page" : undefined}
           >
             {nameOf(order)}
@@ -87,7 +87,7 @@ function MoreOrders({ path, current }: OrdersProps) {
         {rest.map((order) => (
           <li key={order}>
             <Link href={rankingPath(path, order)} aria-current={order === current ? "page" : undefined}>
-              <b>{nameOf(order)}</b> <span>{whatOf(order)}</span>
+              <b>{nameOf(order)}</b> <span>{descriptionOf(order)}</span>
             </Link>
           </li>
         ))}

@@ -4,8 +4,8 @@ import { nextPath, rememberNext } from "../log-in";
 import { t } from "../words";
 
 /**
- * Links to log in elsewhere: on the site's own page (`LOGIN_URL`), and at issuers of identities (`FRONT_DOORS`), after which the
- * server sends the browser back to this page; `entered` says that there may be a session now.
+ * Links to log in elsewhere: on the site's own page (`LOGIN_URL`), and at issuers of identities through the server (`FRONT_DOORS`),
+ * which then sends the browser back to this page; `entered` says that there may be a session now.
  */
 export function OtherWays() {
   const search = useSearch();

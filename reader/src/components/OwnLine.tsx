@@ -10,12 +10,12 @@ interface OwnLineProps {
   rank?: number | undefined;
 }
 
-/** An article in a list of the viewer's own, which does without what they hide. */
+/** An article in home or feed, the viewer's own lists: they leave out what the viewer hides. */
 export function OwnLine({ article, rank }: OwnLineProps) {
   return useIsHidden(article.id) ? <HiddenLine article={article} /> : <ArticleLine article={article} rank={rank} />;
 }
 
-/** The place of an article that was hidden just now, with the way back. */
+/** In place of an article that was just hidden, with a button that shows it again. */
 function HiddenLine({ article: { id, title } }: OwnLineProps) {
   const client = useClient();
   const line = useRef<HTMLElement>(null);

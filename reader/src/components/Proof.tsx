@@ -15,16 +15,16 @@ const REQUEST_CONFIRMATION = graphql(`
   }
 `);
 
-/** By what a viewer can show once more who they are, before something that cannot be undone. */
+/** How the viewer can prove who they are again, before something that cannot be undone: by password, or by a link. */
 export interface Proof {
   hasPassword: boolean;
-  /** Of a link by mail, for who has no password; null without one. */
+  /** The token of a link sent by mail, for viewers without a password; null without a link. */
   token: string | null;
-  /** Whether there is an address that gets such a link. */
+  /** Whether the viewer has a mail address that such a link can be sent to. */
   hasAddress: boolean;
 }
 
-/** Asks for the password; says what there is in place of it for who has none. */
+/** Asks for the password or, if the viewer has none, says what takes its place. */
 export function ProofField({ proof, label }: { proof: Proof; label: string }) {
   if (proof.hasPassword)
     return <Field name="currentPassword" label={label} type="password" autoComplete="current-password" />;
@@ -54,7 +54,7 @@ function LinkByMail() {
   );
 }
 
-/** What a mutation gets of it. */
+/** The fields of a mutation's input that carry the proof. */
 export function proofIn(form: FormData, { hasPassword, token }: Proof): { currentPassword?: string; token?: string } {
   if (hasPassword) return { currentPassword: String(form.get("currentPassword")) };
   return token ? { token } : {};

@@ -158,7 +158,7 @@ function useDeletions(list: RefObject<HTMLElement | null>) {
 
 const rowOf = (id: string) => document.getElementById(elementIdOf(id))?.closest("li");
 
-interface Whose {
+interface ThreadScope {
   articleId: string;
   /** The comment that the thread is below; null for the whole thread. */
   under: string | null;
@@ -166,7 +166,7 @@ interface Whose {
 }
 
 /** Announces comments as they are posted, and after a gap those that were posted meanwhile. The viewer's own are shown. */
-function useNewComments({ articleId, under, order }: Whose, thread: LiveThread): void {
+function useNewComments({ articleId, under, order }: ThreadScope, thread: LiveThread): void {
   const session = useSession();
   const branch = { branch: under ?? "", isBranch: under !== null };
   const readMissed = useRenewal(MISSED, { articleId, under, order, ...branch });
@@ -278,7 +278,7 @@ interface RowsProps {
   visitedBefore: number | null;
   onPosted: (id: string) => void;
   focus: (ids: readonly string[]) => void;
-  /** Before the viewer deletes a comment. */
+  /** Called before the viewer deletes a comment: its place is not kept. */
   letGo: (id: string) => void;
 }
 

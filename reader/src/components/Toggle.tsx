@@ -7,7 +7,7 @@ import { t } from "../words";
 
 interface ToggleProps {
   isOn: boolean;
-  /** The texts while it is on and while it is off, without the name and with it, and who is not logged in gets. */
+  /** Texts of the button while it is on and off, each without and with `name`, and one for viewers who are not logged in. */
   texts: { on: string; off: string; onName: string; offName: string; logIn: string };
   /** Whom or what it is about. */
   name: string;

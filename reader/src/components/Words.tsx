@@ -10,9 +10,9 @@ interface WordsProps {
 }
 
 const TAG = /<(\/?)([a-z]+)(\/?)>/;
-const LESS = "\ue000"; // stands for < in what is given, which is no element
+const LESS = "\ue000"; // stands for < in the values of variables, so that they are not taken for elements
 
-/** A text with elements. What is given as text or number is for its variables. */
+/** A translated text with elements in it. Props that are texts or numbers fill its variables. */
 export function Words({ id, ...given }: WordsProps) {
   const variables: Given = {};
   for (const [name, value] of Object.entries(given)) {

@@ -19,13 +19,13 @@ const FLAG_LINE = graphql(`
 `);
 
 interface FlagsProps {
-  /** What moderators of the site see. */
+  /** The flags with who set them; empty for moderators of groups, who do not see that. */
   flags: readonly FragmentType<typeof FLAG_LINE>[];
-  /** Why it was flagged: what moderators of groups see. */
+  /** The reason of each flag, which all moderators see. */
   reasons: readonly FlagReason[];
 }
 
-/** How often and why a thing was flagged, and for moderators of the site by whom. */
+/** How often and why an article or a comment was flagged, and for moderators of the site by whom. */
 export function Flags({ flags, reasons }: FlagsProps) {
   if (reasons.length === 0) return null;
   return (

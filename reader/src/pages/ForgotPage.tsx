@@ -2,7 +2,7 @@ import "./pages.css";
 import { useState } from "react";
 import { useMutation } from "urql";
 import { HAS_PASSWORDS } from "../addresses";
-import { Elsewhere } from "../components/Elsewhere";
+import { LogInElsewhere } from "../components/LogInElsewhere";
 import { Field, Form } from "../components/Form";
 import { Page } from "../components/Page";
 import { explain, REFUSED, type Refusal } from "../errors";
@@ -35,7 +35,7 @@ export default function ForgotPage() {
     if (data?.requestPasswordReset && found.length === 0) say(t("mail-if-known"));
   }
 
-  if (!HAS_PASSWORDS) return <Elsewhere title={t("forgotten-title")} />;
+  if (!HAS_PASSWORDS) return <LogInElsewhere title={t("forgotten-title")} />;
   return (
     <Page title={t("forgotten-title")}>
       <Form submit={t("send-link")} action={send} refusals={refusals} fault={fault}>

@@ -2,8 +2,8 @@ import { useEffect } from "react";
 import { useQuery } from "urql";
 import { useLocation, useSearch } from "wouter";
 import { CAN_REGISTER, HAS_PASSWORDS } from "../addresses";
-import { Elsewhere } from "../components/Elsewhere";
-import { Entrance } from "../components/Entrance";
+import { LogInElsewhere } from "../components/LogInElsewhere";
+import { SessionForm } from "../components/SessionForm";
 import { OtherWays } from "../components/OtherWays";
 import { graphql } from "../gql";
 import { nextAfterEntering } from "../log-in";
@@ -32,11 +32,11 @@ const ENTERED = graphql(`
 export default function LogInPage() {
   const other = CAN_REGISTER ? { question: t("new-here"), path: "/register", name: t("register") } : undefined;
   useEntered();
-  if (!HAS_PASSWORDS) return <Elsewhere title={t("log-in")} />;
+  if (!HAS_PASSWORDS) return <LogInElsewhere title={t("log-in")} />;
   return (
-    <Entrance title={t("log-in")} mutation={LOG_IN} password="current-password" other={other}>
+    <SessionForm title={t("log-in")} mutation={LOG_IN} password="current-password" other={other}>
       <OtherWays />
-    </Entrance>
+    </SessionForm>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { HAS_PASSWORDS, REGISTRATION } from "../addresses";
-import { Elsewhere } from "../components/Elsewhere";
-import { Entrance } from "../components/Entrance";
+import { LogInElsewhere } from "../components/LogInElsewhere";
+import { SessionForm } from "../components/SessionForm";
 import { OtherWays } from "../components/OtherWays";
 import { Page } from "../components/Page";
 import { graphql } from "../gql";
@@ -18,7 +18,7 @@ const REGISTER = graphql(`
 /** Creates a user with a session. An invitation stands in the fragment; opening the page does not use it up. */
 export default function RegisterPage() {
   const [invitation] = useState(() => window.location.hash.slice(1));
-  if (!HAS_PASSWORDS) return <Elsewhere title={t("register")} />;
+  if (!HAS_PASSWORDS) return <LogInElsewhere title={t("register")} />;
   if (REGISTRATION === "closed" || (REGISTRATION === "invited" && !invitation))
     return (
       <Page title={t("register")}>
@@ -27,7 +27,7 @@ export default function RegisterPage() {
       </Page>
     );
   return (
-    <Entrance
+    <SessionForm
       title={t("register")}
       mutation={REGISTER}
       given={invitation ? { invitation } : {}}
@@ -37,6 +37,6 @@ export default function RegisterPage() {
       other={{ question: t("registered-already"), path: "/log-in", name: t("log-in") }}
     >
       <OtherWays />
-    </Entrance>
+    </SessionForm>
   );
 }

@@ -3,8 +3,8 @@ import { useState } from "react";
 import { useMutation } from "urql";
 import { Link, useLocation } from "wouter";
 import { HAS_PASSWORDS } from "../addresses";
-import { Elsewhere } from "../components/Elsewhere";
-import { NEW_SESSION, withoutCookie } from "../components/Entrance";
+import { LogInElsewhere } from "../components/LogInElsewhere";
+import { NEW_SESSION, withoutCookie } from "../components/SessionForm";
 import { Field, Form } from "../components/Form";
 import { Page } from "../components/Page";
 import { explain, REFUSED, type Refusal } from "../errors";
@@ -42,7 +42,7 @@ export default function ResetPage() {
     say(t("password-set", { name: user.username }));
   }
 
-  if (!HAS_PASSWORDS) return <Elsewhere title={t("choose-password")} />;
+  if (!HAS_PASSWORDS) return <LogInElsewhere title={t("choose-password")} />;
   if (!token)
     return (
       <Page title={t("choose-password")}>

@@ -1,6 +1,6 @@
 """
-Records of tokens that are good once, and of invitations. Only a move has them: in a backup, used ones would be good
-again.
+Records of one-time tokens and of invitations. Only `upvote move` copies them: after the restore of a backup, tokens
+that were used since would be valid again.
 """
 
 import re
@@ -27,7 +27,7 @@ DETAIL = re.compile(f".{{0,{MAX_DETAIL}}}")
 
 @dataclass(frozen=True, slots=True)
 class TokenRecord(Record):
-    """`ends` is in unix milliseconds, `call` is the one that has used the token, or -."""
+    """`ends` is in unix milliseconds. `call` names the call that has used the token; - before."""
 
     kind = "token"
 

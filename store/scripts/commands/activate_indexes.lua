@@ -7,16 +7,17 @@
 --       9 the orders, or the weights of the group, separated by spaces; "" removes the field
 --       10 "dropping" if the rebuild goes on after this because indexes are still to be dropped, else ""
 -- Reply {"activated"}, also if this rebuild was activated before | {"stale"} if another rebuild has begun
+local own_token, new_value = ARGV[8], ARGV[9]
 local group = ARGV[7]
 local pending, active = group == "" and "REINDEX" or "next:" .. group, group == "" and "ORDERS" or group
-if ARGV[8] ~= "" then
+if own_token ~= "" then
   local token = redis.call("HGET", KEY.ranking, pending)
-  local is_repeated = not token and (redis.call("HGET", KEY.ranking, active) or "") == ARGV[9]
+  local is_repeated = not token and (redis.call("HGET", KEY.ranking, active) or "") == new_value
   if is_repeated then return {"activated"} end
-  if token ~= ARGV[8] then return {"stale"} end
+  if token ~= own_token then return {"stale"} end
 end
 
-for order in pairs(group ~= "" and ARGV[8] ~= "" and WEIGHTED_BY or {}) do
+for order in pairs(group ~= "" and own_token ~= "" and WEIGHTED_BY or {}) do
   local old, new = KEY.group .. group .. ":" .. order, KEY.coming .. group .. ":" .. order
   if redis.call("EXISTS", new) == 1 then
     redis.call("UNLINK", old) -- frees memory in the background; RENAME might block
@@ -24,13 +25,13 @@ for order in pairs(group ~= "" and ARGV[8] ~= "" and WEIGHTED_BY or {}) do
   end
 end
 for order, weight in pairs(group ~= "" and WEIGHTED_BY or {}) do
-  if not rawget(parse_weights(ARGV[9]), weight) then redis.call("UNLINK", KEY.siteranked .. group .. ":" .. order) end
+  if not rawget(parse_weights(new_value), weight) then redis.call("UNLINK", KEY.siteranked .. group .. ":" .. order) end
 end
-if ARGV[8] ~= "" and ARGV[10] == "" then redis.call("HDEL", KEY.ranking, pending) end
-if ARGV[9] == "" then
+if own_token ~= "" and ARGV[10] == "" then redis.call("HDEL", KEY.ranking, pending) end
+if new_value == "" then
   redis.call("HDEL", KEY.ranking, active)
 else
-  redis.call("HSET", KEY.ranking, active, ARGV[9])
+  redis.call("HSET", KEY.ranking, active, new_value)
 end
 local id = append_log("ranked", "", "", "group", group)
 redis.call("PUBLISH", KEY.events, "ranked 0 - " .. id .. " " .. group)

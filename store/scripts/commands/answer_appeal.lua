@@ -16,6 +16,7 @@
 -- Reply {"answered" or, if this is the answer already, "same", number, {field, value, ...} of the action, id of the entry or
 --       "", what `note_effects` returns, `notified`} | {"missing"} if there is no such appeal, or what the action is about
 --       is gone | {"refused"} | {"self"} | {"reverted"} | {"known"} if there is another answer
+local answer = ARGV[10]
 local moderator, roles = authority()
 local number = ARGV[9]
 local action, flat = {}, redis.call("HGETALL", KEY.action .. number)
@@ -54,13 +55,13 @@ if may_answer == nil then return {"missing"} end
 if not may_answer then return {"refused"} end
 local name = string.lower(author)
 if name == string.lower(moderator) then return {"self"} end
-if answered_by == moderator and known == ARGV[10] then return {"same", number, flat, "", {}, ""} end
+if answered_by == moderator and known == answer then return {"same", number, flat, "", {}, ""} end
 if answered_by then return {action.reverted_by and "reverted" or "known"} end
 
-answer_appeal(number, moderator, ARGV[10])
+answer_appeal(number, moderator, answer)
 local notified = string.format("moderation:%s:%.0f:%.0f", name, tonumber(slot), now)
 redis.call("HSET", KEY.action .. number, "notified", notified) -- in place of that of the action: an inbox has it once
-local entry = append_text("appeal_answered", moderator, "action", number, "text", ARGV[10], "notified", notified)
+local entry = append_text("appeal_answered", moderator, "action", number, "text", answer, "notified", notified)
 redis.call("PUBLISH", KEY.events, table.concat({"appeal_answered", number, "-", entry}, " "))
 notify_here(notified, "action", number)
 return {

@@ -8,6 +8,7 @@
 -- Reply {"appealed", {field, value, ...} of the action}, also if there is this appeal already | {"missing"} if there is no
 --       such action, or what it is about is gone | {"forbidden"} | {"revert"} | {"reverted"} | {"known"} if there is another
 --       appeal | {"unauthenticated"}
+local text = ARGV[8]
 local author = reader()
 if not author then return {"unauthenticated"} end
 
@@ -41,15 +42,15 @@ if kind == "revert" then return {"revert"} end
 
 local appeal = KEY.appeal .. number
 local known = redis.call("HGET", appeal, "text")
-if known and known ~= ARGV[8] then return {"known"} end
+if known and known ~= text then return {"known"} end
 if not known and reverted_by then return {"reverted"} end
 if known then return {"appealed", redis.call("HGETALL", action)} end
 
 local groups = places()
 local words = table.concat(groups, " ")
-redis.call("HSET", appeal, "username", author, "at", ARGV[3], "text", ARGV[8])
+redis.call("HSET", appeal, "username", author, "at", ARGV[3], "text", text)
 if words ~= "" then redis.call("HSET", appeal, "groups", words) end
 set_waiting("appeals", number, now, groups, {})
-local entry = append_text("appealed", author, "action", number, "text", ARGV[8], "appealed_at", ARGV[3], "groups", words)
+local entry = append_text("appealed", author, "action", number, "text", text, "appealed_at", ARGV[3], "groups", words)
 redis.call("PUBLISH", KEY.events, table.concat({"appealed", number, "-", entry}, " "))
 return {"appealed", redis.call("HGETALL", action)}

@@ -15,6 +15,7 @@
 --       a user, has the voter, and DECIDED the number of what the user has flagged, and the outcome; without any command
 --       the entry is skipped
 -- Reply {"applied"} | {"already"} | {"behind"}: earlier effects are missing
+local source, before, entry = ARGV[1], ARGV[2], ARGV[3]
 local function parse(id)
   local time, sequence = string.match(id, "^(%d+)-(%d+)$")
   return tonumber(time), tonumber(sequence)
@@ -27,9 +28,9 @@ local function is_before(id, other)
   return time < other_time or time == other_time and sequence < other_sequence
 end
 
-local applied = redis.call("HGET", KEYS[1], ARGV[1]) or ""
-if not is_before(applied, ARGV[3]) then return {"already"} end
-if applied ~= ARGV[2] then return {"behind"} end
+local applied = redis.call("HGET", KEYS[1], source) or ""
+if not is_before(applied, entry) then return {"already"} end
+if applied ~= before then return {"behind"} end
 if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
 
 local mail_keys = {mailbox = KEYS[5], mailing = KEYS[6], mail = KEYS[7]}
@@ -51,5 +52,5 @@ for i = 9, #KEYS do
   end
   place = last + 1
 end
-redis.call("HSET", KEYS[1], ARGV[1], ARGV[3])
+redis.call("HSET", KEYS[1], source, entry)
 return {"applied"}

@@ -14,6 +14,7 @@
 --       10 number of its comments that the database has, also of those that are not shown
 -- Reply {"archived"} | {"missing"} | {"open"} while voting is open | {"changed"} since it was read
 --       | {"overtaken"} if another process has the lease
+local comment_count = ARGV[10]
 require_open()
 if redis.call("GET", KEY.lease .. "archiver") ~= ARGV[9] then return {"overtaken"} end
 local article = find_article(ARGV[7])
@@ -21,7 +22,7 @@ if not article then return {"missing"} end
 if now <= article.time + window + GRACE then return {"open"} end
 -- It stays while it has flags that nobody has decided about, or an edit that waits, or other comments: these are not in its hash.
 if redis.call("EXISTS", KEY.heldedit .. article.number) == 1 or is_flagged(article.number) then return {"changed"} end
-if redis.call("ZCARD", KEY.tree .. article.number) ~= tonumber(ARGV[10]) then return {"changed"} end
+if redis.call("ZCARD", KEY.tree .. article.number) ~= tonumber(comment_count) then return {"changed"} end
 -- `moving` has the articles whose places in the database do not count yet: this one, unless its move was given up.
 local digest = redis.sha1hex(table.concat(article.flat, "\0"))
 if digest ~= ARGV[8] or redis.call("SISMEMBER", KEY.moving, article.number) == 0 then return {"changed"} end
@@ -55,7 +56,7 @@ set_archived_of(name, count + 1, math.max(newest, article.time))
 redis.call("DEL", KEY.article .. article.number, KEY.voted .. article.number, KEY.downvoted .. article.number)
 redis.call("SREM", KEY.moving, article.number)
 redis.call("ZREM", KEY.woken, article.number) -- of articles whose comments came back from the database
-if ARGV[10] ~= "0" then
+if comment_count ~= "0" then
   redis.call("ZADD", KEY.left, now, article.number)
   redis.call("HSET", KEY.archived, "conversations", "1") -- the database has comments of archived articles
 end

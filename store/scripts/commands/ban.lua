@@ -14,6 +14,7 @@
 --       16 "1" if the votes of the user are annulled, too, else ""; with an action to revert "1" if they stay annulled
 -- Reply {"changed" or, if a ban stands that does all of this, "same", number of the action, {field, value, ...}}
 --       | {"missing"} | {"self"} | {"refused"} | {"outranked"} | {"reverted"}
+local slot, reason, note = ARGV[9], ARGV[12], ARGV[13]
 local moderator, roles = authority()
 local subject, group, ends, reverts = ARGV[8], ARGV[10], tonumber(ARGV[11]), ARGV[14]
 local groups = group ~= "" and {group} or {}
@@ -25,7 +26,7 @@ if string.lower(moderator) == subject then return {"self"} end
 if reverts ~= "" then
   local action = revertible(reverts)
   if not action then return {"reverted"} end
-  local number = record_revert(ARGV[9], reverts, action, moderator, ARGV[12], ARGV[13])
+  local number = record_revert(slot, reverts, action, moderator, reason, note)
   write_bans(subject)
   if action.texts then redis.call("ZADD", KEY.cleaning, now, reverts) end
   if action.votes and ARGV[16] == "1" then
@@ -47,8 +48,8 @@ if standing and not ends_later(ends, standing.ends) and not adds then
   return action_reply("same", standing.number)
 end
 
-local number = record_action(ARGV[9], "ban", "user:" .. subject, moderator, {
-  group = group, ["until"] = ARGV[11], reason = ARGV[12], note = ARGV[13], texts = ARGV[15], votes = ARGV[16],
+local number = record_action(slot, "ban", "user:" .. subject, moderator, {
+  group = group, ["until"] = ARGV[11], reason = reason, note = note, texts = ARGV[15], votes = ARGV[16],
 })
 if removes_texts then redis.call("ZADD", KEY.cleaning, now, number) end
 if annuls_votes then redis.call("ZADD", KEY.annulling, now, number) end

@@ -5,19 +5,20 @@
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written
 --       8 how many users somebody blocks at most, "0" to end it
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"self"} | {"unauthenticated"}
+local blockee = ARGV[7]
 local MAX_UNBLOCKED = 1000
 local name = actor()
 if not name then return {"unauthenticated"} end
-if name == ARGV[7] then return {"self"} end
+if name == blockee then return {"self"} end
 
 local blocked, limit = KEY.blocked .. string.lower(name), tonumber(ARGV[8])
 if limit == 0 then
-  if redis.call("ZREM", blocked, ARGV[7]) == 0 then return {"same", name} end
-  redis.call("ZADD", KEY.unblocked .. string.lower(name), now, ARGV[7])
+  if redis.call("ZREM", blocked, blockee) == 0 then return {"same", name} end
+  redis.call("ZADD", KEY.unblocked .. string.lower(name), now, blockee)
   redis.call("ZREMRANGEBYRANK", KEY.unblocked .. string.lower(name), 0, -MAX_UNBLOCKED - 1)
   return {"changed", name}
 end
-if redis.call("ZSCORE", blocked, ARGV[7]) then return {"same", name} end
+if redis.call("ZSCORE", blocked, blockee) then return {"same", name} end
 if redis.call("ZCARD", blocked) >= limit then return {"full"} end
-redis.call("ZADD", blocked, now, ARGV[7])
+redis.call("ZADD", blocked, now, blockee)
 return {"changed", name}

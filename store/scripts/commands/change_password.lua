@@ -1,4 +1,4 @@
--- Change a password, and end all other sessions of its user, and all tokens that are good once.
+-- Change a password, and end all other sessions and all one-time tokens of its user.
 -- requires: log_entry, one_time_tokens, session_lists
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
 -- from one_time_tokens: end_tokens(subject, kept)
@@ -9,18 +9,19 @@
 -- from the site stands
 --
 -- If the reply is lost, the script is sent again and finds the new hash, which is salted and therefore unique.
-local subject = string.lower(ARGV[4])
+local verified_hash, new_hash, username, now = ARGV[1], ARGV[2], ARGV[4], ARGV[5]
+local subject = string.lower(username)
 local account = KEY.user .. subject
 local known, bans = unpack(redis.call("HMGET", account, "password", "bans"))
-if known == ARGV[2] then return {"done"} end
-if known ~= ARGV[1] then return {"changed"} end
+if known == new_hash then return {"done"} end
+if known ~= verified_hash then return {"changed"} end
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 local banned_until = string.match(" " .. (bans or ""), " site=(%d+)")
-if banned_until and (banned_until == "0" or tonumber(ARGV[5]) < tonumber(banned_until)) then
+if banned_until and (banned_until == "0" or tonumber(now) < tonumber(banned_until)) then
   return redis.error_reply("BANNED " .. banned_until .. " -")
 end
-redis.call("HSET", account, "password", ARGV[2])
+redis.call("HSET", account, "password", new_hash)
 end_sessions(subject, ARGV[3])
 end_tokens(subject)
-log_entry(KEY.log, KEY.events, ARGV[5], "password_changed", ARGV[4], "user:" .. subject)
+log_entry(KEY.log, KEY.events, now, "password_changed", username, "user:" .. subject)
 return {"done"}

@@ -5,9 +5,9 @@
 -- from article_indexes: add_voters(article, voters)
 -- from notifications: newly_notified(poster, before, answered, most, mentioned), add_notified(hash, before, notified),
 --   is_here(slot), note_effects(id, slots), slots_of(notified, ...), notify_here(notified, type, number, poster)
--- from comments: find_comment(number), find_home(number), ARTICLE_PATH (what the branch paths of first answers begin with),
---   update_replies(comment, before), count_comment(comment, change), publish_comment(kind, comment, id, groups, channel),
---   comment_hash(number)
+-- from comments: find_comment(number), find_article_info(number),
+--   ARTICLE_PATH (what the branch paths of first answers begin with), update_replies(comment, before),
+--   count_comment(comment, change), publish_comment(kind, comment, id, groups, channel), comment_hash(number)
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- from idempotency: repeated_reply(prefix, poster, first, status, find), note_posted(prefix, first, number)
@@ -27,6 +27,7 @@
 --       and the comment was deleted | {"mismatch"} if the key was used with other input | {"unauthenticated"}
 --       | {"missing" or "hidden", "article" or "parent"}, hidden if its state is not visible | {"locked"} | {"old"}
 --       | {"broken"} if the rules refuse it
+local parent_number, content, poster_slot, verdict, oldest = ARGV[9], ARGV[10], ARGV[11], ARGV[17], ARGV[19]
 local poster = actor()
 if not poster then return {"unauthenticated"} end
 
@@ -37,43 +38,43 @@ local repeated = repeated_reply(commented, poster, 12, "commented", function(num
 end)
 if repeated then return repeated end
 
-local article_number, home = ARGV[8], find_home(ARGV[8])
-if not home then return {"missing", "article"} end
-require_not_banned(home.groups)
-local parent = ARGV[9] ~= "" and find_comment(ARGV[9]) or nil
+local article_number, article_info = ARGV[8], find_article_info(ARGV[8])
+if not article_info then return {"missing", "article"} end
+require_not_banned(article_info.groups)
+local parent = parent_number ~= "" and find_comment(parent_number) or nil
 local is_answerable = parent and parent.article == article_number and parent.state ~= "deleted"
-if ARGV[9] ~= "" and not is_answerable then return {"missing", "parent"} end
-if home.state then return {"hidden", "article"} end
+if parent_number ~= "" and not is_answerable then return {"missing", "parent"} end
+if article_info.state then return {"hidden", "article"} end
 if parent and parent.state then return {"hidden", "parent"} end
-if home.locked == "1" then return {"locked"} end
-if ARGV[19] ~= "" and home.time < tonumber(ARGV[19]) then return {"old"} end
-if ARGV[17] == "refuse" then return {"broken"} end
+if article_info.locked == "1" then return {"locked"} end
+if oldest ~= "" and article_info.time < tonumber(oldest) then return {"old"} end
+if verdict == "refuse" then return {"broken"} end
 
 local number = next_number(article_number % 1024)
-local answered = parent or {poster = home.poster, slot = article_number % 1024}
+local answered = parent or {poster = article_info.poster, slot = article_number % 1024}
 local notified = newly_notified(poster, "", answered, ARGV[20], {unpack(ARGV, 21)})
 local comment = {
   number = number, member = string.format("%016.0f", tonumber(number)), article = article_number,
   parent = parent and parent.number, poster = poster, time = now, up = 1, down = 0,
 }
 local depth = parent and parent.depth + 1 or 0
-redis.call("HSET", KEY.comment .. number, "article", article_number, "depth", depth, "poster", poster, "slot", ARGV[11],
-  "content", ARGV[10], "time", now, "up", 1, "down", 0)
+redis.call("HSET", KEY.comment .. number, "article", article_number, "depth", depth, "poster", poster, "slot", poster_slot,
+  "content", content, "time", now, "up", 1, "down", 0)
 if parent then redis.call("HSET", KEY.comment .. number, "parent", parent.number) end
 add_notified(KEY.comment .. number, nil, notified)
 add_to_tree(comment, parent and parent.path or ARTICLE_PATH)
 update_replies(comment)
 local groups = count_comment(comment, 1)
 add_voters(comment, {poster})
-if is_here(ARGV[11]) then redis.call("ZADD", KEY.comments .. string.lower(poster), now, comment.member) end
+if is_here(poster_slot) then redis.call("ZADD", KEY.comments .. string.lower(poster), now, comment.member) end
 note_posted(commented, 12, number)
-local held_by = string.match(ARGV[17], "^hold (.+)$")
+local held_by = string.match(verdict, "^hold (.+)$")
 local told = held_by and "" or notified
 local id = append_text("commented", poster, "comment", number,
-  "article", article_number, "parent", comment.parent or "", "depth", depth, "content", ARGV[10], "time", now,
+  "article", article_number, "parent", comment.parent or "", "depth", depth, "content", content, "time", now,
   "up", 1, "down", 0, "notified", notified, unpack(held_by and {"told", ""} or {})
 )
-local noted, change = note_effects(id, slots_of(told, ARGV[11])), {}
+local noted, change = note_effects(id, slots_of(told, poster_slot)), {}
 if held_by then
   redis.call("HSET", KEY.comment .. number, "unannounced", "1", "held_by", held_by)
   change = set_comment_state(find_comment(number), "pending", poster, tonumber(ARGV[18]))

@@ -5,8 +5,9 @@
 -- from one_time_tokens: use_token(digest, purpose, call, at), end_tokens(subject, kept)
 -- ARGV  1 digest of the token   2 what it is for   3 a random text of this call   4 now (unix milliseconds)
 -- Reply {"confirmed", username} | {"bad"}: the token is used, has ended, or is of another address than the pending one
+local token = ARGV[1]
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
-local name, address, is_repeated = use_token(ARGV[1], ARGV[2], ARGV[3], ARGV[4])
+local name, address, is_repeated = use_token(token, ARGV[2], ARGV[3], ARGV[4])
 if not name then return {"bad"} end
 if is_repeated then return {"confirmed", name} end
 local subject = string.lower(name)
@@ -19,5 +20,5 @@ list_address(subject, address)
 redis.call("HSET", box, "email", address)
 redis.call("HDEL", box, "pending", "unusable")
 drop_mail(subject, "confirm")
-end_tokens(subject, ARGV[1])
+end_tokens(subject, token)
 return {"confirmed", name}

@@ -6,12 +6,13 @@
 -- KEYS  1 user:{p}:NAME   2 closed:{p}   3 log:{p}   4 channel events:{p}   5 departed:{p}   6 namekey:{p}
 -- ARGV  1 username   2 when the user joined   3 now (both unix milliseconds)   4 a field of the hash to set, if given
 -- Reply {"created"} | {"taken"}
+local username, joined, now, marked_field = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 if redis.call("EXISTS", KEYS[1]) == 1 then return {"taken"} end
-if pseudonym_of(KEYS[5], KEYS[6], string.lower(ARGV[1])) then return {"taken"} end
+if pseudonym_of(KEYS[5], KEYS[6], string.lower(username)) then return {"taken"} end
 if redis.call("EXISTS", KEYS[2]) == 1 then return redis.error_reply("CLOSED to writes") end
-redis.call("HSET", KEYS[1], "name", ARGV[1], "joined", ARGV[2], "karma", 0)
-if ARGV[4] then redis.call("HSET", KEYS[1], ARGV[4], 1) end
+redis.call("HSET", KEYS[1], "name", username, "joined", joined, "karma", 0)
+if marked_field then redis.call("HSET", KEYS[1], marked_field, 1) end
 log_entry(
-  KEYS[3], KEYS[4], ARGV[3], "registered", ARGV[1], "user:" .. string.lower(ARGV[1]), "name", ARGV[1], "joined", ARGV[2]
+  KEYS[3], KEYS[4], now, "registered", username, "user:" .. string.lower(username), "name", username, "joined", joined
 )
 return {"created"}

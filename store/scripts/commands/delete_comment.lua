@@ -4,9 +4,9 @@
 -- from prelude: actor()
 -- from annulled: forget_annulled(number)
 -- from branch_paths: tree_member(path, number)
--- from comments: find_comment(number), find_home(number), note_written(article), count_comment(comment, change),
+-- from comments: find_comment(number), find_article_info(number), note_written(article), count_comment(comment, change),
 --   note_deleted(number, id)
--- from comment_removal: has_descendants(comment), drop_comment(comment), settle(number, limit),
+-- from comment_removal: has_descendants(comment), drop_comment(comment), update_places(number, limit),
 --   log_removal(comment, deleter, stub, removed, groups)
 -- flags: allow-oom
 -- kept replies: deleted
@@ -18,7 +18,7 @@ local deleter = actor()
 if not deleter then return {"unauthenticated"} end
 
 local comment = find_comment(ARGV[8])
-if not comment or comment.state == "deleted" or not find_home(comment.article) then return {"missing"} end
+if not comment or comment.state == "deleted" or not find_article_info(comment.article) then return {"missing"} end
 if comment.poster ~= deleter then return {"forbidden"} end
 
 local function leave_stub()
@@ -34,7 +34,7 @@ note_written(comment.article)
 local is_stub = has_descendants(comment)
 if is_stub then leave_stub() else drop_comment(comment) end
 local groups = not comment.state and count_comment(comment, -1) or {}
-local removed, more = settle(is_stub and comment.number or comment.parent, tonumber(ARGV[9]))
+local removed, more = update_places(is_stub and comment.number or comment.parent, tonumber(ARGV[9]))
 local id, noted, karma = log_removal(comment, deleter, is_stub and "1" or "", table.concat(removed, " "), groups)
 note_deleted(comment.number, id)
 return {"deleted", id, noted, comment.poster, karma, comment.notified or "", more or ""}

@@ -1,4 +1,4 @@
--- Take things that were deleted out of what a user has saved.
+-- Remove deleted articles and comments from what a user has saved.
 -- requires: prelude
 -- from prelude: require_open()
 -- flags: allow-oom

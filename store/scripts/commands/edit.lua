@@ -14,6 +14,7 @@
 -- Reply {"edited" | "held", {field, value, ...}, id of the entry or "", what `note_effects` returns, users whom this edit
 --       notifies} | {"missing"} | {"forbidden"} | {"hidden"} if the article is removed | {"unauthenticated"}
 --       | {"broken"} if the rules refuse it | {"bare"} if neither link nor content would remain
+local link_digest, most_mentions, verdict = ARGV[9], ARGV[10], ARGV[11]
 local editor = actor()
 if not editor then return {"unauthenticated"} end
 
@@ -21,7 +22,7 @@ local article = find_article(ARGV[8])
 if not article then return {"missing"} end
 if article.poster ~= editor then return {"forbidden"} end
 if article.state == "removed" then return {"hidden"} end
-if ARGV[11] == "refuse" then return {"broken"} end
+if verdict == "refuse" then return {"broken"} end
 
 local last = 12 + 2 * tonumber(ARGV[12])
 local changes, mentioned = {unpack(ARGV, 13, last)}, {unpack(ARGV, last + 1)}
@@ -30,12 +31,12 @@ for i = 1, #changes, 2 do after[changes[i]] = changes[i + 1] ~= "" and changes[i
 if not changes[1] then return {"edited", article.flat, "", {}, ""} end
 if not (after.link or after.content) then return {"bare"} end
 
-local held_by = string.match(ARGV[11], "^hold (.+)$")
+local held_by = string.match(verdict, "^hold (.+)$")
 if held_by and article.state ~= "pending" then
-  hold_edit(article, "article", held_by, changes, ARGV[9], ARGV[10], mentioned)
+  hold_edit(article, "article", held_by, changes, link_digest, most_mentions, mentioned)
   return {"held", article.flat, "", {}, ""}
 end
 if held_by then redis.call("HSET", KEY.article .. article.number, "held_by", held_by) end
 replace_edit(article, "article")
-local id, noted, told = change_article(article, changes, ARGV[9], ARGV[10], mentioned)
+local id, noted, told = change_article(article, changes, link_digest, most_mentions, mentioned)
 return {"edited", article_hash(article.number), id, noted, told}

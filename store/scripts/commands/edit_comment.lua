@@ -2,7 +2,7 @@
 -- it is, unless it is pending already.
 -- requires: comment_edits
 -- from prelude: actor()
--- from comments: find_comment(number), find_home(number), note_written(article), comment_hash(number)
+-- from comments: find_comment(number), find_article_info(number), note_written(article), comment_hash(number)
 -- from edits: hold_edit(subject, type, held_by, changes, link_digest, most, mentioned), replace_edit(subject, type)
 -- from comment_edits: change_comment(comment, content, most, mentioned)
 -- kept replies: edited without part 2, held without part 2
@@ -13,24 +13,25 @@
 -- Reply {"edited" | "held", {field, value, ...}, id of the entry or "", what `note_effects` returns, `notified` of this edit}
 --       | {"missing"} | {"forbidden"} | {"broken"} if the rules refuse it | {"hidden"} if it or its article was removed
 --       | {"unauthenticated"}
+local content, verdict, most_mentions = ARGV[9], ARGV[10], ARGV[11]
 local editor = actor()
 if not editor then return {"unauthenticated"} end
 
 local comment = find_comment(ARGV[8])
-local home = comment and comment.state ~= "deleted" and find_home(comment.article)
-if not home then return {"missing"} end
+local article_info = comment and comment.state ~= "deleted" and find_article_info(comment.article)
+if not article_info then return {"missing"} end
 if comment.poster ~= editor then return {"forbidden"} end
-if comment.state == "removed" or home.state == "removed" then return {"hidden"} end
-if ARGV[10] == "refuse" then return {"broken"} end
+if comment.state == "removed" or article_info.state == "removed" then return {"hidden"} end
+if verdict == "refuse" then return {"broken"} end
 
-comment.groups = home.groups
-local held_by, mentioned = string.match(ARGV[10], "^hold (.+)$"), {unpack(ARGV, 12)}
+comment.groups = article_info.groups
+local held_by, mentioned = string.match(verdict, "^hold (.+)$"), {unpack(ARGV, 12)}
 if held_by and comment.state ~= "pending" then
-  hold_edit(comment, "comment", held_by, {"content", ARGV[9]}, "", ARGV[11], mentioned)
+  hold_edit(comment, "comment", held_by, {"content", content}, "", most_mentions, mentioned)
   note_written(comment.article)
   return {"held", comment_hash(comment.number), "", {}, ""}
 end
 if held_by then redis.call("HSET", comment.hash, "held_by", held_by) end
 replace_edit(comment, "comment")
-local id, noted, told = change_comment(comment, ARGV[9], ARGV[11], mentioned)
+local id, noted, told = change_comment(comment, content, most_mentions, mentioned)
 return {"edited", comment_hash(comment.number), id, noted, told}

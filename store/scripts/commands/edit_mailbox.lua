@@ -14,19 +14,20 @@
 --       13 digest of the token that stands in for the password, or ""
 -- Reply {"edited", username} | {"unauthenticated"} | {"changed"} if the stored hash is no longer the verified one, or
 --       the address is another one | {"bad"} if the token is used or has ended
+local verified_hash, this_edit, token = ARGV[9], ARGV[12], ARGV[13]
 local change, address, often = ARGV[7], ARGV[8], ARGV[10]
 local name
 if change == "keep" then name = reader() else name = actor() end
 if not name then return {"unauthenticated"} end
 local subject = string.lower(name)
 local box = KEY.mailbox .. subject
-if ARGV[9] ~= "" and redis.call("HGET", KEY.user .. subject, "password") ~= ARGV[9] then return {"changed"} end
+if verified_hash ~= "" and redis.call("HGET", KEY.user .. subject, "password") ~= verified_hash then return {"changed"} end
 
-if redis.call("HGET", box, "edit") == ARGV[12] then return {"edited", name} end -- it is sent again: its reply was lost
+if redis.call("HGET", box, "edit") == this_edit then return {"edited", name} end -- it is sent again: its reply was lost
 local email, pending = unpack(redis.call("HMGET", box, "email", "pending"))
 if change == "repeat" and address ~= email and address ~= pending then return {"changed"} end
-if ARGV[13] ~= "" and not use_token(ARGV[13], "identity", ARGV[12], ARGV[3]) then return {"bad"} end
-redis.call("HSET", box, "edit", ARGV[12])
+if token ~= "" and not use_token(token, "identity", this_edit, ARGV[3]) then return {"bad"} end
+redis.call("HSET", box, "edit", this_edit)
 redis.call("HSETNX", box, "key", ARGV[11])
 
 -- Tells the confirmed address of a change.

@@ -9,23 +9,24 @@
 --       3 id of the session to end, or "" for all others
 --       4 username of who acts, if that is not by a session, else ""
 -- Reply {"ended", "own" if it was the session that acts, else ""} | {"missing"} | {"unauthenticated"}
+local own_digest, now, wanted_id, username = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
-local name = acting_user(ARGV[4], ARGV[1], ARGV[2])
+local name = acting_user(username, own_digest, now)
 if not name then return {"unauthenticated"} end
 
 local subject, own, found = string.lower(name), "", false
-if ARGV[3] == "" then
+if wanted_id == "" then
   found = true
-  end_sessions(subject, ARGV[1])
+  end_sessions(subject, own_digest)
 else
-  for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, "(" .. ARGV[2], "+inf", "BYSCORE")) do
-    if session_details(subject, digest) == ARGV[3] then
+  for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, "(" .. now, "+inf", "BYSCORE")) do
+    if session_details(subject, digest) == wanted_id then
       found = true
-      if digest == ARGV[1] then own = "own" end
+      if digest == own_digest then own = "own" end
       end_session(subject, digest)
     end
   end
 end
 if not found then return {"missing"} end
-log_entry(KEY.log, KEY.events, ARGV[2], "session_ended", name, "user:" .. subject)
+log_entry(KEY.log, KEY.events, now, "session_ended", name, "user:" .. subject)
 return {"ended", own}

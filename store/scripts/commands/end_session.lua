@@ -7,10 +7,11 @@
 -- kept replies: ended
 -- ARGV  1 digest of the session   2 now (unix milliseconds)
 -- Reply {"ended"} | {"missing"}
+local digest, now = ARGV[1], ARGV[2]
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
-local name, ends = read_session(ARGV[1])
+local name, ends = read_session(digest)
 if not name then return {"missing"} end
-end_session(string.lower(name), ARGV[1])
-if tonumber(ARGV[2]) > tonumber(ends) then return {"missing"} end
-log_entry(KEY.log, KEY.events, ARGV[2], "session_ended", name, "user:" .. string.lower(name))
+end_session(string.lower(name), digest)
+if tonumber(now) > tonumber(ends) then return {"missing"} end
+log_entry(KEY.log, KEY.events, now, "session_ended", name, "user:" .. string.lower(name))
 return {"ended"}

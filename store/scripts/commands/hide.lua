@@ -5,12 +5,13 @@
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 member
 --       8 how many articles a user hides at most, "0" to show it again
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"unauthenticated"}
+local article = ARGV[7]
 local name = actor()
 if not name then return {"unauthenticated"} end
 
 local hidden, limit = KEY.hidden .. string.lower(name), tonumber(ARGV[8])
-if limit == 0 then return {redis.call("ZREM", hidden, ARGV[7]) == 1 and "changed" or "same", name} end
-if redis.call("ZSCORE", hidden, ARGV[7]) then return {"same", name} end
+if limit == 0 then return {redis.call("ZREM", hidden, article) == 1 and "changed" or "same", name} end
+if redis.call("ZSCORE", hidden, article) then return {"same", name} end
 if redis.call("ZCARD", hidden) >= limit then return {"full"} end
-redis.call("ZADD", hidden, now, ARGV[7])
+redis.call("ZADD", hidden, now, article)
 return {"changed", name}

@@ -5,28 +5,29 @@
 -- from article_indexes: story_number(time, slot), add_voters(article, voters)
 -- from branch_paths: tree_member(path, number)
 -- from notifications: is_here(slot), note_effects(id, slots)
--- from comments: find_comment(number), find_home(number), note_written(article),
+-- from comments: find_comment(number), find_article_info(number), note_written(article),
 --   ARTICLE_PATH (what the branch paths of first answers begin with), update_replies(comment, before),
 --   publish_comment(kind, comment, id, groups, channel), count_comment(comment, change), add_comment_karma(comment, votes)
 -- from comment_tree: add_to_tree(comment, parent_path)
--- from comment_removal: settle(number, limit)
+-- from comment_removal: update_places(number, limit)
 -- from log_text: append_text(kind, actor, type, number, ...)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua; the actor is the poster, or "" of a
 --       deleted comment, which becomes a stub   8 id of the comment on the other site   9 id of what it answers there
 --       10 content   11 slot of the poster, or ""   12 posting time (unix milliseconds)   13 votes
 -- Reply {"imported", number, id of the entry, what `note_effects` returns} | {"known", number} if it was imported before
 --       | {"missing"} if what it answers was not imported | {"gone", its number} if that was deleted
+local foreign_id, answered_foreign_id, content, poster_slot = ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 local STUBS_AT_ONCE = 500 -- that get places in the thread with a visible comment below them; the others a moment later
 require_open()
-local known = redis.call("HGET", KEY.imported, ARGV[8])
+local known = redis.call("HGET", KEY.imported, foreign_id)
 if known then return {"known", known} end
 
-local answered = redis.call("HGET", KEY.imported, ARGV[9])
+local answered = redis.call("HGET", KEY.imported, answered_foreign_id)
 if not answered then return {"missing"} end
 local parent = find_comment(answered)
 local article_number = parent and parent.article or answered
-local home = find_home(article_number)
-if not home then return {"gone", article_number} end
+local article_info = find_article_info(article_number)
+if not article_info then return {"gone", article_number} end
 
 local poster, time, up = ARGV[1], tonumber(ARGV[12]), tonumber(ARGV[13])
 local is_stub = poster == ""
@@ -40,16 +41,16 @@ local hash = KEY.comment .. number
 redis.call("HSET", hash, "article", article_number, "depth", depth, "time", time, "up", up, "down", 0)
 if parent then redis.call("HSET", hash, "parent", parent.number) end
 if is_stub then redis.call("HSET", hash, "state", "deleted") end
-if not is_stub then redis.call("HSET", hash, "poster", poster, "slot", ARGV[11], "content", ARGV[10]) end
+if not is_stub then redis.call("HSET", hash, "poster", poster, "slot", poster_slot, "content", content) end
 if imported > 0 then redis.call("HSET", hash, "imported", imported) end
 note_written(article_number) -- as its time may be old, the conversation would leave before the next one is imported
 add_to_tree(comment, parent and parent.path or ARTICLE_PATH)
 update_replies(comment)
-redis.call("HSET", KEY.imported, ARGV[8], number)
+redis.call("HSET", KEY.imported, foreign_id, number)
 
 local values = {
-  "parent", comment.parent or "", "depth", depth, "content", ARGV[10], "time", time, "up", up, "down", 0,
-  "imported", imported, "voters", poster, "state", is_stub and "deleted" or "", "story", ARGV[8],
+  "parent", comment.parent or "", "depth", depth, "content", content, "time", time, "up", up, "down", 0,
+  "imported", imported, "voters", poster, "state", is_stub and "deleted" or "", "story", foreign_id,
 }
 if is_stub then
   redis.call("ZADD", KEY.stubs .. article_number, 0, tree_member(find_comment(number).path, number))
@@ -59,13 +60,13 @@ if is_stub then
 end
 
 local groups = count_comment(comment, 1)
-settle(comment.parent, STUBS_AT_ONCE)
-if home.state then redis.call("ZADD", KEY.removing, now, article_number) end -- it leaves the lists as the others did
+update_places(comment.parent, STUBS_AT_ONCE)
+if article_info.state then redis.call("ZADD", KEY.removing, now, article_number) end -- it leaves the lists as the others did
 add_voters(comment, {poster})
-if is_here(ARGV[11]) then
+if is_here(poster_slot) then
   redis.call("ZADD", KEY.comments .. string.lower(poster), time, comment.member)
   if imported > 0 then add_comment_karma(comment, imported) end
 end
 local id = append_text("comment_imported", poster, "comment", number, "article", article_number, unpack(values))
 publish_comment("comment_imported", comment, id, groups)
-return {"imported", number, id, note_effects(id, {ARGV[11]})}
+return {"imported", number, id, note_effects(id, {poster_slot})}

@@ -11,18 +11,19 @@
 --       11 groups, separated by spaces   12 slot of the poster   13 posting time (unix milliseconds)   14 votes
 --       15 known voters, separated by spaces   16 digest of the link, or ""
 -- Reply {"imported", number, number of users created: 1 or 0} | {"known", number} if it was imported before
+local foreign_id, title, link, content, posted_at = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[13]
 require_open()
-local known = redis.call("HGET", KEY.imported, ARGV[7])
+local known = redis.call("HGET", KEY.imported, foreign_id)
 if known then return {"known", known} end
 
-local number = story_number(tonumber(ARGV[13]), tonumber(ARGV[12]))
+local number = story_number(tonumber(posted_at), tonumber(ARGV[12]))
 local poster = ARGV[1]
 local account = KEY.user .. string.lower(poster)
 local created = 1 - redis.call("EXISTS", account)
 if created == 1 then
-  redis.call("HSET", account, "name", poster, "joined", ARGV[13], "karma", 0)
+  redis.call("HSET", account, "name", poster, "joined", posted_at, "karma", 0)
   local user = "user:" .. string.lower(poster)
-  log_entry(KEY.log, KEY.events, ARGV[3], "registered", poster, user, "name", poster, "joined", ARGV[13])
+  log_entry(KEY.log, KEY.events, ARGV[3], "registered", poster, user, "name", poster, "joined", posted_at)
 end
 poster = redis.call("HGET", account, "name")
 
@@ -30,16 +31,16 @@ local voters = split(ARGV[15])
 voters[#voters + 1] = poster
 local article = {
   number = number, member = string.format("%016.0f", tonumber(number)),
-  poster = poster, time = tonumber(ARGV[13]), up = tonumber(ARGV[14]), down = 0, groups = split(ARGV[11]),
+  poster = poster, time = tonumber(posted_at), up = tonumber(ARGV[14]), down = 0, groups = split(ARGV[11]),
   link_digest = ARGV[16],
 }
-write_article(article, ARGV[8], ARGV[9], ARGV[10], article.up - #voters)
+write_article(article, title, link, content, article.up - #voters)
 add_voters(article, voters)
 add_karma(article, article.up - 1) -- the poster's own vote gives no karma
-redis.call("HSET", KEY.imported, ARGV[7], number)
+redis.call("HSET", KEY.imported, foreign_id, number)
 local id = append_text("imported", poster, "article", number,
-  "imported", article.up - #voters, "voters", table.concat(voters, " "), "story", ARGV[7],
-  entry_of(article, ARGV[8], ARGV[9], ARGV[10])
+  "imported", article.up - #voters, "voters", table.concat(voters, " "), "story", foreign_id,
+  entry_of(article, title, link, content)
 )
 publish_event("imported", article, article.groups, id)
 return {"imported", number, created}

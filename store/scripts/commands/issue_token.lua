@@ -1,4 +1,4 @@
--- Issue a token that is good once to a user. Of too many tokens of the user, those that end first end now.
+-- Issue a one-time token to a user. If the user has too many, those that would expire first end now.
 -- requires: one_time_tokens
 -- from one_time_tokens: write_token(digest, name, purpose, ends, call, detail, at), end_token(subject, digest)
 -- ARGV  1 username   2 digest of the token   3 what it is for   4 now   5 when it ends (both unix milliseconds)

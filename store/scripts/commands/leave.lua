@@ -13,16 +13,17 @@
 --       12 the key of the store for digests of names   13 digest of the token that stands in for the password, or ""
 -- Reply {"left", what `leaving` has}, also if this was begun before | {"changed"} if the stored hash is no longer the
 --       verified one | {"missing"} | {"bad"} if the token is used or has ended
+local verified_hash, pseudonym, token = ARGV[9], ARGV[10], ARGV[13]
 require_open()
 local subject, account = ARGV[7], KEY.user .. ARGV[7]
 local name, password, roles, known = unpack(redis.call("HMGET", account, "name", "password", "roles", "left"))
 if known then return {"left", known} end
 if not name then return {"missing"} end
-if ARGV[9] ~= "" and password ~= ARGV[9] then return {"changed"} end
-if ARGV[13] ~= "" and not use_token(ARGV[13], "identity", ARGV[10], ARGV[3]) then return {"bad"} end
+if verified_hash ~= "" and password ~= verified_hash then return {"changed"} end
+if token ~= "" and not use_token(token, "identity", pseudonym, ARGV[3]) then return {"bad"} end
 
 -- Removes the entries of the log with what the user has written about themselves, and says so in the log.
-local function forget_profile(written, pseudonym)
+local function forget_profile(written)
   local noted = redis.call("HGET", KEY.logged, "user:" .. subject)
   if not noted then return end
   for _, entry in ipairs(split(noted)) do redis.call("XDEL", KEY.log, entry) end
@@ -37,7 +38,7 @@ local KEPT = {karma = true, comment_karma = true, joined = true}
 for _, field in ipairs(redis.call("HKEYS", account)) do
   if not KEPT[field] then redis.call("HDEL", account, field) end
 end
-local left = table.concat({name, ARGV[10], ARGV[11]}, " ")
+local left = table.concat({name, pseudonym, ARGV[11]}, " ")
 redis.call("HSET", account, "left", left)
 redis.call("ZADD", KEY.leaving, now, left)
 for place in string.gmatch(roles or "", "%l+:?([^%s=]*)=") do
@@ -50,7 +51,7 @@ redis.call("DEL", KEY.mailbox .. subject)
 for _, what in ipairs({"confirm", "reset", "identity", "replies", "change", "removal"}) do drop_mail(subject, what) end
 end_tokens(subject)
 redis.call("SET", KEY.namekey, ARGV[12], "NX")
-redis.call("HSET", KEY.departed, name_digest(redis.call("GET", KEY.namekey), subject), ARGV[10])
-forget_profile(name, ARGV[10])
-redis.call("PUBLISH", KEY.events, table.concat({"user_deleted", ARGV[8], ARGV[10]}, " "))
+redis.call("HSET", KEY.departed, name_digest(redis.call("GET", KEY.namekey), subject), pseudonym)
+forget_profile(name)
+redis.call("PUBLISH", KEY.events, table.concat({"user_deleted", ARGV[8], pseudonym}, " "))
 return {"left", left}

@@ -6,7 +6,7 @@
 -- from flags: is_flagged(number), queue_flagged(number, is_visible)
 -- from notifications: slots_of(notified, ...), notified_now(notified), notify_here(notified, type, number, poster),
 --   forget_here(notified, type, number), put_back_here(notified, type, number, poster), note_effects(id, slots)
--- from comments: find_home(number), find_comment(number), is_listed(comment),
+-- from comments: find_article_info(number), find_comment(number), is_listed(comment),
 --   publish_comment(kind, comment, id, groups, channel)
 -- from comment_states: list_here(comment)
 -- flags: allow-oom
@@ -17,13 +17,14 @@
 --       | {"more", where to go on, 11 of the next call, id of the entry or "", what `note_effects` returns, its comments,
 --       1 or "" for whether they are listed now, whom they notify, whom the article notifies, whom those notify that are
 --       announced now, and 1 or "" for whether the article is}
+local from_member, limit = ARGV[9], ARGV[10]
 require_open()
 local article = ARGV[8]
-local home = find_home(article)
-if not home then return {"missing"} end
+local article_info = find_article_info(article)
+if not article_info then return {"missing"} end
 
-local members = redis.call("ZRANGEBYLEX", KEY.tree .. article, ARGV[9], "+", "LIMIT", 0, ARGV[10])
-local away, changed, words, notified, slots = home.state and "1" or nil, ARGV[11], {}, {}, {}
+local members = redis.call("ZRANGEBYLEX", KEY.tree .. article, from_member, "+", "LIMIT", 0, limit)
+local away, changed, words, notified, slots = article_info.state and "1" or nil, ARGV[11], {}, {}, {}
 local announced, new_comments = {}, {}
 
 local function note(comment, is_new)
@@ -69,8 +70,8 @@ local function change_article()
 end
 
 local of_article, is_announced = "", ""
-if ARGV[9] == "-" then of_article, is_announced = change_article() end
-local is_end = #members < tonumber(ARGV[10])
+if from_member == "-" then of_article, is_announced = change_article() end
+local is_end = #members < tonumber(limit)
 if is_end and changed == "" then
   return {"done", redis.call("ZREM", KEY.removing, article)}
 end
@@ -86,5 +87,5 @@ local id = append_log(
   unpack((new ~= "" or is_announced ~= "") and {"announced", new, "article_announced", is_announced} or {})
 )
 redis.call("PUBLISH", KEY.events, "comments_listed 0 - " .. id)
-for _, comment in ipairs(new_comments) do publish_comment("comment_announced", comment, id, home.groups) end
+for _, comment in ipairs(new_comments) do publish_comment("comment_announced", comment, id, article_info.groups) end
 return {"more", next, changed, id, note_effects(id, slots), comments, listed, told, of_article, new, is_announced}

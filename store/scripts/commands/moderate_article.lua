@@ -23,6 +23,7 @@
 --       | {"missing"} | {"refused"} | {"reverted"}
 --       | {"elsewhere"} if the article is not in the group
 --       | {"crowded"} if an article that comes back to a group would be in too many | {"purged"}
+local reason, note, reverts = ARGV[12], ARGV[13], ARGV[14]
 local moderator, roles = authority()
 local number, kind, group = ARGV[9], ARGV[10], ARGV[11]
 local article = find_article(number)
@@ -30,7 +31,7 @@ if not article then return {"missing"} end
 
 local subject, slot, done = "article:" .. number, number % 1024, nil -- `done` is the action that is to be reverted
 if kind == "revert" then
-  done = revertible(ARGV[14])
+  done = revertible(reverts)
   if not done then return {"reverted"} end
   kind, group = done.kind, done.group or ""
 end
@@ -42,14 +43,14 @@ local function is_in(groups, wanted)
 end
 
 local function record(fields)
-  fields.group, fields.reason, fields.note = group, ARGV[12], ARGV[13]
+  fields.group, fields.reason, fields.note = group, reason, note
   local shows = kind == "approve" and (article.state or find_edit(number))
   if shows then fields.notified = notified_of_action(subject, slot, moderator) end
   return record_action(slot, kind, subject, moderator, fields)
 end
 
 local function revert()
-  return record_revert(slot, ARGV[14], done, moderator, ARGV[12], ARGV[13])
+  return record_revert(slot, reverts, done, moderator, reason, note)
 end
 
 local WHOLE, edited = {group = ""}, {} -- `edited` is what `apply_edit` has returned
@@ -82,7 +83,7 @@ local function undo_decision()
   if state ~= article.state then set_state(article, state, moderator) end
   if kind == "approve" then
     restore_flags(
-      number, ARGV[14], not state, decided == "approve" and standing_action(subject, "approve") or nil, state == "removed"
+      number, reverts, not state, decided == "approve" and standing_action(subject, "approve") or nil, state == "removed"
     )
   end
   return "changed", action

@@ -24,6 +24,7 @@
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...}, what `set_comment_state` returns, or {},
 --       {id of the action's entry, what `note_effects` returns, `notified`}, or {}, what `apply_comment_edit` returns, or {}}
 --       | {"missing"} | {"refused"} | {"reverted"} | {"elsewhere"} if the article is not in the group | {"purged"}
+local reason, note, reverts = ARGV[12], ARGV[13], ARGV[14]
 local moderator, roles = authority()
 local kind, group, limit = ARGV[10], ARGV[11], tonumber(ARGV[17])
 local comment = find_comment(ARGV[9])
@@ -35,7 +36,7 @@ groups = split(groups)
 local subject, slot, done = "comment:" .. comment.number, comment.number % 1024, nil -- `done` is to be reverted
 local has_edit = find_edit(comment.number) ~= nil
 if kind == "revert" then
-  done = revertible(ARGV[14])
+  done = revertible(reverts)
   if not done then return {"reverted"} end
   group = done.group or ""
 end
@@ -66,7 +67,7 @@ end
 -- The status, the number of the action, and the state that the comment then has: "visible" or another one.
 local function act()
   if done then
-    local action = noted(record_revert(slot, ARGV[14], done, moderator, ARGV[12], ARGV[13], notified()))
+    local action = noted(record_revert(slot, reverts, done, moderator, reason, note, notified()))
     return "changed", action, state_after_revert(subject, comment.state) or "visible"
   end
   local state, _, decided = kind == "remove" and "removed" or "visible", state_of(subject)
@@ -78,7 +79,7 @@ local function act()
   if kind == "reject_edit" then state, is_same = comment.state or "visible", not has_edit end
   if is_same then return "same", standing_action(subject, kind) or nil, state end
   local before = kind ~= "reject_edit" and comment.state or ""
-  local fields = {group = group, reason = ARGV[12], note = ARGV[13], before = before, notified = notified()}
+  local fields = {group = group, reason = reason, note = note, before = before, notified = notified()}
   return "changed", noted(record_action(slot, kind, subject, moderator, fields)), state
 end
 
@@ -99,6 +100,6 @@ end
 if done and done.kind == "approve" then
   local number, decided = standing_action(subject, "remove approve")
   local is_shown = state == "visible" and not comment.away
-  restore_flags(comment.number, ARGV[14], is_shown, decided == "approve" and number or nil, state == "removed")
+  restore_flags(comment.number, reverts, is_shown, decided == "approve" and number or nil, state == "removed")
 end
 return reply

@@ -1,13 +1,14 @@
--- Append to the log of a partition that a user was deleted, and note up to where it may name the user.
+-- Append to the log of a partition that a user was deleted, and note the id of this entry: earlier ones may name the user.
 -- requires: prelude
 -- from prelude: require_open(), append_log(kind, actor, subject, ...)
 -- flags: allow-oom
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 username, as written   8 pseudonym
 --       9 when entries that name the user leave the log at the latest (unix milliseconds)
 -- Reply {"noted"}
+local username, pseudonym = ARGV[7], ARGV[8]
 require_open()
 local id = append_log(
-  "user_deleted", "", "user:" .. string.lower(ARGV[7]), "name", ARGV[7], "pseudonym", ARGV[8], "entries", ""
+  "user_deleted", "", "user:" .. string.lower(username), "name", username, "pseudonym", pseudonym, "entries", ""
 )
 redis.call("ZADD", KEY.outdated, ARGV[9], id)
 redis.call("PUBLISH", KEY.events, "user_deleted 0 - " .. id)

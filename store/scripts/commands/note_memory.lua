@@ -4,13 +4,14 @@
 -- KEYS  1 memory:{p}
 -- ARGV  1 hour (unix time)   2 bytes used   3 "1" if that is enough for a warning, else ""   4 for how many hours samples are kept
 -- Reply 1 if a warning is due, else 0
-local hour, kept = tonumber(ARGV[1]), tonumber(ARGV[4])
-if redis.call("HSETNX", KEYS[1], ARGV[1], ARGV[2]) == 1 then
+local hour_field = ARGV[1]
+local hour, kept = tonumber(hour_field), tonumber(ARGV[4])
+if redis.call("HSETNX", KEYS[1], hour_field, ARGV[2]) == 1 then
   for _, field in ipairs(redis.call("HKEYS", KEYS[1])) do
     if (tonumber(field) or hour) < hour - kept then redis.call("HDEL", KEYS[1], field) end
   end
   redis.call("EXPIRE", KEYS[1], kept * 3600)
 end
-if ARGV[3] == "" or redis.call("HGET", KEYS[1], "warned") == ARGV[1] then return 0 end
-redis.call("HSET", KEYS[1], "warned", ARGV[1])
+if ARGV[3] == "" or redis.call("HGET", KEYS[1], "warned") == hour_field then return 0 end
+redis.call("HSET", KEYS[1], "warned", hour_field)
 return 1

@@ -1,5 +1,5 @@
--- Open a session for a user, if the password hash is still the one that was verified. Of too many sessions of the user, the
--- ones that were used longest ago end.
+-- Open a session for a user, if the password hash is still the one that was verified. If the user has too many
+-- sessions, the least recently used ones end.
 -- requires: log_entry, session_lists
 -- from log_entry: log_entry(log, events, at, kind, actor, subject, ...)
 -- from sessions: read_session(digest)
@@ -9,12 +9,13 @@
 --       (unix milliseconds) and its agent, separated by spaces, or ""   8 how many sessions a user may have
 --       9 the words of the user's bans, if they are not those of the user's hash, which may not be restored yet
 -- Reply {"opened"} | {"changed"} if the stored hash is no longer the verified one, or the user is being deleted
-local subject, digest, most = string.lower(ARGV[2]), ARGV[3], tonumber(ARGV[8])
-if ARGV[1] ~= "" and redis.call("HGET", KEY.user .. subject, "password") ~= ARGV[1] then return {"changed"} end
+local verified_hash, username, now = ARGV[1], ARGV[2], ARGV[4]
+local subject, digest, most = string.lower(username), ARGV[3], tonumber(ARGV[8])
+if verified_hash ~= "" and redis.call("HGET", KEY.user .. subject, "password") ~= verified_hash then return {"changed"} end
 if redis.call("HEXISTS", KEY.user .. subject, "left") == 1 then return {"changed"} end
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 local bans = ARGV[9] or redis.call("HGET", KEY.user .. subject, "bans") or ""
-write_session(digest, ARGV[2], ARGV[5], ARGV[6], bans, ARGV[7], ARGV[4])
+write_session(digest, username, ARGV[5], ARGV[6], bans, ARGV[7], now)
 
 if redis.call("ZCARD", KEY.sessions .. subject) > most then
   local others = {}
@@ -26,6 +27,6 @@ if redis.call("ZCARD", KEY.sessions .. subject) > most then
     return one.used < other.used or one.used == other.used and one.digest < other.digest
   end)
   for i = 1, #others + 1 - most do end_session(subject, others[i].digest) end
-  log_entry(KEY.log, KEY.events, ARGV[4], "session_ended", ARGV[2], "user:" .. subject)
+  log_entry(KEY.log, KEY.events, now, "session_ended", username, "user:" .. subject)
 end
 return {"opened"}

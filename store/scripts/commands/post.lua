@@ -23,30 +23,31 @@
 --       and the article was deleted
 --       | {"refused", groups to which no article may be added, separated by spaces}
 --       | {"mismatch"} if the key was used with other input | {"broken"} if the rules refuse it | {"unauthenticated"}
+local title, link, content, group_words, verdict = ARGV[8], ARGV[9], ARGV[10], ARGV[11], ARGV[21]
 local poster = actor()
 if not poster or redis.call("EXISTS", KEY.user .. string.lower(poster)) == 0 then return {"unauthenticated"} end
-require_not_banned(split(ARGV[11]))
+require_not_banned(split(group_words))
 
 local posted = KEY.posted .. string.lower(poster) .. ":"
 local repeated = repeated_reply(posted, poster, 13, "posted", article_hash)
 if repeated then return repeated end
-local groups = split(ARGV[11])
+local groups = split(group_words)
 local refused = refused_groups(groups, ARGV[19], ARGV[20])
 if refused then return {"refused", refused} end
-if ARGV[21] == "refuse" then return {"broken"} end
+if verdict == "refuse" then return {"broken"} end
 
-local number, held_by = next_number(tonumber(ARGV[12])), string.match(ARGV[21], "^hold (.+)$")
+local number, held_by = next_number(tonumber(ARGV[12])), string.match(verdict, "^hold (.+)$")
 local article = {
   number = number, member = string.format("%016.0f", tonumber(number)),
   poster = poster, time = now, up = 1, down = 0, groups = groups,
   link_digest = ARGV[18], state = held_by and "pending" or nil,
 }
-write_article(article, ARGV[8], ARGV[9], ARGV[10], 0)
+write_article(article, title, link, content, 0)
 add_voters(article, {poster})
 local notified = newly_notified(poster, "", nil, ARGV[22], {unpack(ARGV, 23)})
 add_notified(KEY.article .. number, nil, notified)
 note_posted(posted, 13, number)
-local values = {with_notified(notified, entry_of(article, ARGV[8], ARGV[9], ARGV[10]))}
+local values = {with_notified(notified, entry_of(article, title, link, content))}
 if article.state then
   redis.call("HSET", KEY.article .. number, "state", article.state, "unannounced", "all", "held_by", held_by)
   if notified ~= "" then redis.call("HSET", KEY.article .. number, "away", "1") end

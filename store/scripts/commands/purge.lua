@@ -5,7 +5,7 @@
 -- from flags: drop_flags(number)
 -- from notifications: note_effects(id, slots), slots_of(notified, ...)
 -- from article_states: set_state(article, state, actor)
--- from comments: find_comment(number), find_home(number), note_written(article)
+-- from comments: find_comment(number), find_article_info(number), note_written(article)
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- from actions: standing_action(subject, kinds, wanted), action_reply(status, number),
 --   record_action(slot, kind, subject, moderator, fields)
@@ -26,7 +26,7 @@ local function purge()
   local article = find_article(number)
   local comment = not article and find_comment(number)
   local text = article or comment
-  if not text or text.state == "deleted" or comment and not find_home(comment.article) then return {"missing"} end
+  if not text or text.state == "deleted" or comment and not find_article_info(comment.article) then return {"missing"} end
 
   local type = article and "article" or "comment"
   local subject, hash = type .. ":" .. number, (article and KEY.article or KEY.comment) .. number

@@ -5,12 +5,13 @@
 --       5 since when it is tried (all unix milliseconds)   6 how often it was tried
 --       from 7 on: fields and values of a mail that was taken
 -- Reply {"waits"} | {"gone"}: it was taken, dropped, or is due at another time
+local due_before = ARGV[3]
 local subject, what = ARGV[1], ARGV[2]
 local ADDRESS = 40 -- characters of a subject that is the digest of an address
 local member = subject .. ":" .. what
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 local due = redis.call("ZSCORE", KEY.mailing, member)
-if ARGV[3] ~= "" and (not due or tonumber(due) ~= tonumber(ARGV[3])) then return {"gone"} end
+if due_before ~= "" and (not due or tonumber(due) ~= tonumber(due_before)) then return {"gone"} end
 if #subject < ADDRESS and redis.call("HEXISTS", KEY.user .. subject, "name") == 0 then
   drop_mail(subject, what)
   return {"gone"}

@@ -8,13 +8,14 @@
 -- Reply {"registered"} | {"taken"}
 --
 -- If the reply is lost, the script is sent again and finds its own session: the digest is random.
-local subject = string.lower(ARGV[1])
+local username, password_hash, now, session, ends, details = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local subject = string.lower(username)
 local account = KEY.user .. subject
-if redis.call("EXISTS", KEY.session .. ARGV[4]) == 1 then return {"registered"} end
+if redis.call("EXISTS", KEY.session .. session) == 1 then return {"registered"} end
 if redis.call("EXISTS", account) == 1 then return {"taken"} end
 if pseudonym_of(KEY.departed, KEY.namekey, subject) then return {"taken"} end
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
-redis.call("HSET", account, "name", ARGV[1], "password", ARGV[2], "joined", ARGV[3], "karma", 0)
-write_session(ARGV[4], ARGV[1], ARGV[5], ARGV[3], "", ARGV[6], ARGV[3])
-log_entry(KEY.log, KEY.events, ARGV[3], "registered", ARGV[1], "user:" .. subject, "name", ARGV[1], "joined", ARGV[3])
+redis.call("HSET", account, "name", username, "password", password_hash, "joined", now, "karma", 0)
+write_session(session, username, ends, now, "", details, now)
+log_entry(KEY.log, KEY.events, now, "registered", username, "user:" .. subject, "name", username, "joined", now)
 return {"registered"}

@@ -1,4 +1,4 @@
--- Give an invitation back that a registration has claimed, if it has it still (see claim_invitation.lua).
+-- Release an invitation that a registration has claimed, if it still holds it (see claim_invitation.lua).
 -- ARGV  1 digest of the invitation   2 the call: a text that names this registration
 -- Reply {"released"}
 -- The value is "ENDS SLOT" of an invitation that is free, and "ENDS SLOT NAME CALL" of one that is claimed.

@@ -4,22 +4,22 @@
 -- from prelude: require_open()
 -- from recent_comments: recent.places_of(groups), recent.most_in(place), recent.relist(comments, place, is_listed, limit),
 --   recent.AT_ONCE
--- from comments: find_home(number)
+-- from comments: find_article_info(number)
 -- flags: allow-oom
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the article
 --       9 `all`, or `group:` and a name
 -- Reply 1 if some are left, else 0
 require_open()
 local article, place = ARGV[8], ARGV[9]
-local home = find_home(article)
+local article_info = find_article_info(article)
 
 local function is_listed_here()
-  if home.state then return false end
-  for _, each in ipairs(recent.places_of(home.groups)) do if each == place then return true end end
+  if article_info.state then return false end
+  for _, each in ipairs(recent.places_of(article_info.groups)) do if each == place then return true end end
   return false
 end
 
 local wanted = recent.most_in(place) + 1 -- with one too many, `floors` tells that there are more
-if home and recent.relist(recent.newest(article, wanted), place, is_listed_here(), recent.AT_ONCE) then return 1 end
+if article_info and recent.relist(recent.newest(article, wanted), place, is_listed_here(), recent.AT_ONCE) then return 1 end
 redis.call("ZREM", KEY.relisting, article .. " " .. place)
 return 0

@@ -4,7 +4,7 @@
 -- requires: article_states, comment_states, decisions
 -- from prelude: require_open(), find_article(number)
 -- from article_states: set_state(article, state, actor), take_out_of_group(article, group, actor)
--- from comments: find_home(number), find_comment(number)
+-- from comments: find_article_info(number), find_comment(number)
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- from actions: record_action(slot, kind, subject, moderator, fields)
 -- flags: allow-oom
@@ -56,8 +56,8 @@ local function remove_article(article)
 end
 
 local function remove_comment(comment)
-  local home, subject = find_home(comment.article), "comment:" .. comment.number
-  if not home or not is_in_group(home.groups) or not is_removable(comment, subject) then return nil end
+  local article_info, subject = find_article_info(comment.article), "comment:" .. comment.number
+  if not article_info or not is_in_group(article_info.groups) or not is_removable(comment, subject) then return nil end
   record(subject, comment.number, group, comment.state)
   return {comment.number, set_comment_state(comment, "removed", moderator, tonumber(ARGV[13]))}
 end

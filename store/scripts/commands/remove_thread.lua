@@ -1,10 +1,9 @@
--- Remove some comments of a deleted article, descendants first. Or settle some comments, upwards from one: remove deleted
--- ones whose last reply was deleted, and give places in the thread to others, or take them. The caller repeats the script
--- until none is left.
+-- Remove some comments of a deleted article, descendants first. Or update the places of a comment and of those above it (see
+-- `update_places`). The caller repeats the script until none is left.
 -- requires: comment_removal
 -- from prelude: require_open()
--- from comments: find_home(number), find_comment(number)
--- from comment_removal: settle(number, limit), log_stubs(lowest, removed), drop_comment(comment),
+-- from comments: find_article_info(number), find_comment(number)
+-- from comment_removal: update_places(number, limit), log_stubs(lowest, removed), drop_comment(comment),
 --   log_removal(comment, deleter, stub, removed, groups)
 -- flags: allow-oom
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua
@@ -12,24 +11,24 @@
 -- Reply {next, {partition, id, ...}}
 --       next: the argument 8 of the next call, or "" if nothing is left
 --       partition, id: each other partition in which the entries of the log have effects, and the last entry that has
-local article = ARGV[8]
+local article, limit = ARGV[8], tonumber(ARGV[9])
 require_open()
 
--- Settles comments, if their article exists. Otherwise they are removed with the other comments of the article.
+-- Updates the places of comments, if their article exists. Otherwise they are removed with the other comments of the article.
 local function settle_more(lowest)
   redis.call("ZREM", KEY.removing, lowest.number)
-  if not find_home(lowest.article) then return {"", {}} end
-  local removed, next = settle(lowest.number, tonumber(ARGV[9]))
+  if not find_article_info(lowest.article) then return {"", {}} end
+  local removed, next = update_places(lowest.number, limit)
   if removed[1] then log_stubs(lowest, table.concat(removed, " ", 2)) end
   return {next or "", {}}
 end
 
-local lowest = find_comment(ARGV[8])
+local lowest = find_comment(article)
 if lowest then return settle_more(lowest) end
 if redis.call("EXISTS", KEY.article .. article) == 1 then return {"", {}} end
 
 local tree, last_ids = KEY.tree .. article, {}
-for _, member in ipairs(redis.call("ZREVRANGEBYLEX", tree, "+", "-", "LIMIT", 0, ARGV[9])) do
+for _, member in ipairs(redis.call("ZREVRANGEBYLEX", tree, "+", "-", "LIMIT", 0, limit)) do
   local comment = find_comment(string.match(member, " (%d+)$"))
   if comment then
     drop_comment(comment)

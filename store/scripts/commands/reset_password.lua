@@ -9,16 +9,17 @@
 -- Reply {"reset"} | {"bad"}
 --
 -- The session names the call: if the reply is lost, the script is sent again and finds that it has used the token.
+local token, password_hash, now, session = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
-local name, _, is_repeated = use_token(ARGV[1], "reset", ARGV[4], ARGV[3])
+local name, _, is_repeated = use_token(token, "reset", session, now)
 if not name then return {"bad"} end
 if is_repeated then return {"reset"} end
 
 local subject = string.lower(name)
 local account = KEY.user .. subject
-redis.call("HSET", account, "password", ARGV[2])
+redis.call("HSET", account, "password", password_hash)
 end_sessions(subject)
-end_tokens(subject, ARGV[1])
-write_session(ARGV[4], name, ARGV[5], ARGV[3], redis.call("HGET", account, "bans") or "", ARGV[6], ARGV[3])
-log_entry(KEY.log, KEY.events, ARGV[3], "password_changed", name, "user:" .. subject)
+end_tokens(subject, token)
+write_session(session, name, ARGV[5], now, redis.call("HGET", account, "bans") or "", ARGV[6], now)
+log_entry(KEY.log, KEY.events, now, "password_changed", name, "user:" .. subject)
 return {"reset"}

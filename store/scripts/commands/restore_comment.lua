@@ -4,14 +4,16 @@
 -- from prelude: window (milliseconds in which votes are open), now (unix milliseconds),
 --   GRACE (milliseconds from the end of voting until the sets of voters expire)
 -- from branch_paths: tree_member(path, number)
--- from comments: find_comment(number), find_home(number), ARTICLE_PATH (what the branch paths of first answers begin with),
---   update_replies(comment, before), count_comment(comment, change)
+-- from comments: find_comment(number), find_article_info(number),
+--   ARTICLE_PATH (what the branch paths of first answers begin with), update_replies(comment, before),
+--   count_comment(comment, change)
 -- from comment_tree: add_to_tree(comment, parent_path)
 -- from pending_comments: queue_pending(comment, groups)
--- from comment_removal: set_place(comment, is_placed), settle(number, limit)
+-- from comment_removal: set_place(comment, is_placed), update_places(number, limit)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
 --       9 slot of the poster, or "" of a deleted comment   10 and on: field, value, ...
 -- Reply {"restored"} | {"known"} if the comment existed already | {"missing"} if the article or parent does not exist
+local poster_slot = ARGV[9]
 local number = ARGV[8]
 local is_known = redis.call("EXISTS", KEY.comment .. number) == 1
 if not is_known then redis.call("HSET", KEY.comment .. number, unpack(ARGV, 10)) end
@@ -19,8 +21,8 @@ if not is_known then redis.call("HSET", KEY.comment .. number, unpack(ARGV, 10))
 local comment = find_comment(number)
 local parent = comment.parent and find_comment(comment.parent)
 local is_parent_here = not comment.parent or parent and parent.article == comment.article
-local home = find_home(comment.article)
-if not is_parent_here or not home then
+local article_info = find_article_info(comment.article)
+if not is_parent_here or not article_info then
   redis.call("DEL", comment.hash, KEY.voted .. number, KEY.downvoted .. number)
   return {"missing"}
 end
@@ -32,17 +34,17 @@ end
 if is_known then return {"known"} end
 
 redis.call("HSET", comment.hash, "depth", parent and parent.depth + 1 or 0)
-if ARGV[9] ~= "" then redis.call("HSET", comment.hash, "slot", ARGV[9]) end
+if poster_slot ~= "" then redis.call("HSET", comment.hash, "slot", poster_slot) end
 add_to_tree(comment, parent and parent.path or ARTICLE_PATH)
 update_replies(comment)
 comment = find_comment(number)
 if comment.state then
   redis.call("ZADD", KEY.stubs .. comment.article, 0, tree_member(comment.path, number))
   if comment.state ~= "deleted" then set_place(comment, false) end -- it gets one back with its first visible descendant
-  queue_pending(comment, home.groups)
+  queue_pending(comment, article_info.groups)
 else
   count_comment(comment, 1)
 end
-if home.state and comment.state ~= "deleted" then redis.call("HSET", comment.hash, "away", "1") end
-settle(comment.parent, math.huge)
+if article_info.state and comment.state ~= "deleted" then redis.call("HSET", comment.hash, "away", "1") end
+update_places(comment.parent, math.huge)
 return {"restored"}

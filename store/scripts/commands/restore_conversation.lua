@@ -16,27 +16,27 @@
 --       | {"overtaken"} if another process has the lease | {"full"} if there is no room
 --       | {"behind"} if the database did not have the last change of counts of the comments: read again later
 require_open()
-local article = ARGV[8]
+local article, comment_count = ARGV[8], ARGV[11]
 if redis.call("GET", KEY.lease .. "conversations") ~= ARGV[9] then return {"overtaken"} end
 if redis.call("EXISTS", KEY.article .. article) + redis.call("SISMEMBER", KEY.moving, article) > 0 then return {"back"} end
 
 -- No counts of these comments change once `left` has the article.
 if not redis.call("ZSCORE", KEY.left, article) and not has_counts(article, ARGV[14]) then return {"behind"} end
 
--- Whether there is room for the comments, which the conversation takes until it leaves again. Where no other came back there is
--- room for one of any length, unless there is none at all.
+-- Takes room for the comments in `woken`, until the conversation leaves again; false if there is too little. Where no other
+-- conversation has come back, one of any length has room, unless the limit is 0.
 local function takes_room()
   if redis.call("ZSCORE", KEY.woken, article) then return true end
   local woken, taken = redis.call("ZRANGE", KEY.woken, 0, -1, "WITHSCORES"), tonumber(ARGV[13]) or 0
   for i = 2, #woken, 2 do taken = taken + tonumber(woken[i]) end
-  local most, needed = tonumber(ARGV[12]), tonumber(ARGV[11])
+  local most, needed = tonumber(ARGV[12]), tonumber(comment_count)
   if most and taken + needed > most and (taken > 0 or most == 0) then return false end
-  redis.call("ZADD", KEY.woken, ARGV[11], article)
+  redis.call("ZADD", KEY.woken, comment_count, article)
   return true
 end
 
 if not takes_room() then return {"full"} end
-redis.call("ZADD", KEY.left, now, article) -- whose comments are removed again if the article does not follow
+redis.call("ZADD", KEY.left, now, article) -- so its comments are removed again if the article is not written
 local i = 15
 while ARGV[i] do
   local number, count = ARGV[i], tonumber(ARGV[i + 1])

@@ -1,9 +1,9 @@
--- Bring an article or a comment of a backup, which may be from before the newest actions about it, into the state that its
--- actions say. What was purged loses its text.
+-- Set the state of a restored article or comment by the actions about it, of which some may be newer than the backup. A purged one
+-- loses its text.
 -- requires: article_states, comment_states, decisions
 -- from prelude: require_open(), find_article(number)
 -- from article_states: set_state(article, state, actor), set_locked(article, is_locked, actor)
--- from comments: find_comment(number), find_home(number)
+-- from comments: find_comment(number), find_article_info(number)
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- from actions: standing_action(subject, kinds, wanted)
 -- from decisions: state_of(subject), is_purged(subject)
@@ -11,12 +11,13 @@
 --       9 the text in the place of one that was purged
 --       10 how many comments above one get or lose their places in the thread at most
 -- Reply {"restored"}
+local purged_text = ARGV[9]
 require_open()
 local subject = ARGV[8]
 local type, number = string.match(subject, "^(%l+):(%d+)$")
 local article = type == "article" and find_article(number)
 local comment = type == "comment" and find_comment(number)
-if comment and (comment.state == "deleted" or not find_home(comment.article)) then comment = nil end
+if comment and (comment.state == "deleted" or not find_article_info(comment.article)) then comment = nil end
 local text = article or comment
 if not text then return {"restored"} end
 
@@ -27,8 +28,8 @@ if is_wrong and article then set_state(article, state, NOBODY) end
 if is_wrong and comment then set_comment_state(comment, state, NOBODY, tonumber(ARGV[10])) end
 if article and is_locked ~= (article.locked ~= nil) then set_locked(article, is_locked, "") end
 if is_purged(subject) and article then
-  redis.call("HSET", KEY.article .. number, "title", ARGV[9])
+  redis.call("HSET", KEY.article .. number, "title", purged_text)
   redis.call("HDEL", KEY.article .. number, "link", "link_digest", "content")
 end
-if is_purged(subject) and comment then redis.call("HSET", comment.hash, "content", ARGV[9]) end
+if is_purged(subject) and comment then redis.call("HSET", comment.hash, "content", purged_text) end
 return {"restored"}

@@ -3,7 +3,7 @@
 -- requires: article_states, comment_states, decisions
 -- from prelude: require_open(), now (unix milliseconds), find_article(number)
 -- from article_states: set_state(article, state, actor), put_back_in_group(article, group, actor)
--- from comments: find_comment(number), find_home(number)
+-- from comments: find_comment(number), find_article_info(number)
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- from actions: record_revert(slot, number, action, moderator, reason, note, notified), revertible(number)
 -- from decisions: state_after_revert(subject, current)
@@ -59,7 +59,7 @@ local function restore_texts()
     local type, subject = string.match(action and action.subject or "", "^(%l+):(%d+)$")
     local article = type == "article" and find_article(subject)
     local comment = type == "comment" and find_comment(subject)
-    local is_there = article or comment and find_home(comment.article)
+    local is_there = article or comment and find_article_info(comment.article)
     if type and not is_there then table.insert(reply[2], subject) end
     if article then restore_article(number, action, article) end
     if comment and comment.state ~= "deleted" and is_there then

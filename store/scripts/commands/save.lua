@@ -5,12 +5,13 @@
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 member
 --       8 how many things a user saves at most, "0" to take it out
 -- Reply {"changed" | "same", name of the actor} | {"full"} | {"unauthenticated"}
+local member = ARGV[7]
 local name = actor()
 if not name then return {"unauthenticated"} end
 
 local saved, limit = KEY.saved .. string.lower(name), tonumber(ARGV[8])
-if limit == 0 then return {redis.call("ZREM", saved, ARGV[7]) == 1 and "changed" or "same", name} end
-if redis.call("ZSCORE", saved, ARGV[7]) then return {"same", name} end
+if limit == 0 then return {redis.call("ZREM", saved, member) == 1 and "changed" or "same", name} end
+if redis.call("ZSCORE", saved, member) then return {"same", name} end
 if redis.call("ZCARD", saved) >= limit then return {"full"} end
-redis.call("ZADD", saved, now, ARGV[7])
+redis.call("ZADD", saved, now, member)
 return {"changed", name}

@@ -1,16 +1,17 @@
--- Set the state of a comment without a moderator: it is held for review, or shown. What a moderator has removed stays so.
+-- Set the state of a comment without a moderator: pending or visible. One that a moderator has removed stays removed.
 -- requires: comment_states
 -- from prelude: require_open()
--- from comments: find_comment(number), find_home(number)
+-- from comments: find_comment(number), find_article_info(number)
 -- from comment_states: set_comment_state(comment, state, actor, limit)
 -- flags: allow-oom
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number
 --       9 state: visible or pending   10 how many comments above it get or lose their places in the thread at most
 -- Reply {"changed", what `set_comment_state` returns} | {"same"} | {"missing"}
+local wanted = ARGV[9]
 require_open()
 local comment = find_comment(ARGV[8])
-if not comment or comment.state == "deleted" or not find_home(comment.article) then return {"missing"} end
-local state = ARGV[9] ~= "visible" and ARGV[9] or nil
+if not comment or comment.state == "deleted" or not find_article_info(comment.article) then return {"missing"} end
+local state = wanted ~= "visible" and wanted or nil
 if comment.state == state or comment.state == "removed" then return {"same"} end
 
 return {"changed", set_comment_state(comment, state, ARGV[1], tonumber(ARGV[10]))}

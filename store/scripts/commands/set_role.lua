@@ -11,25 +11,26 @@
 --       9 slot of the user   10 grant_role, revoke_role or revert   11 role: admin or moderator   12 group, or ""
 --       13 reason   14 note, or ""   15 number of the action to revert, or ""
 -- Reply {"changed" | "same", number of the action or "", {field, value, ...}} | {"missing"} | {"refused"} | {"reverted"}
+local username, slot, reason, note = ARGV[8], ARGV[9], ARGV[13], ARGV[14]
 local moderator, roles = authority()
 local kind, role, group, reverts = ARGV[10], ARGV[11], ARGV[12], ARGV[15]
 if not is_admin(roles) then return {"refused"} end
 
-local subject = "user:" .. ARGV[8]
-local name, held = unpack(redis.call("HMGET", KEY.user .. ARGV[8], "name", "roles"))
+local subject = "user:" .. username
+local name, held = unpack(redis.call("HMGET", KEY.user .. username, "name", "roles"))
 if not name or string.sub(name, 1, 1) == "~" then return {"missing"} end  -- whoever was deleted has no roles
 
 local number
 if reverts ~= "" then
   local action = revertible(reverts)
   if not action then return {"reverted"} end
-  number = record_revert(ARGV[9], reverts, action, moderator, ARGV[13], ARGV[14])
+  number = record_revert(slot, reverts, action, moderator, reason, note)
 else
   if has_role(held or "", role_word(role, group)) == (kind == "grant_role") then
     return action_reply("same", standing_action(subject, kind, {role = role, group = group}) or nil)
   end
-  local fields = {role = role, group = group, reason = ARGV[13], note = ARGV[14]}
-  number = record_action(ARGV[9], kind, subject, moderator, fields)
+  local fields = {role = role, group = group, reason = reason, note = note}
+  number = record_action(slot, kind, subject, moderator, fields)
 end
-write_role(ARGV[8], name, role, group)
+write_role(username, name, role, group)
 return action_reply("changed", number)

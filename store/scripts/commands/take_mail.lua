@@ -9,6 +9,7 @@
 -- Reply {"taken"} | {"gone"}: it was taken, dropped, or is due at another time
 --
 -- What was noted meanwhile, and other addresses, wait for another mail.
+local now = ARGV[4]
 local subject, what = ARGV[1], ARGV[2]
 if redis.call("EXISTS", KEY.closed) == 1 then return redis.error_reply("CLOSED to writes") end
 local due = redis.call("ZSCORE", KEY.mailing, subject .. ":" .. what)
@@ -19,7 +20,7 @@ if redis.call("EXISTS", noted) == 0 then
   drop_mail(subject, what)
 else
   local often = redis.call("HGET", KEY.mailbox .. subject, "replies")
-  local next = what == "replies" and mails.due_at(often, tonumber(ARGV[4])) or tonumber(ARGV[4])
+  local next = what == "replies" and mails.due_at(often, tonumber(now)) or tonumber(now)
   redis.call("ZADD", KEY.mailing, string.format("%.0f", next), subject .. ":" .. what)
 end
 return {"taken"}

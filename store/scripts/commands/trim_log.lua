@@ -6,6 +6,7 @@
 --       3 how many entries to remove at most, as the script blocks the server
 --       4 id of the last entry that may be removed, or ""
 -- Reply {"trimmed", number of entries that were removed}
+local last_removable = ARGV[4]
 local TEXTS = {
   posted = true, imported = true, edited = true, commented = true, comment_imported = true, comment_edited = true,
   moderated = true, redacted = true, flagged = true, profile_edited = true,
@@ -58,7 +59,7 @@ end
 for i, entry in ipairs(redis.call("XRANGE", KEYS[1], "-", "+", "COUNT", ARGV[3])) do
   local id, fields = entry[1], entry[2]
   local is_needed = is_after(id, oldest) or slowest and is_after(id, slowest)
-  if ARGV[4] ~= "" and is_after(id, ARGV[4]) then break end
+  if last_removable ~= "" and is_after(id, last_removable) then break end
   if is_needed and i > length - tonumber(ARGV[2]) and not is_outdated(id) then break end
   if TEXTS[fields[2]] then remove_noted(id, fields[8]) end
   trimmed, removed = id, i

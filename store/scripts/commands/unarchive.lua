@@ -13,6 +13,7 @@
 --       | {"changed"} if articles of the poster have moved meanwhile: read again
 --       | {"overtaken"} if another process writes the comments, or has removed some
 --       | {"behind"} if the database did not have the last change of counts of archived articles: read again later
+local comment_count = ARGV[12]
 require_open()
 local number = ARGV[7]
 if redis.call("EXISTS", KEY.article .. number) == 1 then return {"unarchived"} end
@@ -24,8 +25,8 @@ if not has_counts(number, ARGV[11]) then return {"behind"} end
 local is_current = (redis.call("HGET", KEY.archived, "user:" .. name) or "") == ARGV[8]
 if not is_current or redis.call("SISMEMBER", KEY.moving, ARGV[10]) == 1 then return {"changed"} end
 
-if ARGV[12] ~= "0" and redis.call("GET", KEY.lease .. "conversations") ~= ARGV[13] then return {"overtaken"} end
-if redis.call("ZCARD", KEY.tree .. number) ~= tonumber(ARGV[12]) then return {"overtaken"} end
+if comment_count ~= "0" and redis.call("GET", KEY.lease .. "conversations") ~= ARGV[13] then return {"overtaken"} end
+if redis.call("ZCARD", KEY.tree .. number) ~= tonumber(comment_count) then return {"overtaken"} end
 
 redis.call("HSET", KEY.article .. number, unpack(ARGV, 14))
 redis.call("ZREM", KEY.left, number)

@@ -1,4 +1,4 @@
--- Make the user of a subject of an issuer, if the username is free, and bring profile and roles up to what a token says, if it is
+-- Create the user for a subject of an issuer, if the username is free, and update the profile and the roles from a token, if it is
 -- newer than those before.
 -- requires: name_digests, profiles, role_words
 -- from name_digests: pseudonym_of(departed, namekey, name)
@@ -15,21 +15,22 @@
 -- Reply "made" | "taken" | "missing" if there is no such user | "changed" | "same"
 --
 -- If the reply is lost, the script is sent again and finds the subject with the user.
+local username, issuer_and_subject, claimed_roles = ARGV[7], ARGV[10], ARGV[13]
 require_open()
-local key_name, digest, issued_at = string.lower(ARGV[7]), ARGV[9], tonumber(ARGV[11])
+local key_name, digest, issued_at = string.lower(username), ARGV[9], tonumber(ARGV[11])
 local account, subjects, status = KEY.user .. key_name, KEY.identities .. key_name, "same"
 -- Fields of `subjects`: the digest itself, `iat:` and the digest for the time of the newest token that has changed the profile,
 -- `claimed:` and the digest for the roles that its claims gave.
 local name, left = unpack(redis.call("HMGET", account, "name", "left"))
 if ARGV[12] == "1" and redis.call("HEXISTS", subjects, digest) == 0 then
   if name or left or pseudonym_of(KEY.departed, KEY.namekey, key_name) then return "taken" end
-  name, status = ARGV[7], "made"
+  name, status = username, "made"
   redis.call("HSET", account, "name", name, "joined", ARGV[3], "karma", 0)
   local id = append_log("registered", name, "user:" .. key_name, "name", name, "joined", ARGV[3])
   redis.call("PUBLISH", KEY.events, table.concat({"registered", 0, name, id}, " "))
 end
 if not name then return "missing" end
-redis.call("HSETNX", subjects, digest, ARGV[10])
+redis.call("HSETNX", subjects, digest, issuer_and_subject)
 if status ~= "made" and issued_at <= tonumber(redis.call("HGET", subjects, "iat:" .. digest) or 0) then return status end
 if issued_at > 0 then redis.call("HSET", subjects, "iat:" .. digest, ARGV[11]) end
 
@@ -38,23 +39,23 @@ write_profile(name, {unpack(ARGV, 14)})
 -- Grants or revokes a role in the name of the operator, who has the file of issuers.
 local function change_role(kind, word)
   local role, group = string.match(word, "^(%l+):?(.*)$")
-  local reason = "by the claims of " .. string.match(ARGV[10], "^%S+")
+  local reason = "by the claims of " .. string.match(issuer_and_subject, "^%S+")
   record_action(ARGV[8], kind, "user:" .. key_name, OPERATOR, {role = role, group = group, reason = reason})
   write_role(key_name, name, role, group)
 end
 
 -- Grants the roles of the claims that the user does not hold, and revokes those that earlier claims gave and these do not. A
 -- role that a moderator has granted stays.
-if ARGV[13] ~= "-" then
+if claimed_roles ~= "-" then
   local held, by_claims = redis.call("HGET", account, "roles") or "", {}
   local claimed = " " .. (redis.call("HGET", subjects, "claimed:" .. digest) or "") .. " "
-  for word in string.gmatch(ARGV[13], "%S+") do
+  for word in string.gmatch(claimed_roles, "%S+") do
     local has = has_role(held, word)
     if not has then change_role("grant_role", word) end
     if not has or string.find(claimed, " " .. word .. " ", 1, true) then by_claims[#by_claims + 1] = word end
   end
   for word in string.gmatch(claimed, "%S+") do
-    local stays = string.find(" " .. ARGV[13] .. " ", " " .. word .. " ", 1, true)
+    local stays = string.find(" " .. claimed_roles .. " ", " " .. word .. " ", 1, true)
     if not stays and has_role(held, word) then change_role("revoke_role", word) end
   end
   if by_claims[1] then

@@ -4,7 +4,7 @@
 --   append_log(kind, actor, subject, ...)
 -- from cast_vote: cast_vote(subject, voter, vote), counted_hash(subject)
 -- from notifications: is_here(slot), note_effects(id, slots)
--- from comments: find_comment(number), find_home(number), keep_place(comment, lifetime), add_move(moves, before),
+-- from comments: find_comment(number), find_article_info(number), keep_place(comment, lifetime), add_move(moves, before),
 --   update_replies(comment, before), publish_comment(kind, comment, id, groups, channel), add_comment_karma(comment, votes)
 -- from upvoters: add_upvoter(account, voter)
 -- kept replies: voted without part 3
@@ -18,12 +18,12 @@ local voter = actor()
 if not voter then return {"unauthenticated"} end
 
 local comment = find_comment(ARGV[8])
-local home = comment and comment.state ~= "deleted" and find_home(comment.article)
-if not home then return {"missing"} end
+local article_info = comment and comment.state ~= "deleted" and find_article_info(comment.article)
+if not article_info then return {"missing"} end
 -- Once voting is closed, everybody is told so, also where the comment is archived.
-if now <= comment.time + window then require_not_banned(home.groups) end
+if now <= comment.time + window then require_not_banned(article_info.groups) end
 
-comment.locked, comment.state = home.locked, comment.state or home.state -- `cast_vote` looks at both
+comment.locked, comment.state = article_info.locked, comment.state or article_info.state -- `cast_vote` looks at both
 local before, change = cast_vote(comment, voter, tonumber(ARGV[9]))
 if not before then return change end -- nothing has changed: this is the reply that says why
 

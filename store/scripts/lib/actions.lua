@@ -1,5 +1,5 @@
--- Actions of moderators. An action is kept for ever, and only `reverted_by` and what becomes of the votes that it annuls is ever
--- added to it.
+-- Actions of moderators. An action is never deleted. Only `reverted_by`, and the progress of an annulment of votes, are added
+-- to it later.
 -- requires: appeals, log_text, mail_keys, notify, numbers
 -- from prelude: now (unix milliseconds)
 -- from appeals: answer_appeal(number, moderator, text)
@@ -7,13 +7,13 @@
 -- from mail_keys: MAILS (the keys that functions of mails.lua take)
 -- from notify: notify(account, inbox, events, keys, member, at, blocked, actor)
 -- from numbers: next_number(slot)
-local UNLOGGED = {
+local UNLOGGED = { -- fields of an action that its entry in the log does not have
   note = true, reverted_by = true, notified = true, kind = true, at = true, moderator = true, subject = true,
   kept = true, annulled = true, total = true, reaches = true, annulment = true,
 }
 
--- The names and values of an entry about an action: all that everybody may read, `kind` as `action` and `subject` as
--- `subject_id`, as entries have fields of these names.
+-- The fields of an action that its entry in the log has, {name, value, ...}: those that everybody may read. `kind` becomes
+-- `action`, and `subject` becomes `subject_id`, because each entry has a kind and a subject of its own.
 local function public_values(number)
   local fields, names = {}, {}
   local flat = redis.call("HGETALL", KEY.action .. number)
@@ -44,8 +44,8 @@ local function indexes_of_action(subject, group, ban)
   return indexes
 end
 
--- Whom an action notifies, as in the field `notified` of texts: the user whom it is about, or the poster of what it is
--- about. "" for nobody: for who acts, and for who has another home than this partition.
+-- Whom an action notifies, in the format of the field `notified` of texts: the user whom it is about, or the poster of the
+-- text that it is about. "" if that is the moderator, or a user whose home is another partition.
 local function notified_of_action(subject, slot, moderator)
   local type, name = string.match(subject, "^(%l+):(.*)$")
   if type ~= "user" then

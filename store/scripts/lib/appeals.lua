@@ -18,7 +18,7 @@ local function answer_appeal(number, moderator, text)
   set_waiting("appeals", number, nil, {}, groups_of_appeal(number))
 end
 
--- Takes the appeals against the actions on a subject that is gone out of the queue. The field `ended` says so.
+-- Removes the appeals against actions on a deleted subject from the queue. Their field `ended` says when this was done.
 local function end_appeals(subject)
   for _, member in ipairs(redis.call("ZRANGE", KEY.actions .. subject, 0, -1)) do
     local number = string.format("%.0f", tonumber(member))

@@ -1,4 +1,4 @@
--- How the text of an article changes: with an edit, or when a moderator approves one that waits.
+-- Functions that change the text of an article: by an edit, or when a moderator approves an edit that waits.
 -- requires: article_indexes, edits, notifications
 -- from prelude: now (unix milliseconds), publish_event(kind, article, groups, id, channel), split(text)
 -- from flags: forget_cleared_flags(number)
@@ -11,7 +11,7 @@
 
 -- Sets new values of an article's title, link or content: {field, value, ...}, where "" removes one. `link_digest` is that of a
 -- new link, `mentioned` are usernames in lower case and slots. Returns the id of the entry, what `note_effects` returns, and
--- those whom it notifies.
+-- those whom it notifies at once.
 local function change_article(article, changes, link_digest, most, mentioned)
   local hash = KEY.article .. article.number
   for i = 1, #changes, 2 do
@@ -27,7 +27,7 @@ local function change_article(article, changes, link_digest, most, mentioned)
   local notified = newly_notified(article.poster, article.notified, nil, most, mentioned)
   add_notified(hash, article.notified, notified)
   local told = notified
-  if article.state and notified ~= "" then -- they have it in their inboxes when it is shown again
+  if article.state and notified ~= "" then -- it is hidden: they are notified when it is shown again
     redis.call("HSET", hash, "away", "1")
     told = ""
   end
@@ -39,7 +39,7 @@ local function change_article(article, changes, link_digest, most, mentioned)
   return id, note_effects(id, slots_of(told)), told
 end
 
--- Puts the edit that waits for an article in place. Returns what `change_article` does, nothing if none waits.
+-- Applies the edit of an article that waits for approval. Returns what `change_article` does; nothing if none waits.
 local function apply_edit(article)
   local edit = find_edit(article.number)
   if not edit then return end

@@ -5,40 +5,43 @@
 -- index; each further reply begins a side path: the text of the comment (its path, then its index), then the number of
 -- the side path, with index 0. Numbers are written in digits whose lexical order is numerical, and no number is the
 -- beginning of another one. So a comment stands before its side paths, and these before the continuation.
-local DIGITS = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
-local FIRST_LONG = 59 -- the first digit that says how many follow
-local LENGTHS = {1, 2, 3, 4, 6}
+local encode, decode
+do -- a script has at most 200 local variables
+  local DIGITS = "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+  local FIRST_LONG = 59 -- the first digit that says how many follow
+  local LENGTHS = {1, 2, 3, 4, 6}
 
-local function encode(number)
-  local text, rest = "", number
-  local lead, length = number, 0
-  if number >= FIRST_LONG then
-    rest = number - FIRST_LONG
-    for i = 1, #LENGTHS do
-      lead, length = FIRST_LONG + i - 1, LENGTHS[i]
-      if rest < 64 ^ length then break end
-      rest = rest - 64 ^ length
+  function encode(number)
+    local text, rest = "", number
+    local lead, length = number, 0
+    if number >= FIRST_LONG then
+      rest = number - FIRST_LONG
+      for i = 1, #LENGTHS do
+        lead, length = FIRST_LONG + i - 1, LENGTHS[i]
+        if rest < 64 ^ length then break end
+        rest = rest - 64 ^ length
+      end
     end
+    for place = length - 1, 0, -1 do
+      local digit = math.floor(rest / 64 ^ place) % 64 + 1
+      text = text .. string.sub(DIGITS, digit, digit)
+    end
+    return string.sub(DIGITS, lead + 1, lead + 1) .. text
   end
-  for place = length - 1, 0, -1 do
-    local digit = math.floor(rest / 64 ^ place) % 64 + 1
-    text = text .. string.sub(DIGITS, digit, digit)
+
+  local function digit_at(text, place)
+    return string.find(DIGITS, string.sub(text, place, place), 1, true) - 1
   end
-  return string.sub(DIGITS, lead + 1, lead + 1) .. text
-end
 
-local function digit_at(text, place)
-  return string.find(DIGITS, string.sub(text, place, place), 1, true) - 1
-end
-
--- The number that begins at a place of a text, and the place after it.
-local function decode(text, place)
-  local lead = digit_at(text, place)
-  if lead < FIRST_LONG then return lead, place + 1 end
-  local number, length = FIRST_LONG, LENGTHS[lead - FIRST_LONG + 1]
-  for i = 1, lead - FIRST_LONG do number = number + 64 ^ LENGTHS[i] end
-  for next = place + 1, place + length do number = number + digit_at(text, next) * 64 ^ (place + length - next) end
-  return number, place + length + 1
+  -- The number that begins at a place of a text, and the place after it.
+  function decode(text, place)
+    local lead = digit_at(text, place)
+    if lead < FIRST_LONG then return lead, place + 1 end
+    local number, length = FIRST_LONG, LENGTHS[lead - FIRST_LONG + 1]
+    for i = 1, lead - FIRST_LONG do number = number + 64 ^ LENGTHS[i] end
+    for next = place + 1, place + length do number = number + digit_at(text, next) * 64 ^ (place + length - next) end
+    return number, place + length + 1
+  end
 end
 
 -- The path of a comment as its hash has it: text and index, separated by a space.

@@ -1,4 +1,4 @@
--- How the text of a comment changes: with an edit, or when a moderator approves one that waits.
+-- Functions that change the text of a comment: by an edit, or when a moderator approves an edit that waits.
 -- requires: comments, edits
 -- from prelude: now (unix milliseconds), split(text)
 -- from notifications: newly_notified(poster, before, answered, most, mentioned), add_notified(hash, before, notified),
@@ -10,13 +10,13 @@
 -- from edits: find_edit(number)
 
 -- Sets the content of a comment. `mentioned` are usernames in lower case and slots. Returns the id of the entry, what
--- `note_effects` returns, and those whom it notifies.
+-- `note_effects` returns, and those whom it notifies at once.
 local function change_comment(comment, content, most, mentioned)
   local notified = newly_notified(comment.poster, comment.notified, nil, most, mentioned)
   redis.call("HSET", comment.hash, "content", content, "edited", now)
   note_written(comment.article)
   add_notified(comment.hash, comment.notified, notified)
-  local told = is_listed(comment) and notified or "" -- others have it in their inboxes when it is shown again
+  local told = is_listed(comment) and notified or "" -- while it is hidden nobody is notified: see list_here
   forget_cleared_flags(comment.number)
   local id = append_text("comment_edited", comment.poster, "comment", comment.number,
     "article", comment.article, "content", content, "edited", now, "notified", notified, "told", told
@@ -26,8 +26,8 @@ local function change_comment(comment, content, most, mentioned)
   return id, note_effects(id, slots_of(told)), told
 end
 
--- Puts the edit that waits for a comment in place; `groups` are those of its article. Returns what `change_comment` does,
--- nothing if none waits.
+-- Applies the edit of a comment that waits for approval; `groups` are those of its article. Returns what `change_comment`
+-- does; nothing if none waits.
 local function apply_comment_edit(comment, groups)
   local edit = find_edit(comment.number)
   if not edit then return end

@@ -7,7 +7,7 @@
 -- from branch_paths: descendants_of(path), count_descendants(tree, stubs, path)
 -- from notifications: is_here(slot), forget_here(notified, type, number), note_effects(id, slots), slots_of(notified, ...)
 -- from comments: remove_from_replies(comment), pins_of(article), update_replies(comment, before), find_comment(number),
---   karma_of_comment(comment), add_comment_karma(comment, votes), find_home(number),
+--   karma_of_comment(comment), add_comment_karma(comment, votes), find_article_info(number),
 --   publish_comment(kind, comment, id, groups, channel)
 -- from comment_tree: remove_from_tree(comment)
 -- from held_edits: drop_edit(number, state, groups)
@@ -44,16 +44,16 @@ local function set_place(comment, is_placed)
   end
 end
 
--- Gives places to those comments, upwards from one, that have visible descendants now, takes the places of those that have
--- none any more, and removes deleted comments without replies; at most `limit`. If there are more, the next one is noted
--- in `removing`. Returns the numbers of those that were removed, and that of the next one.
-local function settle(number, limit)
+-- Updates a comment and those above it, at most `limit`, after a change below: one that has visible descendants now gets a
+-- place in the thread, one that has none any more loses it, and a deleted one without replies is removed. If there are more, the
+-- next one is noted in `removing`. Returns the numbers of those that were removed, and that of the next one.
+local function update_places(number, limit)
   local removed, count = {}, 0
   while number do
     local comment = find_comment(number)
     if not comment then return removed end
     local is_empty, is_placed = comment.state == "deleted" and not has_descendants(comment), has_place(comment)
-    if not is_empty and is_placed == not comment.bare then return removed end -- so it is above this one, too
+    if not is_empty and is_placed == not comment.bare then return removed end -- nor does anything change above it
     if count == limit then
       redis.call("ZADD", KEY.removing, now, number)
       return removed, number
@@ -90,8 +90,8 @@ local function log_removal(comment, deleter, stub, removed, groups)
   end
   forget_here(comment.notified, "comment", comment.number)
   drop_flags(comment.number)
-  local home = find_home(comment.article)
-  local places = home and home.groups or {}
+  local article_info = find_article_info(comment.article)
+  local places = article_info and article_info.groups or {}
   drop_edit(comment.number, comment.state, places)
   if comment.state == "pending" then set_waiting("pending", comment.number, nil, {}, places) end
   end_appeals("comment:" .. comment.number)

@@ -6,11 +6,11 @@
 -- from notifications: notified_now(notified), is_here(slot), notify_here(notified, type, number, poster),
 --   put_back_here(notified, type, number, poster), forget_here(notified, type, number), note_effects(id, slots),
 --   slots_of(notified, ...)
--- from comments: is_listed(comment), karma_of_comment(comment), find_home(number), note_written(article),
+-- from comments: is_listed(comment), karma_of_comment(comment), find_article_info(number), note_written(article),
 --   count_comment(comment, change), add_comment_karma(comment, votes), publish_comment(kind, comment, id, groups, channel)
 -- from held_edits: drop_edit(number, state, groups)
 -- from pending_comments: queue_pending(comment, groups)
--- from comment_removal: settle(number, limit)
+-- from comment_removal: update_places(number, limit)
 -- from flag_decisions: decide_flags(number, is_removed)
 
 -- Whether a comment is to be announced, as it was held when it was posted and is shown now for the first time. It notifies
@@ -60,21 +60,21 @@ end
 -- and all counts, or comes back to the places that it would have had. Those below it stay where they are; at most `limit`
 -- above it get or lose their places with it. Returns {id of the entry, what `note_effects` returns, state, poster, posting
 -- time, change of the poster's karma, 1 or "" for whether it is listed, those whom it has notified if that has changed, number of
--- the next comment to settle, or "", 1 or "" for whether it is announced now}.
+-- the next comment for `update_places`, or "", 1 or "" for whether it is announced now}.
 local function set_comment_state(comment, state, actor, limit)
   local was_removed = comment.state == "removed"
   local was_visible, was_listed, karma = not comment.state, is_listed(comment), karma_of_comment(comment)
   write_state(comment, state)
   queue_flagged(comment.number, is_listed(comment))
-  local home = find_home(comment.article)
-  if home then note_written(comment.article) end
-  local places = home and home.groups or {}
+  local article_info = find_article_info(comment.article)
+  if article_info then note_written(comment.article) end
+  local places = article_info and article_info.groups or {}
   if state == "removed" then drop_edit(comment.number, state, places) end
   queue_pending(comment, places)
   if was_removed ~= (state == "removed") then decide_flags(comment.number, not was_removed) end
   local groups = {}
   if was_visible ~= not state then groups = count_comment(comment, state and -1 or 1) end
-  local _, more = settle(comment.number, limit)
+  local _, more = update_places(comment.number, limit)
   local announced = list_here(comment) and "1" or ""
   karma = karma_of_comment(comment) - karma
   if karma ~= 0 and is_here(comment.slot) then add_comment_karma(comment, karma) end
@@ -88,7 +88,7 @@ local function set_comment_state(comment, state, actor, limit)
     "notified", notified, unpack(announced ~= "" and {"announced", announced} or {})
   )
   publish_comment("comment_state_changed", comment, id, groups)
-  if announced ~= "" then publish_comment("comment_announced", comment, id, home.groups) end
+  if announced ~= "" then publish_comment("comment_announced", comment, id, article_info.groups) end
   local noted, time = note_effects(id, slots_of(notified, comment.slot)), string.format("%.0f", comment.time)
   return {id, noted, state or "visible", comment.poster, time, karma, listed, notified, more or "", announced}
 end

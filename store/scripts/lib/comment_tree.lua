@@ -16,7 +16,7 @@ local function next_path(tree, path)
   return {text = label .. encode(side), index = 0}
 end
 
--- The path of the comment that a member of a tree is about, and its number.
+-- The path and the number of the comment of a member of a tree.
 local function parse_member(member)
   local label, number = string.match(member, "^(%S+) (%d+)$")
   local place, last = 1, 1

@@ -31,16 +31,16 @@ local function is_listed(comment)
   return not comment.state and not comment.away
 end
 
--- Reads what comments need of their article; nil if there is none.
-local function find_home(number)
+-- Reads the fields of an article that its comments depend on; nil if there is no such article.
+local function find_article_info(number)
   local poster, time, state, locked, groups =
     unpack(redis.call("HMGET", KEY.article .. number, "poster", "time", "state", "locked", "groups"))
   if not poster then return nil end
   return {poster = poster, time = tonumber(time), state = state, locked = locked, groups = split(groups or "")}
 end
 
--- Notes that something was changed about the comments of an article, of which its hash says nothing else: the conversation
--- leaves Redis only if nothing was.
+-- Sets when the comments of an article were last changed, if nothing else in its hash shows the change: the conversation is
+-- archived only if it did not change while it was copied.
 local function note_written(article)
   redis.call("HSET", KEY.article .. article, "written", ARGV[3])
 end
@@ -92,75 +92,6 @@ local function index_activity(article)
   end
 end
 
--- The visible comments of an article, each as {time, number}, in no particular order.
-local function visible_comments(article)
-  local found = {}
-  for _, member in ipairs(redis.call("ZRANGE", KEY.tree .. article, 0, -1)) do
-    local number = string.match(member, " (%d+)$")
-    local time, state = unpack(redis.call("HMGET", KEY.comment .. number, "time", "state"))
-    if tonumber(time) and not state then found[#found + 1] = {tonumber(time), number} end
-  end
-  return found
-end
-
--- The newest visible comments of an article, each as {member, time}: at most `count` where it has many.
-function recent.newest(article, count)
-  local found = {}
-  if redis.call("EXISTS", KEY.latest .. article) == 1 then
-    local flat = redis.call("ZRANGE", KEY.latest .. article, 0, count - 1, "REV", "WITHSCORES")
-    for i = 1, #flat, 2 do found[#found + 1] = {flat[i], tonumber(flat[i + 1])} end
-    return found
-  end
-  for i, each in ipairs(visible_comments(article)) do
-    found[i] = {string.format("%016.0f", tonumber(each[2])), each[1]}
-  end
-  return found
-end
-
--- Whether `latest` has to be made. An article has its visible comments by time in `latest` only if it has more comments than
--- READ_UP_TO, stubs included. Fewer are read one by one, in a quarter of a millisecond.
-local function lacks_latest(article)
-  local READ_UP_TO = 128
-  return redis.call("EXISTS", KEY.latest .. article) == 0 and redis.call("ZCARD", KEY.tree .. article) > READ_UP_TO
-end
-
-local function make_latest(article)
-  for _, each in ipairs(visible_comments(article)) do
-    redis.call("ZADD", KEY.latest .. article, each[1], string.format("%016.0f", tonumber(each[2])))
-  end
-end
-
--- Adds a new comment to `latest`, if its article has one or needs one. `count` is the number of visible comments.
-local function add_to_latest(comment, count)
-  local is_needed = lacks_latest(comment.article)
-  if is_needed and count > 1 then return make_latest(comment.article) end
-  if is_needed or redis.call("EXISTS", KEY.latest .. comment.article) == 1 then
-    redis.call("ZADD", KEY.latest .. comment.article, comment.time, comment.member)
-  end
-end
-
--- When the newest visible comment of an article was posted (unix milliseconds), but not before `time`.
-local function newest_time(article, time)
-  local last = redis.call("ZRANGE", KEY.latest .. article, 0, 0, "REV", "WITHSCORES")[2]
-  if last then return math.max(time, tonumber(last)) end
-  for _, each in ipairs(visible_comments(article)) do time = math.max(time, each[1]) end
-  return time
-end
-
--- The time by which ACTIVE orders an article after a comment was added to those that are visible (`change` is 1), or taken
--- from them (-1): that of the newest visible comment, or without any the posting time. `count` is how many are left.
-local function activity(article, comment, change, count)
-  if change > 0 then
-    add_to_latest(comment, count)
-    return math.max(count > 1 and article.active or article.time, comment.time)
-  end
-  redis.call("ZREM", KEY.latest .. comment.article, comment.member)
-  if count == 0 then return article.time end
-  if comment.time < article.active then return article.active end
-  if lacks_latest(comment.article) then make_latest(comment.article) end
-  return newest_time(comment.article, article.time)
-end
-
 -- Keeps the activity of an article in its field `active`, which it lacks while it is the posting time.
 local function write_activity(article)
   local hash = KEY.article .. article.number
@@ -171,30 +102,102 @@ local function write_activity(article)
   end
 end
 
--- Adds to the number of visible replies of the parent, and of visible comments of the article, moves the article in the
--- index of ACTIVE, and the comment into the recent ones, or out. Follows the change of the comment itself. Returns the
--- groups of the article.
-local function count_comment(comment, change)
-  if comment.parent then redis.call("HINCRBY", KEY.comment .. comment.parent, "replies", change) end
-  local hash = KEY.article .. comment.article
-  local count = redis.call("HINCRBY", hash, "comments", change)
-  local time, active, groups, state = unpack(redis.call("HMGET", hash, "time", "active", "groups", "state"))
-  local article = {
-    number = comment.article, member = string.format("%016.0f", tonumber(comment.article)), time = tonumber(time),
-    active = tonumber(active or time), comments = count, groups = split(groups), state = state or nil,
-  }
-  local before = article.active
-  article.active = activity(article, comment, change, count)
-  if article.active ~= before or count <= 1 then
-    write_activity(article)
-    index_activity(article)
+local newest_time, count_comment
+do -- a script has at most 200 local variables
+  -- The visible comments of an article, each as {time, number}, in no particular order.
+  local function visible_comments(article)
+    local found = {}
+    for _, member in ipairs(redis.call("ZRANGE", KEY.tree .. article, 0, -1)) do
+      local number = string.match(member, " (%d+)$")
+      local time, state = unpack(redis.call("HMGET", KEY.comment .. number, "time", "state"))
+      if tonumber(time) and not state then found[#found + 1] = {tonumber(time), number} end
+    end
+    return found
   end
-  if change < 0 then
-    recent.remove(comment, article.groups)
-  elseif not article.state then
-    recent.add(comment, article.groups)
+
+  -- The newest visible comments of an article, each as {member, time}: at most `count` where it has many.
+  function recent.newest(article, count)
+    local found = {}
+    if redis.call("EXISTS", KEY.latest .. article) == 1 then
+      local flat = redis.call("ZRANGE", KEY.latest .. article, 0, count - 1, "REV", "WITHSCORES")
+      for i = 1, #flat, 2 do found[#found + 1] = {flat[i], tonumber(flat[i + 1])} end
+      return found
+    end
+    for i, each in ipairs(visible_comments(article)) do
+      found[i] = {string.format("%016.0f", tonumber(each[2])), each[1]}
+    end
+    return found
   end
-  return article.groups
+
+  -- Whether `latest` has to be made. An article has its visible comments by time in `latest` only if it has more comments than
+  -- READ_UP_TO, stubs included. Fewer are read one by one, in a quarter of a millisecond.
+  local function lacks_latest(article)
+    local READ_UP_TO = 128
+    return redis.call("EXISTS", KEY.latest .. article) == 0 and redis.call("ZCARD", KEY.tree .. article) > READ_UP_TO
+  end
+
+  local function make_latest(article)
+    for _, each in ipairs(visible_comments(article)) do
+      redis.call("ZADD", KEY.latest .. article, each[1], string.format("%016.0f", tonumber(each[2])))
+    end
+  end
+
+  -- Adds a new comment to `latest`, if its article has one or needs one. `count` is the number of visible comments.
+  local function add_to_latest(comment, count)
+    local is_needed = lacks_latest(comment.article)
+    if is_needed and count > 1 then return make_latest(comment.article) end
+    if is_needed or redis.call("EXISTS", KEY.latest .. comment.article) == 1 then
+      redis.call("ZADD", KEY.latest .. comment.article, comment.time, comment.member)
+    end
+  end
+
+  -- When the newest visible comment of an article was posted (unix milliseconds), but not before `time`.
+  function newest_time(article, time)
+    local last = redis.call("ZRANGE", KEY.latest .. article, 0, 0, "REV", "WITHSCORES")[2]
+    if last then return math.max(time, tonumber(last)) end
+    for _, each in ipairs(visible_comments(article)) do time = math.max(time, each[1]) end
+    return time
+  end
+
+  -- The time by which ACTIVE orders an article after a comment was added to those that are visible (`change` is 1), or taken
+  -- from them (-1): that of the newest visible comment, or without any the posting time. `count` is how many are left.
+  local function activity(article, comment, change, count)
+    if change > 0 then
+      add_to_latest(comment, count)
+      return math.max(count > 1 and article.active or article.time, comment.time)
+    end
+    redis.call("ZREM", KEY.latest .. comment.article, comment.member)
+    if count == 0 then return article.time end
+    if comment.time < article.active then return article.active end
+    if lacks_latest(comment.article) then make_latest(comment.article) end
+    return newest_time(comment.article, article.time)
+  end
+
+  -- Adds `change` (1 or -1) to the number of visible replies of the parent and to that of visible comments of the article. Then
+  -- moves the article in the index of ACTIVE, and adds the comment to the recent comments or removes it. To be called after the
+  -- comment itself was changed. Returns the groups of the article.
+  function count_comment(comment, change)
+    if comment.parent then redis.call("HINCRBY", KEY.comment .. comment.parent, "replies", change) end
+    local hash = KEY.article .. comment.article
+    local count = redis.call("HINCRBY", hash, "comments", change)
+    local time, active, groups, state = unpack(redis.call("HMGET", hash, "time", "active", "groups", "state"))
+    local article = {
+      number = comment.article, member = string.format("%016.0f", tonumber(comment.article)), time = tonumber(time),
+      active = tonumber(active or time), comments = count, groups = split(groups), state = state or nil,
+    }
+    local before = article.active
+    article.active = activity(article, comment, change, count)
+    if article.active ~= before or count <= 1 then
+      write_activity(article)
+      index_activity(article)
+    end
+    if change < 0 then
+      recent.remove(comment, article.groups)
+    elseif not article.state then
+      recent.add(comment, article.groups)
+    end
+    return article.groups
+  end
 end
 
 -- The field `moves` after a vote: the last moves, each as the number of the move, then the lowest and highest upvotes and

@@ -25,7 +25,8 @@ local function changes_of(edit)
   return changes
 end
 
--- Lets an edit wait that `held_by` holds, instead of an earlier one. `mentioned` are usernames in lower case and slots.
+-- Stores an edit that the rule `held_by` holds for approval, in place of an earlier one. `mentioned` are usernames in lower case
+-- and slots.
 local function hold_edit(subject, type, held_by, changes, link_digest, most, mentioned)
   local key = KEY.heldedit .. subject.number
   if redis.call("EXISTS", key) == 1 then redis.call("DEL", key) end -- see drop_edit
@@ -37,7 +38,7 @@ local function hold_edit(subject, type, held_by, changes, link_digest, most, men
   redis.call("PUBLISH", KEY.events, table.concat({"edit_held", subject.number, "-", id}, " "))
 end
 
--- Drops the edit that another one of the poster's replaces, and says that it no longer waits.
+-- Drops a waiting edit because the poster has made another one, and publishes that it no longer waits.
 local function replace_edit(subject, type)
   if not drop_edit(subject.number, subject.state, subject.groups) then return end
   local id = append_log("edit_dropped", subject.poster, type .. ":" .. subject.number)

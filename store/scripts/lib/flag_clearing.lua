@@ -4,7 +4,7 @@
 --   queue_flagged(number, is_visible)
 -- from flag_decisions: record_outcomes(number, outcomes)
 
--- Clears the flags on a thing that was approved by an action. The same people's flags count no more.
+-- Clears the flags on a subject that an action approves. Later flags of the same users do not count.
 local function clear_flags(number, action)
   local flags, outcomes = flags_of(number), {}
   for name, flag in pairs(flags) do
@@ -17,8 +17,8 @@ local function clear_flags(number, action)
   record_outcomes(number, outcomes)
 end
 
--- Brings back the flags that an action has cleared, which is reverted; if another approval stands, that one has cleared
--- them. Call it after the state is set.
+-- Restores the flags that a reverted action had cleared. If another approval stands, its number is `other`, and they stay
+-- cleared, by that one. To be called after the state is set.
 local function restore_flags(number, action, is_visible, other, is_removed)
   local outcomes = {}
   for name, flag in pairs(flags_of(number)) do

@@ -2,9 +2,9 @@
 -- requires: prelude
 -- from prelude: split(text)
 --
--- A flag is the text of a field: when it was set, its reason, the name of who set it, the number of the action that has
--- cleared it or "-", after "+" if it counts toward hiding, the groups that the article had then or "-", and a note. One that
--- is cleared counts no more.
+-- A flag is the text of a field, AT REASON NAME [+]CLEARED_BY GROUPS NOTE: when and by whom it was set, "+" if it counts
+-- toward hiding, the number of the action that has cleared it or "-", the groups that the article had then or "-", and a note.
+-- A cleared flag does not count.
 local function parse_flag(text)
   local FLAG = "^(%d+) (%S+) (%S+) (%+?)(%S+) (%S+) ?(.*)$"
   local at, reason, name, counts, cleared_by, groups, note = string.match(text, FLAG)
@@ -60,7 +60,7 @@ local function places_of(flags)
   return all, standing, since
 end
 
--- Sets where a thing waits that has flags, after its state has changed: nowhere while it is not visible.
+-- Updates the queues in which a flagged subject waits after its state has changed: none while it is not visible.
 local function queue_flagged(number, is_visible)
   local all, standing, since = places_of(flags_of(number))
   set_waiting("flagged", number, is_visible and since or nil, standing, all)

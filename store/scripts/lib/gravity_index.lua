@@ -6,9 +6,9 @@
 --       5 about how many articles and classes a step may read   from 6 on: see the script
 --
 -- The base of an article is votes - 1; its value is base ^ exponent / decay, where the decay grows with age. As no
--- index can have values that change, this one has marks (gravity_classes.lua).
--- A listing has three parts: positive bases (sign 1), base 0 (all of value 0), negative bases (sign -1). Below, a base
--- and a mark are without their sign; the size of an article is the distance of its value from 0.
+-- index can have values that change with time, this one has marks (gravity_classes.lua).
+-- A listing has three parts: positive bases (sign 1), base 0 (all of value 0), negative bases (sign -1). The functions take
+-- absolute values of bases and marks, and the sign beside them. The size of an article is the absolute value of its value.
 local at = tonumber(ARGV[1]) -- the instant at which the order is read (unix milliseconds)
 local delay = tonumber(ARGV[4]) -- minutes added to every age
 local votes_exponent, age_exponent = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -30,7 +30,8 @@ local function value_of(base, time)
 end
 
 -- The first and last posting time at which an article of this weight may have a size: one posted earlier is smaller,
--- one posted later is larger. The first is CLASS if even an article of age 0 is smaller, the last if none is larger.
+-- one posted later is larger. CLASS, which is later than any posting time, stands for "none": the first is CLASS if even an
+-- article of age 0 is smaller, the last is CLASS if no article is larger.
 local function time_bounds(weight, size)
   local ratio, instant = weight / size, at + delay * 60000
   local first = instant - (ratio * (1 + TOLERANCE)) ^ (1 / age_exponent) * 3600000 - 1

@@ -1,17 +1,17 @@
--- Where the edit of an article or a comment waits that a rule of the site holds: in the queue of what is pending, until a
--- moderator approves or rejects it. The text that others read stays as it is.
+-- Edits of articles and comments that a rule of the site holds: each waits in the queue of pending texts until a moderator
+-- approves or rejects it. Meanwhile others read the text without the edit.
 -- requires: flags
 -- from flags: set_waiting(queue, number, since, groups, left)
 
--- Sets where the edit of a visible thing waits that is in some groups; it leaves the queues of those in `left`. What is not
--- visible waits by its state.
+-- Puts the waiting edit of a visible subject into the queues of `groups`, and removes it from those of the groups in `left`. A
+-- subject that is not visible is in the queues because of its state, with or without an edit.
 local function queue_edit(number, state, groups, left)
   if state then return end
   local since = redis.call("HGET", KEY.heldedit .. number, "at")
   if since then set_waiting("pending", number, tonumber(since), groups, left) end
 end
 
--- Drops the edit that waits for a thing, which is in some groups. Returns whether there was one. It deletes nothing else: after
+-- Drops the waiting edit of a subject that is in `groups`. Returns whether there was one. It deletes nothing else: after
 -- a deletion the server does not refuse the script any more, even if it is out of memory.
 local function drop_edit(number, state, groups)
   if redis.call("EXISTS", KEY.heldedit .. number) == 0 then return false end

@@ -12,6 +12,7 @@
 local SLOTS, MOST_UNPACKED = 1024, 5000
 local most_read = tonumber(ARGV[14]) -- about how many articles to look at in all
 local COST = 6 -- of a listing, in articles that are read in the same time
+local HIDDEN_AT_ONCE = 4 -- hidden articles that are passed over in the time in which another is read
 local is_down = ARGV[6] == "down" -- the direction of the page
 local wanted = tonumber(ARGV[7]) -- how many places the page takes
 local from = tonumber(ARGV[8]) -- the value of the position beyond which they are, nil without one
@@ -109,6 +110,31 @@ local function unzipped(flat)
   local members, values = {}, {}
   for i = 1, #flat, 2 do members[#members + 1], values[#values + 1] = flat[i], flat[i + 1] end
   return members, values
+end
+
+-- Those of some members that the viewer does not hide.
+local function not_hidden(members)
+  local shown = {}
+  for i, is_hidden in ipairs(redis.call("ZMSCORE", KEYS[2], unpack(members))) do
+    if not is_hidden then shown[#shown + 1] = members[i] end
+  end
+  return shown
+end
+
+-- How many places a range of an index has, and the members and values of those that the viewer does not hide. As most may be
+-- hidden, only the values of the others are read then.
+local function read_range(key, ...)
+  local arguments = {...}
+  if not hides then
+    arguments[#arguments + 1] = "WITHSCORES"
+    local members, values = unzipped(redis.call("ZRANGE", key, unpack(arguments)))
+    left = left - #members
+    return #members, members, values
+  end
+  local members = redis.call("ZRANGE", key, unpack(arguments))
+  local shown = members[1] and not_hidden(members) or members
+  left = left - #shown - (#members - #shown) / HIDDEN_AT_ONCE
+  return #members, shown, shown[1] and redis.call("ZMSCORE", key, unpack(shown)) or {}
 end
 
 -- Calls `read` with the place in KEYS of each listing, which has three indexes, until enough is read. Returns how many

@@ -1,5 +1,6 @@
--- Entries of the log that have texts of an article, a comment, an action or a user. Their ids are noted: a deletion of what
--- they are about removes the entries. The arguments after the number, or after the name, are those of `append_log`.
+-- Functions that append entries with texts of an article, a comment, an action or a user to the log. The ids of such entries are
+-- kept in `logged`: the deletion of the article, comment or user removes the entries. The
+-- arguments after the number, or after the name, are those of `append_log`.
 -- requires: prelude
 -- from prelude: append_log(kind, actor, subject, ...)
 local function append_noted(noted_by, kind, actor, subject, ...)

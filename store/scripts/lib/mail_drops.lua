@@ -1,4 +1,4 @@
--- Takes a mail out of the queue: of a user in lower case, and what it is about (see mails.lua).
+-- Removes a mail from the queue. `subject` is the user in lower case, `what` the kind of mail: see mails.lua.
 -- requires: mail_keys
 local function drop_mail(subject, what)
   redis.call("ZREM", KEY.mailing, subject .. ":" .. what)

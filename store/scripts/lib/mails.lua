@@ -18,7 +18,7 @@ function mails.queue(keys, subject, what, at)
   redis.call("ZADD", keys.mailing, "NX", string.format("%.0f", tonumber(at)), subject .. ":" .. what)
 end
 
--- Notes a notification for the next mail of replies to a user, if the user wants such. `subject` is in lower case.
+-- Adds a notification to the next mail of replies to a user, if the user wants such mails. `subject` is in lower case.
 function mails.note(keys, subject, member, at)
   local MOST = 1000 -- as many as an inbox has
   local often, email = unpack(redis.call("HMGET", keys.mailbox .. subject, "replies", "email"))

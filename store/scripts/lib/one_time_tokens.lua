@@ -1,13 +1,13 @@
--- Tokens that are good once. `token` has NAME PURPOSE END CALL DETAIL; the call is - until one has used the token. `tokens`
--- has those of a user by when they end. Instants are in unix milliseconds.
+-- One-time tokens. The key `token` has NAME PURPOSE END CALL DETAIL; CALL names the call that has used the token, and is -
+-- before. The key `tokens` has the tokens of a user by when they end. Instants are in unix milliseconds.
 
--- Takes a token away, and out of the list of its user.
+-- Deletes a token, and removes it from the list of its user.
 local function end_token(subject, digest)
   redis.call("DEL", KEY.token .. digest)
   redis.call("ZREM", KEY.tokens .. subject, digest)
 end
 
--- Ends all tokens of a user but the one with the digest `kept`, if there is such a one.
+-- Ends all tokens of a user, except the one with the digest `kept` if that is given.
 local function end_tokens(subject, kept)
   for _, digest in ipairs(redis.call("ZRANGE", KEY.tokens .. subject, 0, -1)) do
     if digest ~= kept then end_token(subject, digest) end

@@ -3,7 +3,7 @@
 -- from flags: set_waiting(queue, number, since, groups, left)
 -- from held_edits: queue_edit(number, state, groups, left)
 
--- Sets where a comment waits, by its state, or because its edit does. `groups` are those of its article.
+-- Updates the queues of a comment that is pending itself, or whose edit waits. `groups` are those of its article.
 local function queue_pending(comment, groups)
   local since = comment.state == "pending" and comment.time or nil
   set_waiting("pending", comment.number, since, groups, groups)

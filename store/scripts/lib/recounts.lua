@@ -1,9 +1,11 @@
--- Counts of archived articles and comments, which the database has when it has taken the entries of the log that have changed them. Whoever
--- uses what the database has says at which entry of the log it was before: a position.
+-- Whether the database has the current counts of votes of archived articles and comments: it has them once it has read the entries
+-- of the log that changed them. Whoever uses counts of the database gives a position: the entry up to which the database had read
+-- the log before the counts were read.
 -- requires: prelude
 --
--- `recounted` has the articles and comments whose counts the database may lack, by the time of the entry. What has left it was in the
--- database at the position in the field `recounted` of `archived`. The last such entry is in the field `last_recounted`.
+-- `recounted` has the articles and comments whose counts the database may lack, by the time of the entry. They are removed once the
+-- database has their counts: at the latest position of which this is known, the field `recounted` of `archived`. Its field
+-- `last_recounted` is the id of the last entry that changed counts.
 
 local function parse_id(id)
   local time, place = string.match(id or "", "(%d+)-(%d+)")

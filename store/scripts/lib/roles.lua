@@ -41,8 +41,8 @@ local function moderates(roles, groups)
   return false
 end
 
--- Whether somebody may act on a user with these roles where these groups are: admins on everybody, others on those of a
--- lower role.
+-- Whether a user with `roles` may act in `groups` on a user with `subject_roles`: admins on everybody, moderators on users of
+-- a lower role.
 local function outranks(roles, subject_roles, groups)
   if is_admin(roles) then return true end
   if moderates_site(roles) then return not moderates_site(subject_roles) end
@@ -50,7 +50,7 @@ local function outranks(roles, subject_roles, groups)
 end
 
 -- Whether somebody may act on an article, or with a group only in that group. The whole article is for moderators of the
--- site, and for those who moderate all of its groups. Only admins act on their own.
+-- site, and for those who moderate all of its groups. Only admins may moderate their own articles.
 local function may_moderate_article(moderator, roles, article, group)
   if is_admin(roles) then return true end
   if article.poster == moderator then return false end
@@ -62,7 +62,8 @@ local function may_moderate_article(moderator, roles, article, group)
 end
 
 -- Whether somebody may act on a comment of a poster with these roles, in these groups: those of its article, or that in
--- whose name it is done. Without roles, the poster's home is this partition. Only admins act on their own.
+-- whose name it is done. Without `poster_roles`, they are read here: the poster's home is this partition. Only admins may
+-- moderate their own comments.
 local function may_moderate_comment(moderator, roles, poster, poster_roles, groups)
   if is_admin(roles) then return true end
   if poster == moderator then return false end

@@ -2,22 +2,22 @@
 -- requires: sessions
 -- from sessions: session_text(name, ends, used, words)
 
--- Takes a session away, and out of the lists of its user.
+-- Deletes a session, and removes it from the lists of its user.
 local function end_session(subject, digest)
   redis.call("DEL", KEY.session .. digest)
   redis.call("ZREM", KEY.sessions .. subject, digest)
   redis.call("HDEL", KEY.logins .. subject, digest)
 end
 
--- Ends all sessions of a user but the one with the digest `kept`, if there is such a one.
+-- Ends all sessions of a user, except the one with the digest `kept` if that is given.
 local function end_sessions(subject, kept)
   for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, 0, -1)) do
     if digest ~= kept then end_session(subject, digest) end
   end
 end
 
--- Writes a session, and lists it. The lists live as long as the last session of the user. `details` is "" in the form of
--- earlier versions.
+-- Writes a session, and lists it. The lists live as long as the last session of the user. `words` are those of the user's bans.
+-- `details` is ID OPENED AGENT, or "" for a session of an earlier version.
 local function write_session(digest, name, ends, used, words, details, at)
   local subject = string.lower(name)
   local sessions, logins = KEY.sessions .. subject, KEY.logins .. subject

@@ -1,8 +1,8 @@
--- The function that keeps in the hash of a user (`account`) by whom the user was upvoted. It does nothing if there is no such
--- user.
+-- The function that stores in the hash of a user (the key `account`) who has voted the user's texts up. It does nothing if there
+-- is no such user.
 
--- Adds who has upvoted something of the user to the field `upvoters`, which has the names of the first ten. One that is
--- full costs one read, and no vote more than a write beside it.
+-- Adds a voter to the field `upvoters` of the user, which has the names of the first ten. A vote costs one read and, until the
+-- field is full, one write.
 local function add_upvoter(account, voter)
   local name, known = unpack(redis.call("HMGET", account, "name", "upvoters"))
   if not name or known and string.find(" " .. known .. " ", " " .. voter .. " ", 1, true) then return end

@@ -5,8 +5,8 @@
 --   SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site), append_log(kind, actor, subject, ...)
 -- from archived_values: note_greatest(listing, value), note_orders(article, prefix, weights)
 -- from notifications: is_here(slot), note_effects(id, slots)
--- from comments: find_comment(number), find_home(number), add_comment_karma(comment, votes), keep_place(comment, lifetime),
---   add_move(moves, before), note_written(article), update_replies(comment, before)
+-- from comments: find_comment(number), find_article_info(number), add_comment_karma(comment, votes),
+--   keep_place(comment, lifetime), add_move(moves, before), note_written(article), update_replies(comment, before)
 -- from recounts: has_counts(number, position), note_recounted(members, id)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the action   9 voter
 --       10 how long to keep the places of comments (milliseconds)
@@ -117,7 +117,7 @@ local function find_subject(number, archived)
   if article then return article end
   local comment = find_comment(number)
   if not comment then return archived_article(number, archived) or archived_comment(number, archived) end
-  if not find_home(comment.article) then return nil end
+  if not find_article_info(comment.article) then return nil end
   comment.type = "comment"
   return comment
 end

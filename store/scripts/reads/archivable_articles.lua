@@ -3,8 +3,8 @@
 -- ARGV  1 instant (unix milliseconds): articles with a conversation may leave if nothing was written there after it; "" if
 --       these stay   from 2 on: numbers
 -- Reply {digest, number of comments, also of those that are not shown, {field, value, ...}} for each number; {} if there is
---       no such article, or if it has flags that were not cleared, an edit of it waits, or it is not visible, or if it has a conversation that
---       stays: it has comments or notified users, or is locked
+--       no such article, or if it has flags that were not cleared, an edit of it waits, or it is not visible,
+--       or if it has a conversation that stays: it has comments or notified users, or is locked
 local quiet = tonumber(ARGV[1])
 
 local function is_flagged(flags)

@@ -2,8 +2,9 @@
 -- KEYS  1 tree:{p}:N   2 comment:{p}: (a number is appended)
 -- ARGV  1 "-", or the member of the tree after which to go on, after "("   2 how many comments to read
 -- Reply {where to go on, or "", then of each comment: number, poster or "", `notified` or ""}
-local members = redis.call("ZRANGEBYLEX", KEYS[1], ARGV[1], "+", "LIMIT", 0, ARGV[2])
-local reply = {#members == tonumber(ARGV[2]) and "(" .. members[#members] or ""}
+local from_member, limit = ARGV[1], ARGV[2]
+local members = redis.call("ZRANGEBYLEX", KEYS[1], from_member, "+", "LIMIT", 0, limit)
+local reply = {#members == tonumber(limit) and "(" .. members[#members] or ""}
 for _, member in ipairs(members) do
   local number = string.match(member, " (%d+)$")
   local poster, notified = unpack(redis.call("HMGET", KEYS[2] .. number, "poster", "notified"))

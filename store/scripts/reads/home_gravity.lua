@@ -1,16 +1,20 @@
 -- Read the places of a page of a home by GRAVITY that are in some listings of one partition.
 -- requires: gravity_search, home_places
--- from gravity_classes: CLASS (milliseconds between two classes)
+-- from gravity_classes: CLASS (milliseconds between two classes), bases_of(class)
 -- from gravity_index: value_of(base, time), time_bounds(weight, size), weight(sign, base),
---   by_votes (the index of VOTES of the same listing), budget (articles and classes that this step may still read),
---   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew)
+--   by_votes (the index of VOTES of the same listing),
+--   index (the index of GRAVITY of the listing that is read; a script with several listings sets it anew),
+--   budget (articles and classes that this step may still read)
 -- from gravity_search: next_positions(beyond, count, resumed, known, limit)
--- from home_places: from (the value of the position beyond which they are, nil without one), from_member (its member),
+-- from home_places: hides (whether the viewer hides articles),
+--   most_to_bound (articles of a listing to read at most to get there),
+--   HIDDEN_AT_ONCE (hidden articles that are passed over in the time in which another is read),
+--   from (the value of the position beyond which they are, nil without one), from_member (its member),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), add_beyond(member, value),
---   left (articles that may still be read), unzipped(flat), most_to_bound (articles of a listing to read at most to get there),
+--   read_range(key, ...), bound_member (its member), not_hidden(members), left (articles that may still be read),
 --   stops ({value, member} of the places at which listings stopped that have more),
---   LAST (in place of a member: the place after all others of the same value), last_wanted(),
---   wanted (how many places the page takes), add_place(member, value), comes_first(one, other),
+--   LAST (in place of a member: the place after all others of the same value), places, fresh,
+--   wanted (how many places the page takes), last_wanted(), comes_first(one, other), add_place(member, value),
 --   most_read (about how many articles to look at in all), reply_of_places(count), each_listing(read)
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua   6-14 see home_places.lua
@@ -18,52 +22,132 @@
 --
 -- Each listing is read up to the last of the places that are wanted so far, so that most of them take few commands. With a
 -- bound, an article comes before it only if it is one of those with the most votes, or newer than one with the votes of
--- the next would be at the bound: both are few, and are read.
-local TOPS = {0, 16, 128} -- how many articles with the most votes are read; more if too many others are as new
+-- the next would be at the bound: where both are few, they are read. Else those with fewer votes are read class by class: the
+-- articles of a class that come before the bound are one range of the index.
 local FEW = 40 -- articles that are as new, if none with the most votes are read
+local TOP = 16 -- articles with the most votes that are read, if more are as new
+local MANY = hides and FEW or most_to_bound -- articles that are as new, if those are read
+local MOST = (hides and HIDDEN_AT_ONCE or 1) * most_to_bound -- articles that are read at most in other ways
+local ZEROS_AT_ONCE = 50 -- articles of value 0 that are read at once
 local position = from and {value = from, member = from_member} or nil
 local by_time
+local marks_of_classes = {} -- {first, last} by class, see `marks_between`
 
 -- Adds those of some articles whose values are not below the bound, given their votes and times: nil for an article that the
 -- other index lacks.
 local function add_to_bound(members, votes, times)
   for i, member in ipairs(members) do
-    local base = votes[i] and times[i] and votes[i] - 1 or 0
-    if base > 0 then -- else its value is not above 0, and the bound is
-      local value = value_of(base, tonumber(times[i]))
+    if votes[i] and times[i] then
+      local value = value_of(votes[i] - 1, tonumber(times[i]))
       if value >= bound then add_beyond(member, value) end
     end
   end
-  left = left - #members
 end
 
 -- Reads the articles that are newer than one of these votes is at the bound. Returns false if they are more than `most`.
 local function read_newer(votes, most)
   local first = votes > 1 and time_bounds(weight(1, votes - 1), bound) or CLASS
   if first == CLASS then return true end
-  local members, times = unzipped(
-    redis.call("ZRANGE", by_time, "+inf", first, "BYSCORE", "REV", "LIMIT", 0, most + 1, "WITHSCORES")
-  )
-  if #members > most then return false end
+  local count = redis.call("ZCOUNT", by_time, first, "+inf")
+  if count > most then return false end
+  if count == 0 then return true end
+  local _, members, times = read_range(by_time, 0, count - 1, "REV") -- by rank, as a range by value takes twice as long
   if members[1] then add_to_bound(members, redis.call("ZMSCORE", by_votes, unpack(members)), times) end
+  return true
+end
+
+-- Reads the articles in a range of the index of VOTES.
+local function read_voted(...)
+  local _, members, votes = read_range(by_votes, ...)
+  if members[1] then add_to_bound(members, votes, redis.call("ZMSCORE", by_time, unpack(members))) end
+end
+
+-- Reads the articles of value 0 down to the bound, which is one of them.
+local function read_zeros()
+  local first, count, members = 0, nil, nil
+  repeat
+    count, members = read_range(by_votes, 1, 1, "BYSCORE", "REV", "LIMIT", first, ZEROS_AT_ONCE)
+    for _, member in ipairs(members) do
+      if member < bound_member then return end
+      add_beyond(member, 0)
+    end
+    first = first + count
+  until count < ZEROS_AT_ONCE
+end
+
+-- The first and the last mark of the articles of a class between the bound and the position.
+local function marks_between(class)
+  local marks = marks_of_classes[class]
+  if not marks then
+    local lowest, highest = bases_of(class)
+    local first, last = time_bounds(weight(1, highest), bound), CLASS
+    if from then last = select(2, time_bounds(weight(1, lowest), from)) end
+    last = math.min(last, CLASS - 1)
+    marks = {string.format("%.0f", class * CLASS + first), string.format("%.0f", class * CLASS + last)}
+    marks_of_classes[class] = marks
+  end
+  return unpack(marks)
+end
+
+-- Reads the articles between the position and the bound: of the first ones by votes all, and of the others those of the classes
+-- up to that of the next one. Returns false if they are more than `most`.
+local function read_classes(voted, next_one, most)
+  local members = redis.call("ZRANGE", by_votes, 0, voted - 1, "REV")
+  local next_class = math.floor(redis.call("ZSCORE", index, next_one) / CLASS)
+  for class = next_class, 1, -1 do
+    local first, last = marks_between(class)
+    for _, member in ipairs(redis.call("ZRANGE", index, first, last, "BYSCORE", "LIMIT", 0, most + 1)) do
+      members[#members + 1] = member
+    end
+    if #members > most then return false end
+  end
+  local shown = hides and not_hidden(members) or members
+  left = left - #shown - (#members - #shown) / HIDDEN_AT_ONCE - next_class
+  if shown[1] then
+    add_to_bound(shown, redis.call("ZMSCORE", by_votes, unpack(shown)), redis.call("ZMSCORE", by_time, unpack(shown)))
+  end
+  return true
+end
+
+-- Reads all articles of a listing down to the bound, which is above 0. Returns false if that may be many.
+local function read_to_positive()
+  local votes = redis.call("ZRANGE", by_votes, 0, 0, "REV", "WITHSCORES")[2]
+  if not votes or read_newer(tonumber(votes), FEW) then return true end
+  local next_one, next_votes = unpack(redis.call("ZRANGE", by_votes, TOP, TOP, "REV", "WITHSCORES"))
+  if not next_one or tonumber(next_votes) < 2 or read_newer(tonumber(next_votes), MANY) then
+    read_voted(0, TOP - 1, "REV")
+    return true
+  end
+  return read_classes(TOP, next_one, MOST)
+end
+
+-- Reads all articles of a listing down to the bound, which is 0. Returns false if that may be many.
+local function read_to_zero()
+  if redis.call("ZCOUNT", by_votes, 2, "+inf") > MOST then return false end
+  read_voted("+inf", 2, "BYSCORE", "REV")
+  read_zeros()
   return true
 end
 
 -- Reads all articles of a listing down to the bound. Returns false if that may be many.
 local function read_to_bound()
-  if not bound or bound <= 0 then return false end
-  for _, top in ipairs(TOPS) do
-    local members, votes = unzipped(redis.call("ZRANGE", by_votes, 0, top, "REV", "WITHSCORES"))
-    local next_votes = tonumber(votes[top + 1] or 1)
-    if read_newer(next_votes, top == 0 and math.min(FEW, most_to_bound) or most_to_bound) then
-      members[top + 1] = nil
-      while members[1] and tonumber(votes[#members]) <= 1 do members[#members] = nil end -- such values are not above 0
-      if members[1] then add_to_bound(members, votes, redis.call("ZMSCORE", by_time, unpack(members))) end
-      stops[#stops + 1] = {bound, LAST}
-      return true
-    end
+  if not bound or bound < 0 then return false end
+  if bound > 0 and not read_to_positive() or bound == 0 and not read_to_zero() then return false end
+  stops[#stops + 1] = {bound, bound > 0 and LAST or bound_member}
+  return true
+end
+
+-- Raises the bound to the last place that is wanted, once twice as many are known: those beyond it are not needed any more.
+local function raise_bound()
+  if #places + #fresh < 2 * wanted then return end
+  local last = last_wanted()
+  if not last or not comes_first(last, {bound, bound_member}) then return end
+  bound, bound_member, marks_of_classes = last[1], last[2], {}
+  local before = {}
+  for _, place in ipairs(places) do
+    if not comes_first(last, place) then before[#before + 1] = place end
   end
-  return false
+  places = before
 end
 
 local function search_listing()
@@ -88,4 +172,5 @@ end
 return reply_of_places(each_listing(function(i)
   index, by_votes, by_time = KEYS[i], KEYS[i + 1], KEYS[i + 2]
   if not read_to_bound() and redis.call("EXISTS", by_votes) == 1 then search_listing() end
+  if bound then raise_bound() end
 end))

@@ -2,28 +2,25 @@
 -- VOTES since an instant: what is to be found on the page does not come after the last of them.
 -- requires: gravity_index, home_places
 -- from gravity_index: value_of(base, time)
--- from home_places: unzipped(flat), add_beyond(member, value), left (articles that may still be read),
---   hides (whether the viewer hides articles), blocks (whether the viewer blocks users), sort_fresh(),
---   is_shown (by member: true, false, or FRESH), reply_of_places(count), each_listing(read)
+-- from home_places: read_range(key, ...), add_beyond(member, value), hides (whether the viewer hides articles),
+--   blocks (whether the viewer blocks users), sort_fresh(), is_shown (by member: true, false, or FRESH),
+--   reply_of_places(count), each_listing(read)
 -- KEYS  see home_places.lua; of each listing the indexes of GRAVITY, VOTES and TIME
 -- ARGV  1-5 instant, parameters of the formula and size of a step: see gravity_index.lua; or 1 the instant (unix
 --       milliseconds), 2-5 ""   6-14 see home_places.lua
 -- Reply see home_places.lua
 local NEWEST = 4 -- articles of a listing that are read: such as are shown, and lie beyond the position
 local DEEPEST = 1000 -- articles of a listing, by time, after which no more are read for that
-local since = ARGV[2] == "" and tonumber(ARGV[1]) or -math.huge
+local oldest = ARGV[2] == "" and ARGV[1] or "-inf" -- time of the oldest that may be on the page
 
 -- Reads some articles of a listing by time. Returns their members, and whether there may be more.
 local function read_by_time(i, first, count)
-  local members, times = unzipped(redis.call("ZRANGE", KEYS[i + 2], first, first + count - 1, "REV", "WITHSCORES"))
-  local has_more = #members == count and tonumber(times[count]) >= since
+  local found, members, times = read_range(KEYS[i + 2], "+inf", oldest, "BYSCORE", "REV", "LIMIT", first, count)
   for j, votes in ipairs(members[1] and redis.call("ZMSCORE", KEYS[i + 1], unpack(members)) or {}) do
-    local time = tonumber(times[j])
-    local value = votes and time >= since and (ARGV[2] == "" and tonumber(votes) or value_of(votes - 1, time))
+    local value = votes and (ARGV[2] == "" and tonumber(votes) or value_of(votes - 1, tonumber(times[j])))
     if value then add_beyond(members[j], value) end
   end
-  left = left - #members
-  return members, has_more
+  return members, found == count
 end
 
 local function read_newest(i)

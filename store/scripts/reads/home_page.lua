@@ -4,7 +4,7 @@
 --   from (the value of the position beyond which they are, nil without one), from_member (its member),
 --   is_down (the direction of the page),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), bound_member (its member),
---   unzipped(flat), add_place(member, value), left (articles that may still be read),
+--   unzipped(flat), not_hidden(members), add_place(member, value), left (articles that may still be read),
 --   hides (whether the viewer hides articles), COST (of a listing, in articles that are read in the same time),
 --   stops ({value, member} of the places at which listings stopped that have more), last_wanted(), comes_first(one, other),
 --   reply_of_places(count)
@@ -44,15 +44,6 @@ local function first_rank(key)
   end
   if lowest and not is_down then first = math.max(first, redis.call("ZCOUNT", key, "-inf", "(" .. ARGV[1])) end
   return first
-end
-
--- Those of some members that the viewer does not hide.
-local function not_hidden(members)
-  local shown = {}
-  for i, is_hidden in ipairs(redis.call("ZMSCORE", KEYS[2], unpack(members))) do
-    if not is_hidden then shown[#shown + 1] = members[i] end
-  end
-  return shown
 end
 
 local function is_wanted(value, member)

@@ -1,13 +1,16 @@
 -- Read the places of a page of a home by VOTES that are in some listings of one partition, among the articles posted
 -- since an instant.
 -- requires: home_places, since_search
--- from home_places: from (the value of the position beyond which they are, nil without one),
---   bound (the value of the place down to which to look, nil without one; of a page down only), add_beyond(member, value),
---   most_to_bound (articles of a listing to read at most to get there), left (articles that may still be read),
+-- from home_places: hides (whether the viewer hides articles),
+--   most_to_bound (articles of a listing to read at most to get there),
+--   from (the value of the position beyond which they are, nil without one),
+--   bound (the value of the place down to which to look, nil without one; of a page down only), not_hidden(members),
+--   add_beyond(member, value), left (articles that may still be read),
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), add_place(member, value),
---   from_member (its member), is_down (the direction of the page), wanted (how many places the page takes), each_listing(read),
---   last_wanted(), comes_first(one, other), reply_of_places(count)
+--   HIDDEN_AT_ONCE (hidden articles that are passed over in the time in which another is read), from_member (its member),
+--   is_down (the direction of the page), wanted (how many places the page takes), each_listing(read), last_wanted(),
+--   comes_first(one, other), reply_of_places(count)
 -- from since_search: budget (articles and commands that this step may still take),
 --   by_votes (the index of VOTES of the same listing), by_time (the index of TIME of the same listing),
 --   since (unix milliseconds), FIRST_SINCE (the lowest member that may be posted since the instant),
@@ -21,8 +24,9 @@
 -- With a bound, a listing is read down to it, by votes or by time, if few articles have as many votes or are as new. Else
 -- a few places of each listing are read, and then more of those that may still have one that comes before the last.
 local FEW = 40 -- articles down to the bound that are read by votes, though those since the instant may be fewer
-local MOST_READ_AT_ONCE = 30 -- articles of a listing since the instant that are all read, without a bound
+local MOST_READ_AT_ONCE = 30 -- articles of a listing since the instant that are all read, without a bound; more if many are hidden
 
+local most_at_once = math.min(MOST_READ_AT_ONCE + (hides and redis.call("ZCARD", KEYS[2]) or 0), most_to_bound)
 local listings, steps = {}, budget
 
 -- The first articles with votes down to the bound, at most `most`.
@@ -33,9 +37,10 @@ end
 -- Reads the articles since the instant, and adds those down to the bound.
 local function read_by_time()
   local members = redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE")
-  for i, votes in ipairs(members[1] and redis.call("ZMSCORE", by_votes, unpack(members)) or {}) do
+  local shown = hides and members[1] and not_hidden(members) or members
+  for i, votes in ipairs(shown[1] and redis.call("ZMSCORE", by_votes, unpack(shown)) or {}) do
     local value = tonumber(votes or "")
-    if value and value >= bound then add_beyond(members[i], value) end
+    if value and value >= bound then add_beyond(shown[i], value) end
   end
   return #members
 end
@@ -46,8 +51,9 @@ local function add_since(members)
   for _, member in ipairs(members) do
     if member >= FIRST_SINCE or member < FIRST_BY_TIME then newer[#newer + 1] = member end
   end
-  for i, time in ipairs(newer[1] and redis.call("ZMSCORE", by_time, unpack(newer)) or {}) do
-    if time and tonumber(time) >= since then add_beyond(newer[i], tonumber(redis.call("ZSCORE", by_votes, newer[i]))) end
+  local shown = hides and newer[1] and not_hidden(newer) or newer
+  for i, time in ipairs(shown[1] and redis.call("ZMSCORE", by_time, unpack(shown)) or {}) do
+    if time and tonumber(time) >= since then add_beyond(shown[i], tonumber(redis.call("ZSCORE", by_votes, shown[i]))) end
   end
   return #newer + #members / 4
 end
@@ -80,12 +86,12 @@ end
 
 -- Reads all articles of a listing since the instant. Returns false if they are many.
 local function read_all()
-  local most = MOST_READ_AT_ONCE
-  local members = redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE", "LIMIT", 0, most + 1)
-  left = left - #members
-  if #members > most then return false end
-  for i, votes in ipairs(members[1] and redis.call("ZMSCORE", by_votes, unpack(members)) or {}) do
-    if votes then add_beyond(members[i], tonumber(votes)) end
+  local members = redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE", "LIMIT", 0, most_at_once + 1)
+  if #members > most_at_once then return false end
+  local shown = hides and members[1] and not_hidden(members) or members
+  left = left - #shown - (#members - #shown) / HIDDEN_AT_ONCE
+  for i, votes in ipairs(shown[1] and redis.call("ZMSCORE", by_votes, unpack(shown)) or {}) do
+    if votes then add_beyond(shown[i], tonumber(votes)) end
   end
   return true
 end

@@ -4,6 +4,7 @@
 --       3 value and 4 number (16 digits) of the position; "" for none   5 "unseen" for the unseen ones only, else ""
 -- Reply {how many there are (of the unseen ones), how many come before the page, how many are unseen,
 --       the mark up to which the user has seen the inbox, or "", member, value, ...}
+local direction, from_value, from_number = ARGV[2], ARGV[3], ARGV[4]
 local inbox = KEYS[1]
 
 -- How many notifications come before a position, and at it: two numbers.
@@ -24,10 +25,10 @@ local unseen = seen and rank(seen, seen_number) or total
 local listed = ARGV[5] == "unseen" and unseen or total
 
 local count, first, last = tonumber(ARGV[1]), 0, listed
-if ARGV[4] ~= "" then
-  local before, at = rank(ARGV[3], ARGV[4])
-  if ARGV[2] == "up" then last = math.min(before, listed) else first = math.min(before + at, listed) end
+if from_number ~= "" then
+  local before, at = rank(from_value, from_number)
+  if direction == "up" then last = math.min(before, listed) else first = math.min(before + at, listed) end
 end
-if ARGV[2] == "up" then first = math.max(last - count, 0) else last = math.min(first + count, listed) end
+if direction == "up" then first = math.max(last - count, 0) else last = math.min(first + count, listed) end
 local page = last > first and redis.call("ZRANGE", inbox, first, last - 1, "REV", "WITHSCORES") or {}
 return {listed, first, unseen, mark, unpack(page)}

@@ -5,14 +5,15 @@
 --       3 username of who acts, if that is not by a session, else ""
 -- Reply {{id, when it was opened, when it was used last (unix milliseconds), or "" if they are not known, agent, when it
 --       ends (unix milliseconds), "own" or ""}, ...}, empty if the session has ended
-local name = acting_user(ARGV[3], ARGV[1], ARGV[2])
+local own_digest, now, username = ARGV[1], ARGV[2], ARGV[3]
+local name = acting_user(username, own_digest, now)
 if not name then return {} end
 local subject, listed = string.lower(name), {}
-for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, "(" .. ARGV[2], "+inf", "BYSCORE")) do
+for _, digest in ipairs(redis.call("ZRANGE", KEY.sessions .. subject, "(" .. now, "+inf", "BYSCORE")) do
   local session_name, session_end, used = read_session(digest)
   if session_name then
     local id, opened, agent = session_details(subject, digest)
-    listed[#listed + 1] = {id, opened, used, agent, session_end, digest == ARGV[1] and "own" or ""}
+    listed[#listed + 1] = {id, opened, used, agent, session_end, digest == own_digest and "own" or ""}
   end
 end
 return listed

@@ -2,8 +2,9 @@
 -- KEYS  1 log:{p}
 -- ARGV  1 the position   2 the limit
 -- Reply {number of entries, age of the first of them (milliseconds), id of the last of them, or the position}
-local found = redis.call("XRANGE", KEYS[1], "(" .. ARGV[1], "+", "COUNT", ARGV[2])
-if not found[1] then return {0, 0, ARGV[1]} end
+local position, limit = ARGV[1], ARGV[2]
+local found = redis.call("XRANGE", KEYS[1], "(" .. position, "+", "COUNT", limit)
+if not found[1] then return {0, 0, position} end
 local seconds, microseconds = unpack(redis.call("TIME"))
 local age = seconds * 1000 + math.floor(microseconds / 1000) - tonumber(string.match(found[1][1], "^%d+"))
 return {#found, math.max(age, 0), found[#found][1]}

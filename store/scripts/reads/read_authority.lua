@@ -3,9 +3,10 @@
 --       3 now (unix milliseconds)
 -- Reply {username, words of the roles, words of the bans}; {"", "", ""} if the session has ended, or the user
 --       is being deleted
-local name, ends = ARGV[2], ARGV[3]
-if ARGV[1] ~= "" then name, ends = string.match(redis.call("GET", KEY.session .. ARGV[1]) or "", "^(%S+) (%d+)") end
-if not name or tonumber(ARGV[3]) > tonumber(ends) then return {"", "", ""} end
+local session, username, now = ARGV[1], ARGV[2], ARGV[3]
+local name, ends = username, now
+if session ~= "" then name, ends = string.match(redis.call("GET", KEY.session .. session) or "", "^(%S+) (%d+)") end
+if not name or tonumber(now) > tonumber(ends) then return {"", "", ""} end
 local roles, bans, left = unpack(redis.call("HMGET", KEY.user .. string.lower(name), "roles", "bans", "left"))
 if left then return {"", "", ""} end
 return {name, roles or "", bans or ""}

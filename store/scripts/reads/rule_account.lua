@@ -5,9 +5,10 @@
 -- Reply {username, words of the roles, words of the bans, when the user joined (unix milliseconds), karma of articles,
 --       karma of comments, number of archived articles, {ids of visible articles and comments}}, "" for what there is not
 --       | {""} if the session has ended
-local name, ends = ARGV[2], ARGV[3]
-if ARGV[1] ~= "" then name, ends = string.match(redis.call("GET", KEY.session .. ARGV[1]) or "", "^(%S+) (%d+)") end
-if not name or tonumber(ARGV[3]) > tonumber(ends) then return {""} end
+local session, username, now = ARGV[1], ARGV[2], ARGV[3]
+local name, ends = username, now
+if session ~= "" then name, ends = string.match(redis.call("GET", KEY.session .. session) or "", "^(%S+) (%d+)") end
+if not name or tonumber(now) > tonumber(ends) then return {""} end
 
 local user, most = string.lower(name), tonumber(ARGV[4])
 local reply = {name}

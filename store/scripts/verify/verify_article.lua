@@ -18,6 +18,7 @@
 --       10 "links" if the index of links is complete, else ""   11 link as the caller read it, or ""
 --       12 its digest, or ""   13 number of partitions   14 "homes" if the indexes of homes are complete, else ""
 -- Reply see verify_prelude.lua
+local digest_of_link = ARGV[12]
 partitions = tonumber(ARGV[13])
 local article = examine(name)
 if not article then return reply end
@@ -90,13 +91,13 @@ for _, group in ipairs(article.groups) do expect_member(KEY.queue .. "pending:gr
 
 local link, link_digest = unpack(redis.call("HMGET", article.hash, "link", "link_digest"))
 if ARGV[10] == "links" and (link or "") == ARGV[11] then
-  if (link_digest or "") ~= ARGV[12] then
-    report(article.hash .. " link_digest", link_digest, ARGV[12] ~= "" and ARGV[12], function()
-      if ARGV[12] == "" then redis.call("HDEL", article.hash, "link_digest") end
-      if ARGV[12] ~= "" then redis.call("HSET", article.hash, "link_digest", ARGV[12]) end
+  if (link_digest or "") ~= digest_of_link then
+    report(article.hash .. " link_digest", link_digest, digest_of_link ~= "" and digest_of_link, function()
+      if digest_of_link == "" then redis.call("HDEL", article.hash, "link_digest") end
+      if digest_of_link ~= "" then redis.call("HSET", article.hash, "link_digest", digest_of_link) end
     end)
   end
-  if link then expect_member(KEY.links .. ARGV[12], article.member, is_listed and article.time or nil) end
+  if link then expect_member(KEY.links .. digest_of_link, article.member, is_listed and article.time or nil) end
 end
 local told, away = unpack(redis.call("HMGET", article.hash, "notified", "away"))
 if told and (away == "1") ~= not is_listed and not redis.call("ZSCORE", KEY.removing, name) then

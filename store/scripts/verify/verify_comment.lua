@@ -21,6 +21,7 @@
 --       11 how many comments above it get or lose their places in the thread at most
 --       12 "recent" if the indexes of recent comments are complete, else ""
 -- Reply see verify_prelude.lua
+local poster_slot = ARGV[9]
 partitions = tonumber(ARGV[10]) -- notifications.lua reads it where commands have it
 local comment = find_comment(name)
 if not comment then return reply end
@@ -129,7 +130,7 @@ end
 
 expect_field("depth", tostring(parent and parent.depth + 1 or 0))
 if not is_stub then
-  if ARGV[9] ~= "" then expect_field("slot", ARGV[9]) end
+  if poster_slot ~= "" then expect_field("slot", poster_slot) end
   verify_voters()
 end
 -- A comment with the field `bare` has no place among the replies: it was removed or deleted, and nothing below it is left.

@@ -4,7 +4,7 @@
 -- from prelude: now (unix milliseconds)
 -- from branch_paths: descendants_of(path)
 -- from comments: newest_time(article, time), write_activity(article), index_activity(article), find_comment(number),
---   find_home(number)
+--   find_article_info(number)
 -- from comment_removal: has_descendants(comment), has_place(comment), set_place(comment, is_placed)
 -- from verify_prelude: name (what the key ends with: a number, a username or a group), report(where, found, expected, repair),
 --   examine(number), reply (the next cursor, then four values of each finding), expect_number(hash, field, found, value),
@@ -34,7 +34,7 @@ end
 
 local comment = find_comment(name)
 if not comment or not comment.path then return reply end
-if not find_home(comment.article) then return reply end -- it is being removed; verify_comment.lua reports it if not
+if not find_article_info(comment.article) then return reply end -- it is being removed; verify_comment.lua reports it if not
 
 local count = redis.call("ZCARD", KEY.replies .. name .. ":time")
 local is_left = comment.state == "deleted" and count == 0 and not redis.call("ZSCORE", KEY.removing, name)
@@ -64,7 +64,7 @@ local function is_above_hidden()
 end
 
 local is_placed = has_place(comment)
-local is_wrong = is_placed ~= not comment.bare and redis.call("EXISTS", KEY.removing) == 0 -- else it may be settled soon
+local is_wrong = is_placed ~= not comment.bare and redis.call("EXISTS", KEY.removing) == 0 -- else places may be updated soon
 if is_wrong and (comment.state ~= "deleted" or is_placed or is_above_hidden()) then
   report(comment.hash .. " bare", comment.bare, not is_placed and "1" or nil, function() set_place(comment, is_placed) end)
 end

@@ -1,5 +1,5 @@
 -- Verify a key that is not derived from others: voter set, follows, session, idempotency key, what is written about a
--- group, sequence of a partition, token that is good once, invitation.
+-- group, sequence of a partition, one-time token, invitation.
 -- requires: sessions, verify_prelude
 -- from sessions: read_session(digest), session_text(name, ends, used, words)
 -- from prelude: split(text)
@@ -11,6 +11,7 @@
 --       10 for `sequence` the highest sequence of any post; for `posted` and `commented` the time to live (milliseconds);
 --       for `following`, `followers` and `groupfollows` the whole key
 -- Reply see verify_prelude.lua
+local detail = ARGV[10]
 local CHECKS = {}
 
 local function check_voters(key)
@@ -57,8 +58,8 @@ function CHECKS.logins()
 end
 function CHECKS.invitation() check_string(KEY.invitation .. name, "^%d+ %d+ ?[%w_-]* ?%x*$", 1, 0) end
 function CHECKS.token() check_string(KEY.token .. name, "^[%w_-]+ %l+ %d+ %S+ ", 3, 0) end
-function CHECKS.commented() check_string(KEY.commented .. name, "^%d+ %d+ %x+$", 2, tonumber(ARGV[10])) end
-function CHECKS.posted() check_string(KEY.posted .. name, "^%d+ %d+ %x+$", 2, tonumber(ARGV[10])) end
+function CHECKS.commented() check_string(KEY.commented .. name, "^%d+ %d+ %x+$", 2, tonumber(detail)) end
+function CHECKS.posted() check_string(KEY.posted .. name, "^%d+ %d+ %x+$", 2, tonumber(detail)) end
 
 function CHECKS.place()
   local key, instants = KEY.place .. name, {"created", "listed"}
@@ -70,14 +71,14 @@ function CHECKS.place()
   if redis.call("HEXISTS", key, "listed") == 1 then expect_member(KEY.groups, name, 0) end
 end
 
-function CHECKS.following() check_owner(ARGV[10]) end
-function CHECKS.followers() check_owner(ARGV[10]) end
-function CHECKS.groupfollows() check_owner(ARGV[10]) end
+function CHECKS.following() check_owner(detail) end
+function CHECKS.followers() check_owner(detail) end
+function CHECKS.groupfollows() check_owner(detail) end
 
 function CHECKS.sequence()
   local found = redis.call("GET", KEY.sequence)
-  if (tonumber(found or 0) or -1) >= tonumber(ARGV[10]) then return end
-  report(KEY.sequence, found, "at least " .. ARGV[10], function() redis.call("SET", KEY.sequence, ARGV[10]) end)
+  if (tonumber(found or 0) or -1) >= tonumber(detail) then return end
+  report(KEY.sequence, found, "at least " .. detail, function() redis.call("SET", KEY.sequence, detail) end)
 end
 
 CHECKS[ARGV[9]]()

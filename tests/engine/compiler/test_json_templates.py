@@ -107,7 +107,7 @@ def test_only_what_is_declared_pure_is_cached_with_its_record():
 
 
 async def compiled(execution, operation):
-    """The plain data of an answer by plan; new operations are not compiled yet."""
+    """The data of an answer by the compiled plan: executes an operation again until it is compiled."""
     while True:
         result, path = await execution.execute(operation, {}, None)
         if path == "compiled":

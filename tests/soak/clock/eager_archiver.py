@@ -14,7 +14,7 @@ from archive import mover, steps
 from archive.mover import HotLimits, Mover
 from database import article_places
 from database.database import Database, DatabaseUnavailable
-from server.cli import session
+from server.cli import opened_store
 from server.settings import read_settings
 from store.errors import StoreUnavailable
 from store.store import Store
@@ -46,4 +46,4 @@ async def _moved(store: Store, database: Database, eager: Mover) -> list[int]:
 
 
 if __name__ == "__main__":
-    session.run(read_settings(), move, strict=False)
+    opened_store.run(read_settings(), move, strict=False)

@@ -1,6 +1,5 @@
 """
 Opens the store for a command of the command line: the one that UPVOTE_REDIS_URL names, or that of the managed Valkey.
-Has nothing to do with the sessions of users.
 """
 
 import asyncio

@@ -23,7 +23,7 @@ export const NEW_SESSION = graphql(`
   }
 `);
 
-interface EntranceProps {
+interface SessionFormProps {
   title: string;
   mutation: TypedDocumentNode<
     { session?: FragmentType<typeof NEW_SESSION> | null },
@@ -42,7 +42,7 @@ interface EntranceProps {
 }
 
 /** A page that opens a session, and then goes back to where it was asked for. */
-export function Entrance(props: EntranceProps) {
+export function SessionForm(props: SessionFormProps) {
   const { title, mutation, given, nameHint, passwordHint, password, other, children } = props;
   const search = useSearch();
   const { refusals, fault, send } = useOpening(mutation, given);
@@ -90,7 +90,7 @@ export const withoutCookie = (refusal: Refusal): Refusal =>
   ["cookie", "invitation"].includes(refusal.field?.[1] ?? "") ? { ...refusal, field: null } : refusal;
 
 /** Sends the form, and begins the session or says why there is none. */
-function useOpening(mutation: EntranceProps["mutation"], given: EntranceProps["given"]) {
+function useOpening(mutation: SessionFormProps["mutation"], given: SessionFormProps["given"]) {
   const [, open] = useMutation(mutation);
   const search = useSearch();
   const [, navigate] = useLocation();

@@ -4,8 +4,8 @@ import { OtherWays } from "./OtherWays";
 import { Page } from "./Page";
 import { t } from "../words";
 
-/** What pages of passwords show where the site has none of its own: where one logs in instead. */
-export function Elsewhere({ title }: { title: string }) {
+/** Shown by pages about passwords if the site has no passwords of its own: says where to log in instead. */
+export function LogInElsewhere({ title }: { title: string }) {
   const hasWays = LOGIN_URL !== undefined || FRONT_DOORS.length > 0;
   return (
     <Page title={title}>
