@@ -24,7 +24,7 @@ from archive import annulments
 from archive.mover import HotLimits, Mover
 from archive.stepwise import Delayed
 from database.database import Database, mirroring
-from server.app import collect_garbage_less_often, let_the_loop_go_first
+from server.app import collect_garbage_less_often, shorten_thread_switches
 from server.managed_valkey import server
 from store import annulments as actions
 from store import keys, reverts
@@ -53,7 +53,7 @@ class Clock:
 async def main(url: str | None, votes: int) -> None:
     clock = Clock()
     collect_garbage_less_often()
-    let_the_loop_go_first()
+    shorten_thread_switches()
     with tempfile.TemporaryDirectory() as folder, server.running(Path(folder)) as redis_url:
         store = await Store.open(redis_url, clock=clock)
         database = Database(url or f"sqlite:///{folder}/upvote.db")
