@@ -2,6 +2,7 @@
 
 import ast
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ ROOMS = {"archive", "caches", "database", "engine", "resolvers", "schema", "serv
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_imported_names_are_there(file):
-    for statement in ast.walk(ast.parse(file.read_text())):
-        if isinstance(statement, ast.ImportFrom) and str(statement.module).split(".")[0] in ROOMS:
-            module = import_module(str(statement.module))
-            for each in statement.names:
-                if not hasattr(module, each.name):  # else it is a module
-                    import_module(f"{statement.module}.{each.name}")
+    imports = [each for each in ast.walk(ast.parse(file.read_text())) if isinstance(each, ast.ImportFrom)]
+    names = [(str(each.module), alias.name) for each in imports for alias in each.names]
+    assert [name for name in names if name[0].split(".")[0] in ROOMS and not is_there(*name)] == []
+
+
+def is_there(module: str, name: str) -> bool:
+    loaded = import_module(module)
+    return hasattr(loaded, name) or (hasattr(loaded, "__path__") and find_spec(f"{module}.{name}") is not None)

@@ -9,5 +9,5 @@ export interface Ranking {
   group?: string | undefined;
 }
 
-/** Of the lists below it. LogInElsewhere it is that of the front page. */
+/** The ranking of the lists below the provider; without a provider, that of the front page. */
 export const RankingContext = createContext<Ranking>({ order: FIRST_ORDER });

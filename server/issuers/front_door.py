@@ -24,9 +24,9 @@ from server.issuers.accepting import AcceptedTokens
 from server.issuers.file import Issuer
 from server.issuers.keyrings import KeysUnavailable, guarded_client
 from server.issuers.tokens import Token
-from store import entrances
-from store.entrances import LIFETIME, PendingLogin
+from store import pending_logins
 from store.errors import BadCredentials, StoreUnavailable, TokenRefused
+from store.pending_logins import LIFETIME, PendingLogin
 
 PATH = "/log-in"
 COOKIE = "upvote-log-in"  # has the state of a log-in that has begun: it is the same browser that comes back
@@ -48,7 +48,7 @@ async def begin(request: Request) -> RedirectResponse:
     if endpoint is None:
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "the issuer does not answer", HEADERS)
     try:
-        state, begun = await entrances.begin(request.app.state.store.site, issuer.name, own_path(request))
+        state, begun = await pending_logins.begin(request.app.state.store.site, issuer.name, own_path(request))
     except StoreUnavailable as error:
         raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, str(error), HEADERS) from error
     challenge = urlsafe_b64encode(sha256(begun.verifier.encode()).digest()).decode().rstrip("=")
@@ -112,7 +112,7 @@ async def _begun(request: Request, issuer: Issuer) -> PendingLogin:
     given, kept = request.query_params.get("state", ""), request.cookies.get(COOKIE, "")
     if not kept or not secrets.compare_digest(given.encode(), kept.encode()):
         raise HTTPException(HTTPStatus.BAD_REQUEST, AGAIN, HEADERS)
-    begun = await entrances.take(request.app.state.store.site, given)
+    begun = await pending_logins.take(request.app.state.store.site, given)
     is_of_issuer = request.query_params.get("iss", issuer.issuer) == issuer.issuer  # RFC 9207
     if begun is None or begun.issuer != issuer.name or not is_of_issuer:
         raise HTTPException(HTTPStatus.BAD_REQUEST, AGAIN, HEADERS)

@@ -33,7 +33,6 @@ from store import (
 )
 from store.annulments import annul, annul_some, restoring
 from store.articles import Draft
-from store.entrances import begin as begin_to_enter
 from store.errors import Refusal
 from store.flags import FlagReason
 from store.identities import Claims, Subject
@@ -47,6 +46,7 @@ from store.maintenance.import_stories import Story, import_batch
 from store.maintenance.write_lock import WriteLock
 from store.moderation_records import Role
 from store.one_time_tokens import Purpose, issue
+from store.pending_logins import begin as begin_to_enter
 from store.ranking import snapshots
 from store.ranking.formulas import Order
 from store.rate_limits import SlidingWindow, TokenBuckets

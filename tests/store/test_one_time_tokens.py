@@ -86,6 +86,7 @@ async def test_of_many_uses_at_once_one_succeeds(store, reset):
     results = await asyncio.gather(*tries, return_exceptions=True)
 
     (winner,) = [n for n, result in enumerate(results) if isinstance(result, NewSession)]
+    assert [type(result) for result in results].count(BadToken) == len(results) - 1
     await store.users.log_in("vera", f"password number {winner}")
 
 

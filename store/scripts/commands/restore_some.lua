@@ -25,10 +25,10 @@ local function other_cases(cases)
   return table.concat(others, " ")
 end
 
-local given, with_voters = count_keys(KEY.voted, 1)
+local subject_count, with_voters = count_keys(KEY.voted, 1)
 
 local function add_voter(subject, value)
-  if with_voters < given and redis.call("EXISTS", KEY.voted .. subject.number) == 0 then return end
+  if with_voters < subject_count and redis.call("EXISTS", KEY.voted .. subject.number) == 0 then return end
   if value == 1 then
     redis.call("SADD", KEY.voted .. subject.number, voter) -- the poster is in it, so it expires
   else

@@ -114,10 +114,18 @@ end
 
 -- Those of some members that the viewer does not hide.
 local function not_hidden(members)
+  if not hides or not members[1] then return members end
   local shown = {}
   for i, is_hidden in ipairs(redis.call("ZMSCORE", KEYS[2], unpack(members))) do
     if not is_hidden then shown[#shown + 1] = members[i] end
   end
+  return shown
+end
+
+-- The same, of members that have just been read: they count as read, those that are hidden for less.
+local function shown_of_read(members)
+  local shown = not_hidden(members)
+  left = left - #shown - (#members - #shown) / HIDDEN_AT_ONCE
   return shown
 end
 
@@ -132,8 +140,7 @@ local function read_range(key, ...)
     return #members, members, values
   end
   local members = redis.call("ZRANGE", key, unpack(arguments))
-  local shown = members[1] and not_hidden(members) or members
-  left = left - #shown - (#members - #shown) / HIDDEN_AT_ONCE
+  local shown = shown_of_read(members)
   return #members, shown, shown[1] and redis.call("ZMSCORE", key, unpack(shown)) or {}
 end
 

@@ -11,7 +11,7 @@
 --   HIDDEN_AT_ONCE (hidden articles that are passed over in the time in which another is read),
 --   from (the value of the position beyond which they are, nil without one), from_member (its member),
 --   bound (the value of the place down to which to look, nil without one; of a page down only), add_beyond(member, value),
---   read_range(key, ...), bound_member (its member), not_hidden(members), left (articles that may still be read),
+--   read_range(key, ...), bound_member (its member), left (articles that may still be read), shown_of_read(members),
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), places, fresh,
 --   wanted (how many places the page takes), last_wanted(), comes_first(one, other), add_place(member, value),
@@ -24,10 +24,10 @@
 -- bound, an article comes before it only if it is one of those with the most votes, or newer than one with the votes of
 -- the next would be at the bound: where both are few, they are read. Else those with fewer votes are read class by class: the
 -- articles of a class that come before the bound are one range of the index.
-local FEW = 40 -- articles that are as new, if none with the most votes are read
-local TOP = 16 -- articles with the most votes that are read, if more are as new
-local MANY = hides and FEW or most_to_bound -- articles that are as new, if those are read
-local MOST = (hides and HIDDEN_AT_ONCE or 1) * most_to_bound -- articles that are read at most in other ways
+local FEW = 40 -- articles that are read by time at most, if none are read by votes
+local TOP = 16 -- articles that are read by votes, if those to be read by time are more
+local MANY = hides and FEW or most_to_bound -- articles that are read by time at most beside those
+local MOST = (hides and HIDDEN_AT_ONCE or 1) * most_to_bound -- articles that are read at most by class, or down to a bound of 0
 local ZEROS_AT_ONCE = 50 -- articles of value 0 that are read at once
 local position = from and {value = from, member = from_member} or nil
 local by_time
@@ -90,19 +90,19 @@ local function marks_between(class)
 end
 
 -- Reads the articles between the position and the bound: of the first ones by votes all, and of the others those of the classes
--- up to that of the next one. Returns false if they are more than `most`.
-local function read_classes(voted, next_one, most)
-  local members = redis.call("ZRANGE", by_votes, 0, voted - 1, "REV")
+-- up to that of the next one. Returns false if they are more than `MOST`.
+local function read_classes(next_one)
+  local members = redis.call("ZRANGE", by_votes, 0, TOP - 1, "REV")
   local next_class = math.floor(redis.call("ZSCORE", index, next_one) / CLASS)
   for class = next_class, 1, -1 do
     local first, last = marks_between(class)
-    for _, member in ipairs(redis.call("ZRANGE", index, first, last, "BYSCORE", "LIMIT", 0, most + 1)) do
+    for _, member in ipairs(redis.call("ZRANGE", index, first, last, "BYSCORE", "LIMIT", 0, MOST + 1)) do
       members[#members + 1] = member
     end
-    if #members > most then return false end
+    if #members > MOST then return false end
   end
-  local shown = hides and not_hidden(members) or members
-  left = left - #shown - (#members - #shown) / HIDDEN_AT_ONCE - next_class
+  left = left - next_class -- a command for each
+  local shown = shown_of_read(members)
   if shown[1] then
     add_to_bound(shown, redis.call("ZMSCORE", by_votes, unpack(shown)), redis.call("ZMSCORE", by_time, unpack(shown)))
   end
@@ -110,7 +110,7 @@ local function read_classes(voted, next_one, most)
 end
 
 -- Reads all articles of a listing down to the bound, which is above 0. Returns false if that may be many.
-local function read_to_positive()
+local function read_to_positive_bound()
   local votes = redis.call("ZRANGE", by_votes, 0, 0, "REV", "WITHSCORES")[2]
   if not votes or read_newer(tonumber(votes), FEW) then return true end
   local next_one, next_votes = unpack(redis.call("ZRANGE", by_votes, TOP, TOP, "REV", "WITHSCORES"))
@@ -118,11 +118,11 @@ local function read_to_positive()
     read_voted(0, TOP - 1, "REV")
     return true
   end
-  return read_classes(TOP, next_one, MOST)
+  return read_classes(next_one)
 end
 
 -- Reads all articles of a listing down to the bound, which is 0. Returns false if that may be many.
-local function read_to_zero()
+local function read_to_zero_bound()
   if redis.call("ZCOUNT", by_votes, 2, "+inf") > MOST then return false end
   read_voted("+inf", 2, "BYSCORE", "REV")
   read_zeros()
@@ -132,9 +132,9 @@ end
 -- Reads all articles of a listing down to the bound. Returns false if that may be many.
 local function read_to_bound()
   if not bound or bound < 0 then return false end
-  if bound > 0 and not read_to_positive() or bound == 0 and not read_to_zero() then return false end
-  stops[#stops + 1] = {bound, bound > 0 and LAST or bound_member}
-  return true
+  local is_read = bound > 0 and read_to_positive_bound() or bound == 0 and read_to_zero_bound()
+  if is_read then stops[#stops + 1] = {bound, bound > 0 and LAST or bound_member} end
+  return is_read
 end
 
 -- Raises the bound to the last place that is wanted, once twice as many are known: those beyond it are not needed any more.

@@ -8,9 +8,8 @@
 --   add_beyond(member, value), left (articles that may still be read),
 --   stops ({value, member} of the places at which listings stopped that have more),
 --   LAST (in place of a member: the place after all others of the same value), add_place(member, value),
---   HIDDEN_AT_ONCE (hidden articles that are passed over in the time in which another is read), from_member (its member),
---   is_down (the direction of the page), wanted (how many places the page takes), each_listing(read), last_wanted(),
---   comes_first(one, other), reply_of_places(count)
+--   shown_of_read(members), from_member (its member), is_down (the direction of the page),
+--   wanted (how many places the page takes), each_listing(read), last_wanted(), comes_first(one, other), reply_of_places(count)
 -- from since_search: budget (articles and commands that this step may still take),
 --   by_votes (the index of VOTES of the same listing), by_time (the index of TIME of the same listing),
 --   since (unix milliseconds), FIRST_SINCE (the lowest member that may be posted since the instant),
@@ -24,7 +23,7 @@
 -- With a bound, a listing is read down to it, by votes or by time, if few articles have as many votes or are as new. Else
 -- a few places of each listing are read, and then more of those that may still have one that comes before the last.
 local FEW = 40 -- articles down to the bound that are read by votes, though those since the instant may be fewer
-local MOST_READ_AT_ONCE = 30 -- articles of a listing since the instant that are all read, without a bound; more if many are hidden
+local MOST_READ_AT_ONCE = 30 -- articles since the instant that are all read without a bound, and one more for each hidden
 
 local most_at_once = math.min(MOST_READ_AT_ONCE + (hides and redis.call("ZCARD", KEYS[2]) or 0), most_to_bound)
 local listings, steps = {}, budget
@@ -37,7 +36,7 @@ end
 -- Reads the articles since the instant, and adds those down to the bound.
 local function read_by_time()
   local members = redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE")
-  local shown = hides and members[1] and not_hidden(members) or members
+  local shown = not_hidden(members)
   for i, votes in ipairs(shown[1] and redis.call("ZMSCORE", by_votes, unpack(shown)) or {}) do
     local value = tonumber(votes or "")
     if value and value >= bound then add_beyond(shown[i], value) end
@@ -51,7 +50,7 @@ local function add_since(members)
   for _, member in ipairs(members) do
     if member >= FIRST_SINCE or member < FIRST_BY_TIME then newer[#newer + 1] = member end
   end
-  local shown = hides and newer[1] and not_hidden(newer) or newer
+  local shown = not_hidden(newer)
   for i, time in ipairs(shown[1] and redis.call("ZMSCORE", by_time, unpack(shown)) or {}) do
     if time and tonumber(time) >= since then add_beyond(shown[i], tonumber(redis.call("ZSCORE", by_votes, shown[i]))) end
   end
@@ -88,8 +87,7 @@ end
 local function read_all()
   local members = redis.call("ZRANGE", by_time, since, "+inf", "BYSCORE", "LIMIT", 0, most_at_once + 1)
   if #members > most_at_once then return false end
-  local shown = hides and members[1] and not_hidden(members) or members
-  left = left - #shown - (#members - #shown) / HIDDEN_AT_ONCE
+  local shown = shown_of_read(members)
   for i, votes in ipairs(shown[1] and redis.call("ZMSCORE", by_votes, unpack(shown)) or {}) do
     if votes then add_beyond(shown[i], tonumber(votes)) end
   end
