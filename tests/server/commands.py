@@ -9,6 +9,7 @@ import atexit
 import gc
 import json
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -26,10 +27,19 @@ IMPORTED = ("server.__main__", "server.cli.serve", "server.http_server")
 NUMBER = struct.Struct("i")
 
 
+@cache
+def own_data_dir() -> Path:
+    """An empty data directory of this process, so that what is in `data` of the source tree changes no test."""
+    folder = tempfile.mkdtemp(prefix="upvote-data-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
 def environment(**settings: object) -> dict[str, str]:
-    """The environment of this process, with these settings of Upvote and no others."""
+    """The environment of this process, with these settings of Upvote and no others, and a data directory of its own."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("UPVOTE_")}
-    return inherited | {f"UPVOTE_{name.upper()}": str(value) for name, value in settings.items()}
+    given = {"data_dir": own_data_dir()} | settings
+    return inherited | {f"UPVOTE_{name.upper()}": str(value) for name, value in given.items()}
 
 
 def run(*arguments: object, **settings: object) -> "subprocess.CompletedProcess[str]":

@@ -9,14 +9,19 @@ import httpx
 from server.app import Application, create
 from server.http.connections import ConnectionLimiter
 from server.settings import Settings
+from tests.server.commands import own_data_dir
 
 
 @asynccontextmanager
 async def serving(
     redis_url: str, *, path: str = "/", headers: Mapping[str, str] | None = None, **settings: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of an application without limits of rates, unless `settings` have them. It sends `headers` always."""
-    app = create(Settings(redis_url=redis_url, **{"rate_limits": "off"} | settings), ConnectionLimiter())
+    """
+    A client of an application without limits of rates, unless `settings` have them, and with an empty data directory.
+    It sends `headers` always.
+    """
+    given = {"rate_limits": "off", "data_dir": own_data_dir()} | settings
+    app = create(Settings(redis_url=redis_url, **given), ConnectionLimiter())
     async with client_of(app, path, headers) as http:
         yield http
 
