@@ -277,7 +277,6 @@ def topics(event: Event) -> Iterator[Topic]:
     if event.kind in (EventKind.MODERATED, EventKind.REDACTED):
         yield from map(of_moderation, (None, *event.groups))
         return
-        return
     if event.kind in OF_COMMENTS:
         yield from _topics_of_comment(event)
         return

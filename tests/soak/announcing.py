@@ -1,5 +1,6 @@
 """Subscriptions to what is new for a viewer: articles, those in the feed, notifications, and how much waits."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from tests.soak import appeals, flags, inboxes
 from tests.soak.model import Model
 from tests.soak.pages import PageArguments
 from tests.soak.records import Article, Comment, User
-from tests.soak.subscribing import Message, Subscriber, over_websocket
+from tests.soak.subscribing import SETTLING, Message, Subscriber, over_websocket
 from tests.soak.variables import KnownValues
 
 SUBSCRIPTIONS = {
@@ -53,7 +54,10 @@ class State:
 
 @asynccontextmanager
 async def subscribed(port: int, model: Model, tokens: Sequence[str | None]) -> AsyncIterator[list[Subscriber]]:
-    """A subscriber for each token, to what its viewer may subscribe to."""
+    """
+    A subscriber for each token, to what its viewer may subscribe to. What waits for moderators is counted when a
+    subscription begins, in two round trips, which the barrier does not wait for.
+    """
     async with AsyncExitStack() as stack:
         found = []
         for token in tokens:
@@ -62,6 +66,7 @@ async def subscribed(port: int, model: Model, tokens: Sequence[str | None]) -> A
             found.append(await stack.enter_async_context(over_websocket(port, token, chosen)))
         for each in found:
             await each.begin("")
+        await asyncio.sleep(SETTLING)
         yield found
 
 

@@ -14,7 +14,7 @@ from tests.soak.model import Model
 from tests.soak.records import Article, Comment, User, named, vote_of
 
 PATIENCE = 20.0  # seconds in which a message comes, on a busy machine: usually well under one
-SETTLING = 0.3  # seconds after which a server-sent stream has begun, and in which nothing more comes
+SETTLING = 0.3  # seconds after which subscriptions have read what they begin with, and in which nothing more comes
 PROTOCOL = "graphql-transport-ws"
 ARTICLE = "id title state isLocked votes viewerVote commentCount poster { username }"
 COMMENT = "id state content votes poster { username }"
