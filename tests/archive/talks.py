@@ -331,6 +331,15 @@ async def write(pair: Pair, name: str, who: str, **input: Any) -> dict[str, Any]
     return payload
 
 
+async def talked(pair: Pair, poster: str, *, group: str = "show") -> tuple[str, str]:
+    """An article on which carol has said two things, and the first of these: ids."""
+    article = await pair.mutate("post", poster, title=f"A title {pair.clock.now}", content="A text.", groups=[group])
+    id: str = article["article"]["id"]
+    said = [await write(pair, "comment", "carol", articleId=id, content=f"text {n}") for n in range(2)]
+    pair.clock.advance(1)
+    return id, said[0]["comment"]["id"]
+
+
 async def left(pair: Pair, *articles: str, days: int = 2) -> None:
     """Let all conversations leave Redis."""
     pair.crashes, pair.days = False, days

@@ -9,7 +9,7 @@ from store import conversations, roles
 from store.moderation_records import Role
 from store.records import article_number
 from tests.archive.conftest import findings
-from tests.archive.talks import DAY, MUTATIONS, NODES, REVERT, left, write
+from tests.archive.talks import DAY, MUTATIONS, NODES, REVERT, left, talked, write
 from tests.archive.worlds import Pair, World
 from tests.database.conftest import on_both
 
@@ -17,15 +17,6 @@ pytestmark = [pytest.mark.one_server]
 NEWEST = "9999999999999-0"  # a position of the log after all entries
 LIMITED = """mutation($input: CommentInput!) { comment(input: $input) { comment { id }
   userErrors { code message params { name value } ... on RateLimited { retryAt } } } }"""
-
-
-async def talked(pair: Pair, poster: str, *, group: str = "show") -> tuple[str, str]:
-    """An article on which carol has said two things, and the first of these: ids."""
-    article = await pair.mutate("post", poster, title=f"A title {pair.clock.now}", content="A text.", groups=[group])
-    id: str = article["article"]["id"]
-    said = [await write(pair, "comment", "carol", articleId=id, content=f"text {n}") for n in range(2)]
-    pair.clock.advance(1)
-    return id, said[0]["comment"]["id"]
 
 
 async def comment(world: World, who: str, article: str, text: str = "late") -> dict[str, Any]:

@@ -1,13 +1,14 @@
 -- Remove an article from Redis once the database has it. The hash `archived` counts it. What stays: the names of its
 -- groups, its poster's karma, and the time of the poster's newest article. Its comments stay for a moment, too: from now on
 -- nothing but reads by their numbers finds them, and drop_conversation.lua removes them.
--- requires: archived_values, article_indexes, flags
+-- requires: archived_values, article_indexes, flags, recent_comments
 -- from prelude: require_open(), find_article(number), now (unix milliseconds), window (milliseconds in which votes are open),
 --   GRACE (milliseconds from the end of voting until the sets of voters expire), read_ranking(groups), ORDERS (of articles),
 --   INDEX (keys of the site's indexes, by order), SITE_WEIGHTS (vote_score, hot_seconds and best_z of the site)
 -- from archived_values: note_orders(article, prefix, weights), note_greatest(listing, value)
 -- from flags: is_flagged(number)
 -- from article_indexes: remove_from_link(article), archived_of(name), set_archived_of(name, count, newest)
+-- from recent_comments: recent.is_relisting(article)
 -- flags: allow-oom
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
 --       8 digest of the hash as the database has it (see archivable_articles.lua)   9 token of the caller's lease
@@ -22,6 +23,9 @@ if not article then return {"missing"} end
 if now <= article.time + window + GRACE then return {"open"} end
 -- It stays while it has flags that nobody has decided about, or an edit that waits, or other comments: these are not in its hash.
 if redis.call("EXISTS", KEY.heldedit .. article.number) == 1 or is_flagged(article.number) then return {"changed"} end
+-- So it does while its comments leave lists or come back, because it was hidden or shown again.
+local is_listing = redis.call("ZSCORE", KEY.removing, article.number) or recent.is_relisting(article.number)
+if is_listing then return {"changed"} end
 if redis.call("ZCARD", KEY.tree .. article.number) ~= tonumber(comment_count) then return {"changed"} end
 -- `moving` has the articles whose places in the database do not count yet: this one, unless its move was given up.
 local digest = redis.sha1hex(table.concat(article.flat, "\0"))

@@ -26,6 +26,10 @@ end
 local lowest = find_comment(article)
 if lowest then return settle_more(lowest) end
 if redis.call("EXISTS", KEY.article .. article) == 1 then return {"", {}} end
+if redis.call("ZSCORE", KEY.left, article) then -- it is not deleted: the archive has it, with these comments
+  redis.call("ZREM", KEY.removing, article)
+  return {"", {}}
+end
 
 local tree, last_ids = KEY.tree .. article, {}
 for _, member in ipairs(redis.call("ZREVRANGEBYLEX", tree, "+", "-", "LIMIT", 0, limit)) do

@@ -39,13 +39,24 @@ do -- a script has at most 200 local variables
     end
   end
 
-  -- The places of an article in these groups, and those that its comments enter or leave just now.
-  function recent.all_places_of(article, groups)
-    local places = recent.places_of(groups)
+  -- The places that the comments of an article enter or leave just now.
+  local function relisted_places_of(article)
+    local places = {}
     for _, noted in ipairs(redis.call("ZRANGE", KEY.relisting, 0, -1)) do
       local number, place = string.match(noted, "^(%d+) (.*)$")
       if number == article then places[#places + 1] = place end
     end
+    return places
+  end
+
+  function recent.is_relisting(article)
+    return relisted_places_of(article)[1] ~= nil
+  end
+
+  -- The places of an article in these groups, and those that its comments enter or leave just now.
+  function recent.all_places_of(article, groups)
+    local places = recent.places_of(groups)
+    for _, place in ipairs(relisted_places_of(article)) do places[#places + 1] = place end
     return places
   end
 

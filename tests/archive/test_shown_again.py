@@ -1,0 +1,85 @@
+"""Articles that are hidden and shown again just before they leave Redis lose none of their comments (D5)."""
+
+import asyncio
+
+import pytest
+
+from archive import mover
+from store import removals, roles
+from store.moderation_records import Role
+from store.records import article_number
+from store.site import Site
+from tests.archive.conftest import findings
+from tests.archive.talks import DAY, left, talked, write
+from tests.archive.worlds import Pair
+from tests.database.conftest import on_both
+
+pytestmark = [pytest.mark.one_server]
+SHOWN = """query($id: ID!) { article(id: $id) { commentCount comments(order: VOTES) { nodes { content } }
+  thread(order: VOTES) { nodes { content } } } comments { nodes { content } }
+  user(username: "carol") { comments { nodes { content } } } }"""
+
+
+async def hidden_and_shown(pair: Pair) -> str:
+    """An old article with two comments, which was removed and has just been approved: its id."""
+    for world in pair.worlds:
+        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+    pair.crashes, pair.days = False, 2
+    article, _ = await talked(pair, "Bob")
+    pair.clock.advance(3 * DAY)
+    await write(pair, "removeContent", "alice", subjectId=article, reason="off topic")
+    return article
+
+
+async def approve(pair: Pair, article: str) -> None:
+    await write(pair, "approveContent", "alice", subjectId=article, reason="a mistake")
+
+
+async def shown(pair: Pair, article: str) -> None:
+    """Check that both stores have the two comments, and that `verify` has nothing to say."""
+    answer = (await pair.ask(SHOWN, None, id=article))["data"]
+    found = answer["article"]
+    assert found["commentCount"] == 2
+    for nodes in (found["comments"], found["thread"], answer["comments"], answer["user"]["comments"]):
+        assert sorted(each["content"] for each in nodes["nodes"]) == ["text 0", "text 1"]
+    assert await findings(pair.archiving) == []
+
+
+async def remove_all(site: Site) -> None:
+    for partition in range(site.partitions):
+        await removals.remove_all(site, partition)
+
+
+@on_both
+async def test_it_stays_until_its_comments_are_back_in_all_lists(pair: Pair, monkeypatch) -> None:
+    article = await hidden_and_shown(pair)
+    with monkeypatch.context() as interrupted:  # the process of the moderator ends after its first script
+        interrupted.setattr(removals, "list_comments", lambda site, number: asyncio.sleep(0))
+        await approve(pair, article)
+
+    await pair.run_mover(0, 1_000)
+    assert article_number(article) in await pair.archiving.numbers()
+    for world in pair.worlds:
+        await remove_all(world.store.site)
+    await left(pair, article)
+
+    await shown(pair, article)
+
+
+@on_both
+async def test_a_late_task_removes_nothing_of_what_has_left(pair: Pair, monkeypatch) -> None:
+    """The task has read that the comments come back into lists, and goes on once they are, and the article has left."""
+    article = await hidden_and_shown(pair)
+    await approve(pair, article)
+    site = pair.archiving.store.site
+    number, partition = article_number(article), site.home_of_article(article_number(article) or 0)
+    with monkeypatch.context() as slow:  # so Redis still has the comments
+        slow.setattr(mover, "_drop_left_of", lambda site, partition: asyncio.sleep(0))
+        await left(pair, article)
+
+        await site.redis.run(("ZADD", removals.REMOVING(partition), 0, number))
+        await remove_all(site)
+        await shown(pair, article)
+
+    await pair.run_mover(0, 1_000)
+    await shown(pair, article)
