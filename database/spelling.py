@@ -9,7 +9,7 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from database import search as index
-from database.search import Search
+from database.search import FIRST_USER, Search
 from database.words import parse
 from store.words import WORD_LENGTH, words
 
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 SHORTEST = 3  # letters of a word that may be spelled wrongly
 LONG = 5  # letters of a word in which two edits are looked for, and one if it is the beginning of a longer word
 MAX_WORDS = 200_000  # that a word is compared with
-NEWEST = 5_000  # articles and users whose words are read on PostgreSQL, where no list of all words is kept
+NEWEST = 5_000  # articles, and as many users, whose words are read on PostgreSQL: it keeps no list of all words
 WORD = re.compile(r"\S+")
+NEWEST_ROWS = f"(SELECT vector FROM search_index WHERE id {{}} {FIRST_USER} ORDER BY id DESC LIMIT {NEWEST})"
 VOCABULARY = {  # words that begin with a letter, by their length, and how many articles and users have each
     "sqlite": f"""SELECT term, doc FROM search_vocabulary WHERE term >= ? AND term < ?
         AND length(term) BETWEEN ? AND ? LIMIT {MAX_WORDS}""",
-    "postgresql": f"""SELECT word, ndoc FROM ts_stat('SELECT vector FROM search_index ORDER BY id DESC LIMIT {NEWEST}')
+    "postgresql": f"""SELECT word, ndoc FROM ts_stat('{NEWEST_ROWS.format("<")} UNION ALL {NEWEST_ROWS.format(">=")}')
         WHERE word >= %s COLLATE "C" AND word < %s COLLATE "C" AND length(word) BETWEEN %s AND %s LIMIT {MAX_WORDS}""",
 }
 

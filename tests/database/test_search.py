@@ -160,6 +160,20 @@ async def test_spelling_of_what_is_not_there_is_proposed(run):  # S1
     assert await run(proposed, "redsi", group="other") is None
 
 
+async def test_words_of_articles_are_proposed_where_there_are_many_users(run):  # S1
+    """On PostgreSQL those of the newest rows are read, and the rows of users come after all others."""
+
+    def register_many(connection: Connection) -> None:
+        if connection.dialect.name == "postgresql":
+            rows = f"SELECT {FIRST_USER} + 100 + n, '', to_tsvector('simple', 'user' || n)"
+            connection.execute(text(f"INSERT INTO search_index {rows} FROM generate_series(1, {spelling.NEWEST}) AS n"))
+
+    await run(write, 1024, "Redis in Action")
+    await run(register_many)
+
+    assert await run(spelling.suggestion, "redsi", Search(parse("redsi")), frozenset()) == "redis"
+
+
 async def test_texts_without_spaces_are_found_by_their_parts(run):
     await run(write, 1024, "日本語のテスト")
     await run(write, 2048, "本日")
