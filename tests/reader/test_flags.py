@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.async_api import Page, expect
 
 from tests.reader.conftest import DESKTOP, PHONE, opened
@@ -152,6 +153,19 @@ async def test_visitor_who_flags_is_asked_to_log_in_and_comes_back(page, site):
     await page.get_by_label("Password").fill(PASSWORD)
     await page.get_by_role("main").get_by_role("button", name="Log in").click()
     await expect(page).to_have_url(re.compile(f"/user/{writer.username}$"))
+
+
+async def test_open_menu_begins_at_its_button(page, site):
+    article = site.post(site.member("writer"), "Beside its button")
+    for path in ("/?order=TIME", f"/article/{article.removeprefix('article:')}"):
+        await opened(page, path)
+        button = more(page, "Beside its button")
+        await button.click()
+        items = page.get_by_role("list", name="Beside its button")
+        menu, opener = await items.bounding_box(), await button.bounding_box()
+
+        assert menu["x"] == pytest.approx(opener["x"], abs=1)
+        assert menu["y"] == pytest.approx(opener["y"] + opener["height"], abs=4)
 
 
 async def test_open_menu_is_whole_and_on_the_screen(visit, site, axe):

@@ -120,6 +120,19 @@ async def test_new_comment_is_announced_and_shown_only_when_asked_for(visit, sit
     await expect(page.get_by_role("button", name="new comment")).to_have_count(0)
 
 
+async def test_page_does_not_say_beside_the_first_comment_that_there_is_none(visit, site):
+    article = site.post(site.member("alice"), "Without comments", content="Text.")
+    page = await visit()
+    await opened(page, site.path(article))
+    await expect(page.get_by_text("There are no comments yet.")).to_be_visible()
+    await visit.subscribed(page, "commentPosted")
+
+    site.comment(site.member("bob"), article, "The first answer")
+
+    await expect(page.get_by_role("button", name="1 new comment")).to_be_visible()
+    await expect(page.get_by_text("There are no comments yet.")).to_be_hidden()
+
+
 async def test_notification_is_counted_in_the_header(visit, site):
     alice, bob = site.member("alice"), site.member("bob")
     article = site.post(alice, "Answered elsewhere", content="Text.")

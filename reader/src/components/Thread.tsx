@@ -283,7 +283,7 @@ interface RowsProps {
 }
 
 function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, letGo }: RowsProps) {
-  const { rows, fold } = thread;
+  const { rows, announced, fold } = thread;
   const latest = useRef(rows);
   useLayoutEffect(() => void (latest.current = rows));
   const firstDepth = current === null ? 0 : (rows[0]?.depth ?? 0); // a page may begin with replies
@@ -305,7 +305,10 @@ function Rows({ article, list, thread, current, visitedBefore, onPosted, focus, 
       ...[onPosted, focus, letGo],
     ],
   );
-  if (rows.length === 0) return <p className="empty">{t("no-comments")}</p>;
+  if (rows.length === 0) {
+    // Beside an announcement it would be wrong, but without its place what follows would move.
+    return <p className={announced === 0 ? "empty" : "empty outdated"}>{t("no-comments")}</p>;
+  }
   return (
     <SurroundingsContext value={surroundings}>
       <ol className="thread" ref={list}>
