@@ -33,10 +33,12 @@ export default function Waiting() {
   useDeskNews(useRenewal(QUEUE_COUNTS, {}));
   if (total === 0) return null;
   return (
-    <span className="unseen">
+    <>
       {" "}
-      {total}
-      <span className="hidden"> {t("waiting-word")}</span>
-    </span>
+      <span className="unseen">
+        {total}
+        <span className="hidden"> {t("waiting-word")}</span>
+      </span>
+    </>
   );
 }
