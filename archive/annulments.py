@@ -78,12 +78,14 @@ async def settle(store: Store, database: Database | None, number: int, most: int
         ConsumerBehind: a consumer of the log is too far behind, or the database may not have all votes.
     """
     site = store.site
-    p = site.home_of_article(number)
-    action = moderation_records.moderation_action(number, await site.redis.run(("HGETALL", keys.action(p, number))))
+    partition = site.home_of_article(number)
+    action = moderation_records.moderation_action(
+        number, await site.redis.run(("HGETALL", keys.action(partition, number)))
+    )
     name = action.subject_id.removeprefix("user:") if action else ""
     voter = await leaving.stored_name(site, name)
     if action is None or not action.annulment or voter is None:
-        await site.redis.run(("ZREM", annulments.annulling(p), number))
+        await site.redis.run(("ZREM", annulments.annulling(partition), number))
         return
     with suppress(Reverted):  # then the action is still noted, and the votes come back the next time
         if action.is_restored:
@@ -139,21 +141,21 @@ async def _annul_some(
     """
     site, is_unsure = store.site, False
 
-    async def annul(p: int, some: Sequence[CastVote]) -> None:
+    async def annul(partition: int, some: Sequence[CastVote]) -> None:
         nonlocal is_unsure
         known = {vote.number: vote for vote in some}
-        run = partial(_annul_these, site, p, action.number, voter, complete_at, known)
-        unsure, _ = await _take_step(store, database, p, list(known), run, pace)
+        run = partial(_annul_these, site, partition, action.number, voter, complete_at, known)
+        unsure, _ = await _take_step(store, database, partition, list(known), run, pace)
         is_unsure |= unsure
 
-    for p, of_partition in _by_partition(site, votes).items():
-        await in_steps(of_partition, pace, partial(annul, p))
+    for partition, of_partition in _by_partition(site, votes).items():
+        await in_steps(of_partition, pace, partial(annul, partition))
     return is_unsure
 
 
 async def _annul_these(
     site: Site,
-    p: int,
+    partition: int,
     action: int,
     voter: str,
     complete_at: int,
@@ -162,7 +164,7 @@ async def _annul_these(
     archived: Archived,
 ) -> Step:
     wanted = [votes[number] for number in numbers]
-    return await annulments.annul_some(site, p, action, voter, complete_at, wanted, archived)
+    return await annulments.annul_some(site, partition, action, voter, complete_at, wanted, archived)
 
 
 async def _restore(
@@ -173,11 +175,11 @@ async def _restore(
     if not (action.annulment and action.annulment.began_restoring):
         total = await annulments.held(site, action.number)
         await annulments.note(site, action, total=total, state=AnnulmentState.RESTORING)
-    for p in range(site.partitions):
-        await annulments.restore_some(site, p, action.number, voter, [])  # from now on none is annulled here
-        run = partial(annulments.restore_some, site, p, action.number, voter)
-        restore = partial(_restore_some, store, database, p, run, pace)
-        while numbers := await annulments.held_in(site, p, action.number, most or READ_AT_ONCE):
+    for partition in range(site.partitions):
+        await annulments.restore_some(site, partition, action.number, voter, [])  # from now on none is annulled here
+        run = partial(annulments.restore_some, site, partition, action.number, voter)
+        restore = partial(_restore_some, store, database, partition, run, pace)
+        while numbers := await annulments.held_in(site, partition, action.number, most or READ_AT_ONCE):
             await in_steps(numbers, pace, restore)
             await annulments.note(site, action)
             await _require_room(site)
@@ -191,13 +193,13 @@ async def _restore(
 async def _restore_some(
     store: Store,
     database: Database | None,
-    p: int,
+    partition: int,
     run: Callable[..., Awaitable[Step]],
     pace: Pace,
     numbers: Sequence[int],
 ) -> None:
     """Restore votes on some articles and comments, and forget those on what is gone."""
-    _, gone = await _take_step(store, database, p, numbers, run, pace)
+    _, gone = await _take_step(store, database, partition, numbers, run, pace)
     if gone:
         await run(gone, are_gone=True)
 
@@ -213,7 +215,7 @@ async def _wait_until_shown(site: Site, most: int | None) -> None:
 
 
 async def _take_step(
-    store: Store, database: Database | None, p: int, numbers: Sequence[int], run: Run, pace: Pace
+    store: Store, database: Database | None, partition: int, numbers: Sequence[int], run: Run, pace: Pace
 ) -> tuple[bool, Sequence[int]]:
     """
     Take a step, first for what Redis has, then for what is archived, which stays so. Returns whether the database may
@@ -233,7 +235,7 @@ async def _take_step(
             return is_unsure, step.absent
         if tries:
             await caught_up(site)
-        archived = await recounts.archived(site, database, p, step.absent)
+        archived = await recounts.archived(site, database, partition, step.absent)
         step = await pace.timed(partial(run, step.absent, archived))
         is_unsure |= bool(step.unsure)
     if any(number in archived.found for number in step.absent):
@@ -306,7 +308,9 @@ async def caught_up(site: Site) -> int:
     now, ends, deadline = site.clock(), await log.newest(site), monotonic() + PATIENCE
     while True:
         taken = (await log.positions(site)).get(CONSUMER, {})
-        if all(log.sort_key(taken.get(p, log.START)) >= log.sort_key(end) for p, end in enumerate(ends)):
+        if all(
+            log.sort_key(taken.get(partition, log.START)) >= log.sort_key(end) for partition, end in enumerate(ends)
+        ):
             return now
         if monotonic() > deadline:
             raise ConsumerBehind

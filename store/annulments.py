@@ -146,7 +146,7 @@ async def revert(
 
 async def annul_some(
     site: Site,
-    p: int,
+    partition: int,
     action: int,
     voter: str,
     complete_at: int,
@@ -160,18 +160,18 @@ async def annul_some(
     """
     flat = [part for number, value in votes for part in (number, value, archived.words(number))]
     given = (action, voter, PLACE_LIFETIME, archived.position, complete_at)
-    command = site.command(ANNUL_SOME, p, site.partitions, *given, *flat)
+    command = site.command(ANNUL_SOME, partition, site.partitions, *given, *flat)
     status, *reply = await site.redis.run(command)
     if status == "reverted":
         return Step([], [], True)
     absent, unsure, *entry = reply
-    await _apply_karma(site, p, ANNULLED, action, *entry)
+    await _apply_karma(site, partition, ANNULLED, action, *entry)
     return Step([int(number) for number in absent], [int(number) for number in unsure])
 
 
 async def restore_some(
     site: Site,
-    p: int,
+    partition: int,
     action: int,
     voter: str,
     numbers: Sequence[int],
@@ -185,20 +185,20 @@ async def restore_some(
     """
     flat = [part for number in numbers for part in (number, archived.words(number))]
     given = (action, voter, PLACE_LIFETIME, archived.position, "1" if are_gone else "")
-    command = site.command(RESTORE_SOME, p, site.partitions, *given, *flat)
+    command = site.command(RESTORE_SOME, partition, site.partitions, *given, *flat)
     _, absent, *entry = await site.redis.run(command)
-    await _apply_karma(site, p, RESTORED, action, *entry)
+    await _apply_karma(site, partition, RESTORED, action, *entry)
     return Step([int(number) for number in absent], [])
 
 
 async def held(site: Site, action: int) -> int:
     """How many votes an action holds. One round trip."""
-    return sum(await site.redis.pipeline([("ZCARD", cases(p, action)) for p in range(site.partitions)]))
+    return sum(await site.redis.pipeline([("ZCARD", cases(partition, action)) for partition in range(site.partitions)]))
 
 
-async def held_in(site: Site, p: int, action: int, most: int) -> list[int]:
+async def held_in(site: Site, partition: int, action: int, most: int) -> list[int]:
     """The numbers of some articles and comments of a partition on which an action holds a vote. One round trip."""
-    return [int(member) for member in await site.redis.run(("ZRANGE", cases(p, action), 0, most - 1))]
+    return [int(member) for member in await site.redis.run(("ZRANGE", cases(partition, action), 0, most - 1))]
 
 
 async def note(
@@ -227,9 +227,9 @@ async def note(
 
 
 async def _apply_karma(
-    site: Site, p: int, kind: str, action: int, id: str, noted: Sequence[int | str], karma: str
+    site: Site, partition: int, kind: str, action: int, id: str, noted: Sequence[int | str], karma: str
 ) -> None:
-    entry = Entry(p, id, kind, site.clock(), "", f"action:{action}", {"karma": karma})
+    entry = Entry(partition, id, kind, site.clock(), "", f"action:{action}", {"karma": karma})
     await effects.apply_noted(site, entry, noted)
 
 

@@ -78,7 +78,7 @@ class HomeListing(NamedTuple):
 class IndexGroup(NamedTuple):
     """Lists of one partition that a call reads, each with its indexes."""
 
-    p: int
+    partition: int
     lists: tuple[tuple[str, ...], ...]
 
 
@@ -208,7 +208,7 @@ async def _bounded(
     parts = await _read_lists(load, listing, ahead, dict.fromkeys(some, beyond), script)
     found = {place.member: place for part in parts.values() for place in part.positions}
     if len(found) < ahead.wanted and not script and any(part.stop for part in parts.values()):
-        few = IndexGroup(some[0].p, some[0].lists[:FEW_LISTS])
+        few = IndexGroup(some[0].partition, some[0].lists[:FEW_LISTS])
         await _merge(load, listing, ahead, {few: beyond}, found)
         if len(found) < ahead.wanted and listing.whole.lowest != "-inf":
             return ahead._replace(bound=Position(float(listing.whole.lowest), ""))
@@ -262,9 +262,9 @@ async def _read_lists(
         parts: list[NextPlaces] = await load(reads)
         left = dict[IndexGroup, Position | None]()
         for (source, beyond), part in zip(sources.items(), parts, strict=True):
-            found[IndexGroup(source.p, source.lists[: part.lists])] = part
+            found[IndexGroup(source.partition, source.lists[: part.lists])] = part
             if part.lists < len(source.lists):
-                left[IndexGroup(source.p, source.lists[part.lists :])] = beyond
+                left[IndexGroup(source.partition, source.lists[part.lists :])] = beyond
         sources = left
     return found
 
@@ -291,19 +291,22 @@ def _sources(site: Site, listing: HomeListing, size: int) -> list[IndexGroup]:
     among the groups, so that a few calls are a sample of all.
     """
     found = []
-    for p in range(site.partitions):
-        lists = [_indexes(p, group, listing) for group in listing.choices.groups or (None,)]
+    for partition in range(site.partitions):
+        lists = [_indexes(partition, group, listing) for group in listing.choices.groups or (None,)]
         calls = ceil(len(lists) / size)
-        found += [IndexGroup(p, tuple(lists[first::calls])) for first in range(calls)]
+        found += [IndexGroup(partition, tuple(lists[first::calls])) for first in range(calls)]
     return found
 
 
-def _indexes(p: int, group: str | None, listing: HomeListing) -> tuple[str, ...]:
+def _indexes(partition: int, group: str | None, listing: HomeListing) -> tuple[str, ...]:
     """The indexes of a group, or of the whole site, in a partition, as the script of the order takes them."""
     needed: Sequence[Order] = (listing.order,)
     if _is_searched(listing.whole):
         needed = since.INDEXES
-    return tuple(keys.index(p, each.value) if group is None else keys.group(p, group, each.value) for each in needed)
+    return tuple(
+        keys.index(partition, each.value) if group is None else keys.group(partition, group, each.value)
+        for each in needed
+    )
 
 
 def _read(
@@ -318,9 +321,14 @@ def _read(
         script, given = HOME_SINCE, [str(whole.since.at), "", "", "", str(STEPS)]
     position = (repr(beyond.value), beyond.member) if beyond else ("", "")
     names = " ".join(f"{keys.slot(name)}:{name.lower()}" for name in choices.blocked)
-    p, weight = source.p, WEIGHTED_BY.get(listing.order, "") if choices.groups else ""
+    partition, weight = source.partition, WEIGHTED_BY.get(listing.order, "") if choices.groups else ""
     given[1] = given[1] or weight
-    first = [keys.article(p, ""), HIDDEN(p, choices.username), keys.ranking(p), SITE_RANKED(p, "", "")[:-1]]
+    first = [
+        keys.article(partition, ""),
+        HIDDEN(partition, choices.username),
+        keys.ranking(partition),
+        SITE_RANKED(partition, "", "")[:-1],
+    ]
     direction = "up" if ahead.upwards else "down"
     bound = (repr(ahead.bound.value), ahead.bound.member) if ahead.bound else ("", "")
     given += [direction, str(ahead.wanted), *position, names, *bound, str(READ_TO_BOUND), str(MOST_READ)]

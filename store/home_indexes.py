@@ -43,9 +43,9 @@ async def fill(site: Site) -> None:
         StoreUnavailable: it does not answer, or takes no writes.
     """
     await site.rankings.read(site.redis)
-    for p in range(site.partitions):
+    for partition in range(site.partitions):
         for group in site.rankings.weights:
-            await _fill_group(site, p, group)
+            await _fill_group(site, partition, group)
     await note_complete(site, HOMES_FIELD)
 
 
@@ -54,7 +54,7 @@ def filling(site: Site) -> AbstractAsyncContextManager[None]:
     return index_filling.filling(site, "homes", attrgetter("has_homes"), fill, FAULT)
 
 
-async def _fill_group(site: Site, p: int, group: str) -> None:
+async def _fill_group(site: Site, partition: int, group: str) -> None:
     cursor = ""
     while cursor != "0":
-        cursor = await site.redis.run(site.command(FILL_SITE_RANKED, p, group, cursor or "0"))
+        cursor = await site.redis.run(site.command(FILL_SITE_RANKED, partition, group, cursor or "0"))

@@ -40,9 +40,9 @@ async def _of_votes(site: Site, key: Key) -> list[Wrong]:
     return wrong + await _counted(site, key.partition, number, list(fields)) + await missing(site, entries)
 
 
-async def _counted(site: Site, p: int, number: int, names: Sequence[str]) -> list[Wrong]:
+async def _counted(site: Site, partition: int, number: int, names: Sequence[str]) -> list[Wrong]:
     """Those of some users who are in a set of voters. One round trip."""
-    sets = (keys.voted(p, number), keys.downvoted(p, number))
+    sets = (keys.voted(partition, number), keys.downvoted(partition, number))
     places = [(voters, name) for voters in sets for name in names]
     found = await site.redis.pipeline([("SISMEMBER", *place) for place in places])
     return [
@@ -65,9 +65,12 @@ async def _of_action(site: Site, key: Key) -> list[Wrong]:
     return wrong
 
 
-async def _may_exist(site: Site, p: int, number: int) -> bool:
+async def _may_exist(site: Site, partition: int, number: int) -> bool:
     """Whether Redis has an article or a comment, or the partition has archived articles, of which it may be one."""
     found, archived = await site.redis.pipeline(
-        [("EXISTS", keys.article(p, number), keys.comment(p, number)), ("HGET", keys.archived(p), "count")]
+        [
+            ("EXISTS", keys.article(partition, number), keys.comment(partition, number)),
+            ("HGET", keys.archived(partition), "count"),
+        ]
     )
     return bool(found) or int(archived or 0) > 0

@@ -34,9 +34,11 @@ class AnnulledRecord(Record):
 
     def commands(self, site: Site) -> Iterator[Command]:
         """The votes of an article or a comment that is not in the dump are left out: it was deleted meanwhile."""
-        p, pairs = site.home_of_article(self.number), list(self.fields.items())
+        partition, pairs = site.home_of_article(self.number), list(self.fields.items())
         for start in range(0, len(pairs), VOTES_AT_ONCE):
-            yield site.command(RESTORE_ANNULLED, p, self.number, *flat(dict(pairs[start : start + VOTES_AT_ONCE])))
+            yield site.command(
+                RESTORE_ANNULLED, partition, self.number, *flat(dict(pairs[start : start + VOTES_AT_ONCE]))
+            )
 
 
 async def read_annulled(site: Site, found: Sequence[Key], skipped: Skipped) -> list[AnnulledRecord]:
