@@ -181,11 +181,13 @@ def _of_comments_listed(site: Site, entry: Entry) -> list[Effect]:
     """
     Of comments of one article that become visible or invisible with it. The values of the entry are words: `comments`
     has NUMBER:POSTER:TIME of each, `notified` has NUMBER:NOTIFIED of those that had notified users, `announced` of
-    those that notify now, as they are visible for the first time, and `of_article` whom the article has notified.
+    those that notify now, as they are visible for the first time, and `of_article` whom the article has notified. Its
+    `poster` is that of the article, which entries of earlier versions lack.
     """
-    effects = []
+    effects, posters = [], dict[str, str]()
     for word in entry.values["comments"].split():
         number, poster, time = word.split(":")
+        posters[number] = poster
         target = site.home_of_user(poster)
         values = {"time": time, "listed": entry.values["listed"]}
         effects.append(Effect(target, _listed(target, poster, keys.member(int(number)), values)))
@@ -193,9 +195,11 @@ def _of_comments_listed(site: Site, entry: Entry) -> list[Effect]:
     for name, apply in (("notified", change), ("announced", _notifications)):
         for word in entry.values.get(name, "").split():
             number, _, notified = word.partition(":")
-            effects += apply(site, replace(entry, subject=f"comment:{number}", values={"notified": notified}))
+            values = {"notified": notified, "poster": posters[number]}
+            effects += apply(site, replace(entry, subject=f"comment:{number}", values=values))
     of_article = _notifications if entry.values.get("article_announced") else change
-    return effects + of_article(site, replace(entry, values={"notified": entry.values["of_article"]}))
+    values = {"notified": entry.values["of_article"], "poster": entry.values.get("poster", "")}
+    return effects + of_article(site, replace(entry, values=values))
 
 
 def _listed(target: int, poster: str, member: str, values: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:

@@ -135,10 +135,10 @@ async def _list_comments(site: Site, partition: int, article: str) -> bool:
             if was_noted:
                 await effects.complete(site, [partition])  # those of another process that has listed some meanwhile
             return True
-        place, changed, id, noted, comments, listed, notified, of_article, announced, article_announced = reply
+        place, changed, id, noted, poster, comments, listed, notified, of_article, announced, article_announced = reply
         if id:
-            values = {"comments": comments, "listed": listed, "notified": notified, "of_article": of_article}
-            values |= {"announced": announced, "article_announced": article_announced}
+            values = {"poster": poster, "comments": comments, "listed": listed, "notified": notified}
+            values |= {"of_article": of_article, "announced": announced, "article_announced": article_announced}
             entry = Entry(partition, id, "comments_listed", site.clock(), "", f"article:{article}", values)
             await effects.apply_noted(site, entry, noted)
 

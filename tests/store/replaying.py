@@ -116,7 +116,7 @@ class Replay:
             self.comments[number]["state"] = values["state"]
 
     def _comments_listed(self, entry: Entry, number: int, values: dict[str, str]) -> None:
-        assert values.keys() == {"comments", "listed", "notified", "of_article"}
+        assert values.keys() == {"poster", "comments", "listed", "notified", "of_article"}
 
     def _registered(self, entry: Entry, name: str, values: dict[str, str]) -> None:
         self.users.setdefault(name, {}).update(values)

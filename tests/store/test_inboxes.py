@@ -1,11 +1,12 @@
 """Inboxes: whom texts notify, pages, and the mark up to which an inbox was seen."""
 
 import random
+from contextlib import nullcontext
 
 import pytest
 
 from archive import steps
-from store import effects, keys, removals
+from store import article_moderation, blocked, effects, keys, removals
 from store.articles import Draft
 from store.errors import Unauthenticated
 from store.inboxes import SIZE
@@ -15,10 +16,12 @@ from store.log import read as read_log
 from store.maintenance.import_stories import Story, import_batch
 from store.notifications import NotificationKind
 from store.records import Position
+from store.roles import OPERATOR
 from store.sessions import parse_token
 from store.store import Store
 from tests.conftest import registered
 from tests.store.discussions import commented
+from tests.store.held import holding
 from tests.store.inbox_model import MOST_MENTIONS, PEOPLE, InboxModel, act, check, kinds_of, page_of
 from tests.store.reading import everything, post, verified
 
@@ -291,3 +294,31 @@ async def test_inboxes_are_those_of_a_plain_model(redis_url, store, people, part
 
     assert await effects.pending(store.site) == []
     assert [finding for finding in await verified(store) if not finding.where.endswith(" TTL")] == []  # the clock jumps
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+async def test_text_that_is_shown_again_notifies_nobody_who_blocks_its_poster(store, people, clock, is_held):  # H3
+    """In all partitions: also the article that was hidden, and its comments with it, and what was held until now."""
+    blocking = [name for name in PEOPLE if name not in ("bob", "Carol")][: store.site.max_mentions]
+    for name in blocking:
+        await blocked.block(store.site, name, "bob")
+    clock.advance(1)
+    text = " ".join(f"@{name}" for name in (*blocking[1:], "Carol"))
+    with holding(store) if is_held else nullcontext():
+        article = (await store.articles.post("bob", Draft("A title", "", text))).article.number
+    if is_held:
+        await article_moderation.approve(store.site, OPERATOR, article)
+    first = await commented(store, article, blocking[0])
+    clock.advance(1)
+    second = await commented(store, article, "bob", first, text=text)
+    before = {name: await inbox(store, name) for name in PEOPLE}
+    assert before["Carol"] == [(MENTION, second.number), (MENTION, article)]
+    assert [before[name] for name in blocking] == [[]] * len(blocking)
+
+    clock.advance(1)
+    await article_moderation.remove(store.site, OPERATOR, article, None, "a reason")
+    assert await inbox(store, "Carol") == []
+    await article_moderation.approve(store.site, OPERATOR, article)
+
+    told = {name: [each for each in await inbox(store, name) if each[0] in (REPLY, MENTION)] for name in PEOPLE}
+    assert told == {name: [each for each in found if each[0] in (REPLY, MENTION)] for name, found in before.items()}

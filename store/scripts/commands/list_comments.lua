@@ -14,9 +14,9 @@
 --       9 "-", or the member of the tree after which to go on, after "("   10 how many comments to read
 --       11 "1" if this pass has changed a comment, else ""
 -- Reply {"done", 1 or 0 for whether the article was still noted} | {"missing"} if there is no such article
---       | {"more", where to go on, 11 of the next call, id of the entry or "", what `note_effects` returns, its comments,
---       1 or "" for whether they are listed now, whom they notify, whom the article notifies, whom those notify that are
---       announced now, and 1 or "" for whether the article is}
+--       | {"more", where to go on, 11 of the next call, id of the entry or "", what `note_effects` returns, the poster of
+--       the article, its comments, 1 or "" for whether they are listed now, whom they notify, whom the article notifies,
+--       whom those notify that are announced now, and 1 or "" for whether the article is}
 local from_member, limit = ARGV[9], ARGV[10]
 require_open()
 local article = ARGV[8]
@@ -78,14 +78,15 @@ end
 
 local next = is_end and "-" or "(" .. members[#members]
 if is_end then changed = "" end
-if not words[1] and of_article == "" then return {"more", next, changed, "", {}, "", "", "", "", "", ""} end
+if not words[1] and of_article == "" then return {"more", next, changed, "", {}, "", "", "", "", "", "", ""} end
 local listed, comments, told = away and "" or "1", table.concat(words, " "), table.concat(notified, " ")
 local new = table.concat(announced, " ")
 local id = append_log(
-  "comments_listed", "", "article:" .. article, "comments", comments, "listed", listed, "notified", told,
-  "of_article", of_article,
+  "comments_listed", "", "article:" .. article, "poster", article_info.poster, "comments", comments, "listed", listed,
+  "notified", told, "of_article", of_article,
   unpack((new ~= "" or is_announced ~= "") and {"announced", new, "article_announced", is_announced} or {})
 )
 redis.call("PUBLISH", KEY.events, "comments_listed 0 - " .. id)
 for _, comment in ipairs(new_comments) do publish_comment("comment_announced", comment, id, article_info.groups) end
-return {"more", next, changed, id, note_effects(id, slots), comments, listed, told, of_article, new, is_announced}
+local poster = article_info.poster
+return {"more", next, changed, id, note_effects(id, slots), poster, comments, listed, told, of_article, new, is_announced}
