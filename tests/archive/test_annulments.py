@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from archive import annulments, maintenance, reads, write_back
+from archive import annulments, maintenance, moments, reads, write_back
 from database import article_places
 from database.database import Database
 from store import annulments as steps
@@ -25,6 +25,7 @@ from store.maintenance.verify import Finding
 from store.moderation_records import AnnulmentState, ModerationKind, Role
 from store.records import Vote
 from store.roles import OPERATOR, grant
+from store.site import Site
 from store.store import Store
 from tests.archive.annulling import OWN, POLICY, WINDOW, Pair, World, counts_in, counts_of, opened, votes_of_mallory
 from tests.conftest import Clock, client
@@ -412,6 +413,36 @@ async def test_what_is_hidden_or_gone_is_annulled_and_restored(pair: Pair, clock
         if key.startswith(("article:", "comment:")) and int(number) in counts:
             assert counts[int(number)] == (int(value["up"]), int(value["down"]))
     assert await pair.findings() == []
+
+
+async def test_pinned_walk_goes_on_though_a_hidden_comment_loses_votes_and_is_shown_again(bare: Pair):  # C12, M7
+    world, site = bare.world, bare.world.store.site
+    article = await bare.post("carol", "show")
+    comments = [await bare.comment(poster, article) for poster in ("dave", "erin", "frank")]
+    for number in comments[1:]:
+        await bare.vote("Mallory", number, Vote.UP)
+    order, pinned = threads.CommentOrder.VOTES, await threads.pin(site, article, threads.CommentOrder.VOTES)
+    first = await read_page(site, article, order, pinned, 2)
+    assert [place.number for place in first.places] == comments[:0:-1]
+
+    await comment_moderation.remove(site, OPERATOR, comments[2], None, "spam")
+    await world.annul()
+    await world.settle()
+    await comment_moderation.approve(site, OPERATOR, comments[2])
+
+    rest = await read_page(site, article, order, first.places[-1].position, 9)
+    assert rest.is_pinned and [place.number for place in rest.places] == comments[:1]
+    again = await read_page(site, article, order, pinned, 9)
+    assert [place.number for place in again.places] == comments[::-1]
+
+
+async def read_page(
+    site: Site, article: int, order: threads.CommentOrder, beyond: threads.ThreadPosition | None, count: int
+) -> threads.ThreadPage:
+    (page,) = await moments.load_again(
+        site, [threads.page(site, article, order, threads.ThreadWindow(count, beyond=beyond))]
+    )
+    return page
 
 
 @on_both

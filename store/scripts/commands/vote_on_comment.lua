@@ -4,8 +4,9 @@
 --   append_log(kind, actor, subject, ...)
 -- from cast_vote: cast_vote(subject, voter, vote), counted_hash(subject)
 -- from notifications: is_here(slot), note_effects(id, slots)
--- from comments: find_comment(number), find_article_info(number), keep_place(comment, lifetime), add_move(moves, before),
---   update_replies(comment, before), publish_comment(kind, comment, id, groups, channel), add_comment_karma(comment, votes)
+-- from comments: find_comment(number), find_article_info(number), keep_place(comment, lifetime, before),
+--   add_move(moves, before), update_replies(comment, before), publish_comment(kind, comment, id, groups, channel),
+--   add_comment_karma(comment, votes)
 -- from upvoters: add_upvoter(account, voter)
 -- kept replies: voted without part 3
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number   9 the vote: 1, 0 or -1
@@ -27,7 +28,7 @@ comment.locked, comment.state = article_info.locked, comment.state or article_in
 local before, change = cast_vote(comment, voter, tonumber(ARGV[9]))
 if not before then return change end -- nothing has changed: this is the reply that says why
 
-keep_place(comment, ARGV[10])
+keep_place(comment, ARGV[10], before)
 local moves = add_move(comment.moves, before)
 redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves", moves)
 update_replies(comment, before)

@@ -68,8 +68,9 @@ local function pins_of(article)
   return redis.call("ZRANGE", KEY.pins .. article, 0, -1)
 end
 
--- Keeps the place of a comment that a vote is about to move, in each pin that was made since it was last voted on.
-local function keep_place(comment, lifetime)
+-- Keeps the place of a comment that a vote moves, in each pin that was made since it was last voted on, also of one that has
+-- no place now: it may be shown again. `before` has its votes before that.
+local function keep_place(comment, lifetime, before)
   local last_move = tonumber(string.match(comment.moves or "", "(%d+) [^,]*$") or 0)
   local parent = comment.parent or comment.article
   for _, pin in ipairs(pins_of(comment.article)) do
@@ -77,7 +78,7 @@ local function keep_place(comment, lifetime)
     if last_move <= tonumber(moves) then
       local places = KEY.pinned .. parent .. ":" .. pin
       local value = redis.call("ZSCORE", KEY.replies .. parent .. ":" .. order, comment.member)
-      redis.call("ZADD", places, value, comment.member)
+      redis.call("ZADD", places, value or order_value(before, order, SITE_WEIGHTS), comment.member)
       redis.call("PEXPIRE", places, lifetime)
     end
   end

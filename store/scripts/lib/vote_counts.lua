@@ -6,7 +6,7 @@
 -- from archived_values: note_greatest(listing, value), note_orders(article, prefix, weights)
 -- from notifications: is_here(slot), note_effects(id, slots)
 -- from comments: find_comment(number), find_article_info(number), add_comment_karma(comment, votes),
---   keep_place(comment, lifetime), add_move(moves, before), note_written(article), update_replies(comment, before)
+--   keep_place(comment, lifetime, before), add_move(moves, before), note_written(article), update_replies(comment, before)
 -- from recounts: has_counts(number, position), note_recounted(members, id)
 -- ARGV  1-7 actor, time, settings of the site and partitions: see notifications.lua   8 number of the action   9 voter
 --       10 how long to keep the places of comments (milliseconds)
@@ -141,7 +141,7 @@ local function add_votes_on_comment(comment, before)
 end
 
 local function add_comment_count(comment, before)
-  if not comment.bare then keep_place(comment, ARGV[10]) end
+  keep_place(comment, ARGV[10], before)
   redis.call("HSET", comment.hash, "up", comment.up, "down", comment.down, "moves", add_move(comment.moves, before))
   note_written(comment.article)
   if not comment.bare then update_replies(comment, before) end
