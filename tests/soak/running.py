@@ -82,6 +82,8 @@ class HistoryRun:
         archived_or_reason, self.archiving = await self.archiving, None
         if isinstance(archived_or_reason, str):
             self.model.reached.count(f"articles could not leave: {archived_or_reason[:100]}")
+            closed = [each for each in self.model.articles.values() if not self.model.has_voters(each)]
+            self.model.have_left |= {each.number for each in closed}  # some may have, before it was killed
         else:
             archived, talked = set(archived_or_reason), {each.article.number for each in self.model.comments.values()}
             left, returned = archived - self.model.archived, self.model.archived - archived
