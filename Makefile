@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 SOURCES = archive caches database engine store resolvers schema server tests bench
 
-.PHONY: serve demo install check lint routed-on-cluster on-one-server format test test-slow test-newest test-cluster soak bench docs lock explorer reader
+.PHONY: serve demo install check lint format test test-slow test-newest test-cluster soak bench docs lock explorer reader
 
 serve: .venv/serve.stamp  ## start the server with a Valkey of its own, which stores data in ./data
 	$(BIN)/upvote serve
@@ -24,21 +24,15 @@ format: .venv/dev.stamp
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
 
-test: .venv/dev.stamp  ## check format, lint and types, then run the tests against the real server, and routing on a cluster too
-	$(MAKE) --jobs 2 routed-on-cluster on-one-server
-
-on-one-server: lint  # three processes on two cores, because a third of the time is waiting
+test: lint  ## check format, lint and types, then run the tests against the real server
 	EXAMPLES=few $(BIN)/pytest --numprocesses 3 $(BY_FILE) -m "not slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
-
-routed-on-cluster: .venv/dev.stamp
-	EXAMPLES=few $(BIN)/pytest --store cluster -m routed tests/store
 
 test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults, what takes long, and what `make test` leaves out
 	$(BIN)/pytest --numprocesses 2 --dist worksteal tests/soak
 	$(BIN)/pytest $(TWO_AT_ONCE) tests/slow
 	$(BIN)/pytest $(TWO_AT_ONCE) tests/reader
 	$(BIN)/pytest $(TWO_AT_ONCE) -m "hypothesis or routed or slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
-	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster -m "not routed" tests/store
+	$(BIN)/pytest $(TWO_AT_ONCE) --store cluster tests/store
 	$(MAKE) test-newest
 
 test-newest: .venv/dev.stamp  ## the tests of the server and the database on the newest CPython of this machine

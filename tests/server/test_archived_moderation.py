@@ -110,6 +110,7 @@ def test_removed_article_is_nowhere_and_comes_back(archived):  # M2
     archived.shows_again(TITLES)
 
 
+@pytest.mark.slow
 def test_texts_removed_with_a_ban_are_nowhere_and_come_back(archived):  # M2, M3
     archived.shows(TITLES)
     ban = archived.act(BAN, userId="user:mallory", removeTexts=True, reason="spam")

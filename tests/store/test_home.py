@@ -18,7 +18,7 @@ from store.ranking.formulas import Order
 from store.records import Article, Position, Vote
 from store.store import Store
 from tests.conftest import Clock, registered
-from tests.examples import TAKES_FEW
+from tests.examples import TAKES_FEW, first
 from tests.store.reading import post, verified
 from tests.support.made_up_articles import CROWDS, made_up, write
 
@@ -132,7 +132,7 @@ async def test_home_is_the_filtered_listing_of_the_site(homes, choices):  # H1, 
 
 
 @pytest.mark.parametrize("articles", [1, 12, 500])
-@pytest.mark.parametrize("choices", [(12, 30, 0), (5, 40, 2)], ids=lambda given: "-".join(map(str, given)))
+@pytest.mark.parametrize("choices", first([(5, 40, 2), (12, 30, 0)]), ids=lambda given: "-".join(map(str, given)))
 async def test_many_lists_are_read_down_to_a_bound(homes, choices, articles, monkeypatch):  # H4
     """
     Some lists, or the newest articles of some, give a bound; to it, few articles of a list are read, and many are
@@ -172,7 +172,7 @@ HIDES = {
 }
 
 
-@pytest.mark.parametrize("hides", HIDES)
+@pytest.mark.parametrize("hides", first(HIDES, 2))
 @pytest.mark.parametrize("votes", CROWDS)
 async def test_many_articles_are_passed_over(store, clock, votes, hides):  # H2, H4
     """Groups with many articles, read by votes, by time and by class, of which the viewer hides some."""
