@@ -15,6 +15,7 @@ from tests.archive.conftest import findings, settings_of
 from tests.archive.talks import NODES, THREAD, left, write
 from tests.archive.worlds import Pair
 from tests.database.conftest import on_both
+from tests.examples import first
 
 pytestmark = [pytest.mark.one_server]
 DERIVED = {
@@ -62,7 +63,7 @@ async def require_answers(pair: Pair, numbers: dict[str, int]) -> None:
 
 
 @on_both
-@pytest.mark.parametrize("what", DERIVED)
+@pytest.mark.parametrize("what", first(DERIVED, 4))
 async def test_what_can_be_computed_is_repaired(pair: Pair, what: str) -> None:  # D5
     numbers = await archived(pair)
     await damage(pair.archiving.database, DERIVED[what], numbers)
@@ -77,7 +78,7 @@ async def test_what_can_be_computed_is_repaired(pair: Pair, what: str) -> None: 
 
 
 @on_both
-@pytest.mark.parametrize("what", LOST)
+@pytest.mark.parametrize("what", first(LOST, 4))
 async def test_what_is_lost_is_reported_each_time(pair: Pair, what: str) -> None:  # D5
     numbers = await archived(pair)
     await damage(pair.archiving.database, LOST[what], numbers)

