@@ -28,6 +28,7 @@ from server.managed_valkey import server as valkey
 PATIENCE = 30.0  # seconds
 PROCESSES = 8  # that tests may run in at the same time; the last is one without pytest-xdist
 GIVEN_PORTS: set[int] = set()
+IN_MEMORY, ROOMY = Path("/dev/shm"), 2_000_000_000  # a folder of Linux whose files are in memory; free bytes of it
 SLOTS = 16_384
 SERVICE = "upvote"
 NODE_TIMEOUT = 1_000  # milliseconds after which a cluster or a sentinel takes a server for lost
@@ -347,8 +348,9 @@ def _unprivileged() -> str:
 
 @contextmanager
 def running_postgres() -> Iterator[Postgres]:
-    """A PostgreSQL with an empty folder that any user may enter."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+    """A PostgreSQL with an empty folder that any user may enter, in memory if there is room: it creates many files."""
+    is_roomy = IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free > ROOMY
+    with tempfile.TemporaryDirectory(dir=IN_MEMORY if is_roomy else "/tmp") as folder:
         os.chmod(folder, 0o755)
         postgres = Postgres(Path(folder) / "postgres")
         try:

@@ -9,8 +9,8 @@ from archive import reads
 from tests.archive.worlds import EXPECTED, Pair
 from tests.examples import TAKES_FEW
 
-STEPS = 36  # SEED and STEPS of the environment try other histories
-PARTITIONS, COMPARED_EVERY, COMPARED_WHOLE_EVERY = ([4], 6, 36) if TAKES_FEW else ([1, 4], 4, 18)
+STEPS, COMPARED_EVERY = 36, 4  # SEED and STEPS of the environment try other histories
+PARTITIONS, COMPARED_WHOLE_EVERY = ([4], 36) if TAKES_FEW else ([1, 4], 18)
 
 
 @pytest.mark.one_server

@@ -7,9 +7,16 @@ import pytest
 
 from store import passwords
 from store.errors import RateLimited
-from store.passwords import DUMMY_HASH, Passwords
+from store.passwords import DUMMY_HASH, HASHER, Passwords  # before fixtures replace them
 
 PASSWORD = "correct horse"
+
+
+@pytest.fixture(autouse=True)
+def passwords_of_a_server(monkeypatch):
+    """In this module they cost what they cost in a server."""
+    monkeypatch.setattr(passwords, "HASHER", HASHER)
+    monkeypatch.setattr(passwords, "DUMMY_HASH", DUMMY_HASH)
 
 
 @pytest.fixture
