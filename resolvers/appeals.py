@@ -1,6 +1,6 @@
 """Appeals against actions of moderators, and the queue in which they wait for an answer."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from archive import write_back
@@ -10,7 +10,7 @@ from resolvers.context import Context
 from resolvers.pagination import Connection, connection_oldest_first
 from store import appeals, records
 from store.appeals import Appeal
-from store.errors import Invalid
+from store.errors import Forbidden, Invalid
 from store.moderation_records import ModerationAction
 from store.records import User
 
@@ -52,25 +52,40 @@ def answered_by(found: Sequence[Appeal], context: Context) -> list[User | None]:
 
 
 async def submit(context: Context, action_id: str, text: str) -> ModerationAction:
+    """
+    Appeal against an action. An archived text of the viewer that it is about is written back to Redis before, as one of
+    the old conversations that a user brings back in a day.
+    """
     number = _checked_number(action_id)
     command = partial(appeals.submit, context.store.site, context.actor(), number, text)
-    return await _run(context, number, command)
+    subject = await _subject_id(context, number)
+    if article := records.article_number(subject):
+        change = partial(write_back.run_change, context.store, context.database, article)
+    elif comment := records.comment_number(subject):
+        change = partial(write_back.run_comment_change, context.store, context.database, comment)
+    else:
+        return await context.write(command())
+    try:
+        return await context.write(change(command, context.waker()))
+    except Forbidden:
+        raise Forbidden(f"action:{number} is about somebody else", "actionId") from None
 
 
 async def answer(context: Context, action_id: str, text: str) -> ModerationAction:
+    """Answer the appeal against an action. An archived text that it is about is written back to Redis before."""
     number = _checked_number(action_id)
     command = partial(appeals.answer, context.store.site, context.actor(), number, text)
-    return await _run(context, number, command)
-
-
-async def _run(context: Context, number: int, command: Callable[[], Awaitable[ModerationAction]]) -> ModerationAction:
-    """Run a command on the appeal against an action, also on one about an article or a comment that is archived."""
-    (action,) = await context.reads.actions([number])
-    subject = action.subject_id if action else ""
-    text = records.article_number(subject) or records.comment_number(subject)
-    if text is None:
+    subject = await _subject_id(context, number)
+    text_number = records.article_number(subject) or records.comment_number(subject)
+    if text_number is None:
         return await context.write(command())
-    return await context.write(write_back.run_moderation(context.store, context.database, text, command))
+    return await context.write(write_back.run_moderation(context.store, context.database, text_number, command))
+
+
+async def _subject_id(context: Context, number: int) -> str:
+    """The id of what an action is about; "" if there is no such action."""
+    (action,) = await context.reads.actions([number])
+    return action.subject_id if action else ""
 
 
 def _checked_number(action_id: str) -> int:

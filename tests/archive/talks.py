@@ -52,10 +52,12 @@ MUTATIONS = {
       {ERRORS} deletedCommentId }} }}""",
     "voteOnComment": f"""mutation($input: VoteOnCommentInput!) {{ voteOnComment(input: $input) {{
       {ERRORS} changed comment {{ id votes viewerVote }} }} }}""",
-    "removeContent": f"mutation($input: RemoveContentInput!) {{ removeContent(input: $input) {{ {ERRORS} changed }} }}",
+    "removeContent": f"""mutation($input: RemoveContentInput!) {{ removeContent(input: $input) {{
+      {ERRORS} changed action {{ id }} }} }}""",
     "approveContent": f"""mutation($input: ApproveContentInput!) {{ approveContent(input: $input) {{
       {ERRORS} changed }} }}""",
-    "lockArticle": f"mutation($input: LockArticleInput!) {{ lockArticle(input: $input) {{ {ERRORS} changed }} }}",
+    "lockArticle": f"""mutation($input: LockArticleInput!) {{ lockArticle(input: $input) {{
+      {ERRORS} changed action {{ id }} }} }}""",
     "deleteArticle": f"mutation($input: DeleteArticleInput!) {{ deleteArticle(input: $input) {{ {ERRORS} }} }}",
     "flag": f"mutation($input: FlagInput!) {{ flag(input: $input) {{ {ERRORS} }} }}",
 }

@@ -15,6 +15,8 @@ from tests.database.conftest import on_both
 
 pytestmark = [pytest.mark.one_server]
 NEWEST = "9999999999999-0"  # a position of the log after all entries
+APPEAL = """mutation($input: AppealInput!) { appeal(input: $input) { action { id }
+  userErrors { code field params { value } } } }"""
 LIMITED = """mutation($input: CommentInput!) { comment(input: $input) { comment { id }
   userErrors { code message params { name value } ... on RateLimited { retryAt } } } }"""
 
@@ -98,6 +100,36 @@ async def test_a_user_brings_so_many_conversations_back_in_a_day(pair: Pair) -> 
     assert (await comment(world, "frank", articles[2]))["data"]["comment"]["userErrors"] == []
     await left(pair, *articles)
     assert (await comment(world, "erin", articles[2]))["data"]["comment"]["userErrors"] == []
+
+
+@on_both
+async def test_only_whom_an_action_is_about_brings_a_conversation_back_by_an_appeal(pair: Pair) -> None:  # D5
+    for world in pair.worlds:
+        await roles.grant(world.store.site, roles.OPERATOR, "alice", Role.ADMIN, None, "looks after it")
+    removals, articles = [], []
+    for _ in range(2):
+        article, first = await talked(pair, "Bob")
+        removed = await write(pair, "removeContent", "alice", subjectId=first, reason="off topic")
+        articles.append(article)
+        removals.append(removed["action"]["id"])
+    locked = await write(pair, "lockArticle", "alice", articleId=articles[0], reason="enough")
+    await left(pair, *articles)
+    world = pair.archiving
+    world.address, world.rates = "192.0.2.1", WriteRates(woken_a_day=1)
+
+    async def appeal(who: str, action: str) -> list[dict[str, Any]]:
+        answer = await world.ask(APPEAL, who, {"input": {"actionId": action, "text": "It was on topic."}})
+        errors: list[dict[str, Any]] = answer["data"]["appeal"]["userErrors"]
+        return errors
+
+    forbidden = {"code": "FORBIDDEN", "field": ["input", "actionId"], "params": []}
+    assert [await appeal("frank", each) for each in (*removals, locked["action"]["id"])] == [[forbidden]] * 3
+    assert not {article_number(id) for id in articles} & await world.numbers()
+
+    assert await appeal("carol", removals[0]) == []
+    (limited,) = await appeal("carol", removals[1])
+    assert (limited["code"], limited["params"]) == ("RATE_LIMITED", [{"value": "1"}])
+    assert {article_number(id) for id in articles} & await world.numbers() == {article_number(articles[0])}
 
 
 @on_both
