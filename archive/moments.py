@@ -34,8 +34,8 @@ class Moment(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Moments:
     """
-    The moments of one request, of which `load` may have earlier results. `before` has the serial of each partition
-    before its first read.
+    The moments of one request. `load` may return what the request has read earlier, so `before` has the serial of each
+    partition before its first read.
     """
 
     site: Site

@@ -3,10 +3,10 @@ What a vote costs: the script of another checkout and of this one, in turns, on 
 
     python -m bench.vote_script FOLDER [ROUNDS]
 
-`FOLDER` is another checkout, whose scripts get their keys by name. Each round has 300 votes with each script,
-on new articles of a site of 20,000, in all orders; the two take turns in being first. It prints the microseconds of a
-vote, the medians of slices of 20 votes: in the script, by the clock of the server; and of the processor time of the
-whole server, which also writes the append-only file.
+`FOLDER` is another checkout that has `VOTE.beginning`. Each round has 300 votes with each script, on
+new articles of a site of 20,000, in all orders; the two take turns in being first. It prints two medians of slices of
+20 votes, in microseconds of a vote: the time in the script, and the processor time of the whole server, which also
+writes the append-only file.
 """
 
 import asyncio
@@ -40,7 +40,10 @@ print(json.dumps([VOTE.text, VOTE.beginning(0)[3:], getattr(VOTE, "keeps_answers
 
 
 class VoteScript(NamedTuple):
-    """The beginning of the command of a vote, and whether the script keeps its answers: then a call has a last text."""
+    """
+    The beginning of the command of a vote, and whether the script keeps its answers for calls that are repeated:
+    then the last argument is the id of the call.
+    """
 
     beginning: Command
     keeps_answers: bool
@@ -99,6 +102,7 @@ async def _costs(store: Store, scripts: Sequence[VoteScript], groups: Sequence[s
 
 async def _votes(store: Store, script: VoteScript, groups: Sequence[str], number: int) -> list[Cost]:
     """The cost of votes on a new article, all by new voters, without the first, for each slice of them."""
+    # A sequence that no article of `fill` has, and none of another number of groups; the slot is 0.
     article = (2 * SIZES[1] + 1_000 * len(groups) + number) * keys.SLOTS
     fields = ("title", "a", "poster", "alice", "time", NOW, "up", 1, "down", 0, "groups", " ".join(groups))
     voters = [f"voter-{each}" for each in range(VOTES + 1)]

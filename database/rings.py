@@ -119,7 +119,7 @@ def count_on_comments(connection: "Connection", voter: str) -> int:
 
 
 def replace_all(connection: "Connection", at: int, votes: int, users: int, rings: Iterable[Ring]) -> None:
-    """Replace the rings in the database by those of a new search."""
+    """Replace the rings in the database by those of a new search, which has read `votes` votes by `users` users."""
     for statement in FORGET:
         statement.run(connection)
     NOTE_SEARCH.run(connection, {"at_ms": at, "votes": votes, "users": users})
@@ -133,7 +133,7 @@ def replace_all(connection: "Connection", at: int, votes: int, users: int, rings
 
 
 def of_users(connection: "Connection", names: Collection[str]) -> dict[str, Ring]:
-    """The rings of those of some users, given by their names as written, who are in one."""
+    """The ring of each of some users, given by their names as written; users who are in none are left out."""
     ring_of: dict[str, int] = {}
     for some in slices(set(names)):
         ring_of.update((name, number) for number, name in RINGS_OF_USERS.run(connection, {"names": some}))

@@ -65,7 +65,7 @@ class Responder(GZipResponder):
 
 
 def _is_short(message: Message) -> bool:
-    """Whether this is the only part of a response, and not compressed."""
+    """Whether this is a whole response that is too short to be compressed."""
     is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
     return is_whole and len(message.get("body", b"")) < MIN_BYTES
 

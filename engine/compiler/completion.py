@@ -35,7 +35,9 @@ from engine.compiler.plan import (
 )
 
 TypeTest = Callable[[Any, Any], Any]  # graphql-core's `is_type_of(value, info)`; compiled objects get no info
-Fill = Callable[[Sequence["JsonTemplate"], Iterable[int], Sequence[Column]], Column]  # with the columns of these fields
+Fill = Callable[
+    [Sequence["JsonTemplate"], Iterable[int], Sequence[Column]], Column
+]  # the templates, the numbers of fields, and the column of each field
 INTS = range(-(2**31), 2**31)
 TEMPLATE_MICROSECONDS = 20  # to make a template
 MIN_REPEATED_SHARE = 4  # a column counts as repetitive if its first text is more than a fourth of it
@@ -90,7 +92,10 @@ class ObjectCompletion:
         return rows if present is values else _with_nulls(values, rows)
 
     def _check(self, values: Column) -> None:
-        """Raise an exception that a resolver returned in place of a parent's value."""
+        """
+        Check a value of each class that was not seen before. Raises the exception that a resolver returned in place of
+        a value, and NotCompilable for awaitables and for objects of another type.
+        """
         for value in _one_of_each_class(values):
             if isinstance(value, Exception):
                 raise value
@@ -137,7 +142,7 @@ class AbstractCompletion:
         if isinstance(value, Exception):  # that a resolver returned in place of a value
             raise value
         for number, (is_type_of, _) in enumerate(self.types):
-            if is_type_of is None:
+            if is_type_of is None:  # graphql-core decides then
                 break
             if is_type_of(value, None) is True:
                 return number
@@ -236,7 +241,7 @@ class TemplateCache:
 @dataclass(frozen=True, slots=True)
 class CachedLevel:
     """
-    A level of objects whose JSON is cached if `is_cacheable(record)`; records of one level are alike.
+    A level of objects whose JSON is cached if `is_cacheable(record)`, which all records of a level are, or none.
 
     `fields` are those of the level and of the levels below it, by number. References to fields above would be cycles,
     and evicted plans would stay in memory until the next garbage collection.
@@ -253,7 +258,7 @@ class CachedLevel:
             return self.level.rows(parents, run)
         templates = self._templates(parents, run)
         run.budget.add(sum(map(LENGTH, templates)))
-        if run.placeholders is not None:
+        if run.placeholders is not None:  # of the template above that is being made, whose fields fill ours, too
             _collect(templates, run.placeholders)
             return list(map(FRAGMENT, templates))
         own_fields = set(map(OWN_FIELD, templates))
@@ -376,7 +381,7 @@ def serializer(type_: GraphQLLeafType) -> Callable[[Column], Column]:
 
 def _one_by_one(serialize: Callable[[Any], Any], values: Column) -> Column:
     for value in dict(zip(map(type, values), values, strict=True)).values():
-        if isinstance(value, Exception):  # that a resolver returned in place of a parent's value
+        if isinstance(value, Exception):  # that a resolver returned in place of a value
             raise value
         if optimized_is_awaitable(value):
             raise NotCompilable("awaitable")

@@ -205,6 +205,7 @@ class Run:
     expected: list[Any] = field(default_factory=list)
 
     def expect(self, column: Awaitable[Column]) -> Awaitable[Column]:
+        """Note an awaitable that is awaited later, so that it can be closed if that does not happen."""
         self.expected.append(column)
         return column
 

@@ -11,18 +11,19 @@ const ELEMENTS = [
   ...["table", "thead", "tbody", "tr", "th", "td"],
 ];
 const MAX_COLUMNS = 20; // of a table: each of its rows gets as many cells
-const MAX_HTML = 400_000; // characters, ten for each of the longest text, as in server/markdown_html.py
+const MAX_HTML = 400_000; // characters: ten times those of the longest text, as in server/markdown_html.py
 const ADDRESSES = /^(?:https?:\/\/|mailto:)[^\s]/i;
 const MENTION = /(?<![\p{L}\p{N}@/.+\-=&#%\\])@([A-Za-z0-9_-]{2,20})(?![A-Za-z0-9_@-])/gu; // as in store/mentions.py
 
 const marked = new Marked({
   tokenizer: {
+    // `undefined`: there is no such token here, so it stays text; `false`: marked reads it as usual.
     html: () => undefined,
     tag: () => undefined,
     table: (source) => (columns(source) > MAX_COLUMNS ? undefined : false),
   },
   renderer: {
-    // The outline of a page is not its users': their headings are paragraphs.
+    // Headings of users are paragraphs, so that they are not in the outline of the page.
     heading({ tokens }) {
       return `<p><strong>${this.parser.parseInline(tokens)}</strong></p>`;
     },

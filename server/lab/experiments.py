@@ -32,14 +32,15 @@ class ExperimentPlan:
     per_hour: int
 
     def replay(self, histories: Histories) -> Iterator[Listings]:
-        """Listings with one place more than the plan has, so that one story can be left out."""
+        """Listings with one place more than the plan has: the rank of a story is that among the others (see `Push`)."""
         return replay(histories, self.variants, self.places + 1, self.instants)
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
     """
-    The measures of a variant.
+    The measures of a variant: `turnover` is the mean number of stories that were not on the page an hour before, the
+    stays are hours on the page.
 
     `hours` and `best_rank` are those of stories with colluders, first without and then with their votes: mean hours on
     the page, and median of the best ranks, where a rank beyond the page counts as the next after it. Both are empty if
@@ -114,11 +115,11 @@ def _posted_at(history: Sequence[int]) -> int:
 
 def _measured(name: str, tops: Sequence[Top], pushed: Sequence[Push], plan: ExperimentPlan) -> Measures:
     stays = measures.stays(tops, plan.per_hour)
-    series = [[push.plain[name] for push in pushed], [push.pushed[name] for push in pushed]] if pushed else []
+    series = [[push.plain[name] for push in pushed], [push.lifted[name] for push in pushed]] if pushed else []
     return Measures(
         measures.turnover(tops, plan.per_hour),
         median(stays),
-        stays[-1],
+        max(stays),
         [mean(measures.hours(ranks, plan.per_hour) for ranks in each) for each in series],
         [median(measures.best_rank(ranks) or plan.places + 1 for ranks in each) for each in series],
     )

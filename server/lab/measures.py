@@ -43,7 +43,7 @@ class Push:
     """
     Colluders who vote for one story when it is posted. All other votes stay the same.
 
-    `history` has the time of each vote on the story, the first at its posting (unix milliseconds). `plain` and `pushed`
+    `history` has the time of each vote on the story, the first at its posting (unix milliseconds). `plain` and `lifted`
     have its ranks by variant at each instant, without and with the votes of the colluders.
     """
 
@@ -51,11 +51,11 @@ class Push:
     history: Sequence[int]
     colluders: int
     plain: dict[str, list[int | None]] = field(default_factory=dict)
-    pushed: dict[str, list[int | None]] = field(default_factory=dict)
+    lifted: dict[str, list[int | None]] = field(default_factory=dict)
 
     def observe(self, variant: Variant, ranked: Sequence[Ranked], votes: int, now: int, places: int) -> None:
         """Record the ranks at an instant at which the story has `votes` of its own."""
-        for extra, ranks in ((0, self.plain), (self.colluders, self.pushed)):
+        for extra, ranks in ((0, self.plain), (self.colluders, self.lifted)):
             value = variant.value(article(self.number, self.history[0], votes + extra), now)
             ranks.setdefault(variant.name, []).append(rank(ranked, (value, self.number), places))
 

@@ -66,9 +66,10 @@ def encode(command: Command) -> bytes:
     """A command in the Redis protocol."""
     kind = type(command)
     if kind is EncodedCommand:
-        return command.text  # type: ignore[attr-defined, no-any-return]  # a `cast` is a call
+        return command.text  # type: ignore[attr-defined, no-any-return]  # a `cast` would be called each time
     if kind is not EncodedCall:
         return hiredis.pack_command(command)  # type: ignore[arg-type, no-any-return]  # its stubs say less than it takes
+    # One array of both parts: the length of the command, and of each part what follows its own length.
     beginning: EncodedCommand = command.beginning  # type: ignore[attr-defined]  # likewise
     rest = hiredis.pack_command(command[len(beginning) :])  # type: ignore[arg-type]  # likewise
     return b"*%d%b%b" % (len(command), beginning.text[beginning.text.index(b"\r") :], rest[rest.index(b"\n") + 1 :])
@@ -92,7 +93,7 @@ class RedisConnection(asyncio.Protocol):
         self._transport = writer.transport
         self._transport.set_protocol(self)
         self._loop = asyncio.get_running_loop()
-        # `surrogateescape`: foreign keys in the store may be no text, and are read by SCAN
+        # `surrogateescape`: keys of other programs may be no UTF-8, and SCAN replies with them
         self._reader = hiredis.Reader(encoding="utf-8", errors="surrogateescape")
         self._pending: deque[Batch] = deque()
         self._unsent: list[bytes] = []

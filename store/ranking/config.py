@@ -14,7 +14,7 @@ from store.errors import StoreUnavailable
 from store.events import RANKINGS, RECONNECT_PAUSE, Events
 from store.ranking.formulas import WEIGHTS, Order
 
-ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write. Clients read those of the settings
+ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write; clients read those of the settings
 LINKS_FIELD = "links"  # field of the store's settings: the version of its index of links, once that is complete
 ACTIVE_FIELD = "active"  # field of the store's settings: that it was made with an index of ACTIVE
 RECENT_FIELD = "recent"  # field of the store's settings: that its indexes of recent comments are complete
@@ -22,7 +22,7 @@ HOMES_FIELD = "homes"  # field of the store's settings: that its indexes for hom
 ARCHIVE_FIELD = "archived"  # field of the store's settings: the id of its archive, once an article has left Redis
 CONVERSATIONS_FIELD = "conversations"  # field of the store's settings: that a conversation has left Redis
 REINDEX_FIELD = "REINDEX"  # field of the ranking hash: the token of the reindex that is under way
-PENDING_PREFIX = "next:"  # fields of the ranking hash: this and a group, the new weights of a group that is rebuilt
+PENDING_PREFIX = "next:"  # and a group: field of the ranking hash, its new weights while its indexes are rebuilt
 
 logger = logging.getLogger("upvote")
 
@@ -72,7 +72,7 @@ async def stored_rankings(redis: RedisClient) -> StoredRankings:
 
     The ranking hash also has the weights of each group, in a field with the group's name.
 
-    Without the order ACTIVE where an earlier version made the store: it has no complete index of it before a reindex.
+    The orders lack ACTIVE if an earlier version made the store: its index of ACTIVE is not complete before a reindex.
     """
     fields = ("orders", ACTIVE_FIELD, LINKS_FIELD, RECENT_FIELD, HOMES_FIELD, ARCHIVE_FIELD, CONVERSATIONS_FIELD)
     values, stored = await redis.pipeline(

@@ -137,7 +137,7 @@ def _missing_votes(policy: Policy, order: Order, article: Article, goal: Positio
 
 
 def _least(passes: Callable[[int], bool], maximum: int) -> int | None:
-    """The least number from 1 to `maximum` that passes, if all higher numbers pass, too; else None."""
+    """The least number from 1 to `maximum` that passes, None if none does. All above one that passes have to pass."""
     high = 1
     while high <= maximum and not passes(high):
         high *= 2

@@ -30,7 +30,7 @@ Listen = Callable[..., Awaitable[Subscriber]]
 
 @pytest.fixture
 async def uncached(redis_url: str, partitions: int) -> AsyncIterator[Store]:
-    """A store with several groups and without a client-side cache, so that each read takes a round trip."""
+    """A store without a client-side cache, so that each read takes a round trip."""
     store = await Store.open(redis_url, partitions=partitions, clock=Clock(), cached_keys=0)
     yield store
     await store.close()
@@ -104,19 +104,19 @@ async def url(store: Store, live: Live, opened: list[str | None]) -> AsyncIterat
 @pytest.fixture
 async def listen(store: Store, url: str, live: Live) -> AsyncIterator[Listen]:
     """`await listen(query, token, **variables)` gives a subscriber that receives all events from now on."""
-    opened = []
+    subscriptions = []
 
     async def listen(query: str, token: str | None = None, **variables: Any) -> Subscriber:
         await receive_all(store, live.events)
         before = listeners(live)
-        opened.append(subscribed(url, query, token, **variables))
-        subscriber = await opened[-1].__aenter__()
+        subscriptions.append(subscribed(url, query, token, **variables))
+        subscriber = await subscriptions[-1].__aenter__()
         await until(lambda: listeners(live) > before)
-        await answered(store)
+        await answered(store)  # what the subscription reads at its beginning
         return subscriber
 
     yield listen
-    for each in opened:
+    for each in subscriptions:
         await each.__aexit__(None, None, None)
 
 

@@ -131,8 +131,9 @@ async def test_cookie_counts_for_pages_of_the_site_and_of_cookie_origins_only(re
         assert response.headers.get("access-control-allow-credentials") == ("true" if is_with_cookies else None)
         if origin in ("https://forum.up.example", "https://allowed.example"):
             assert response.headers["access-control-allow-origin"] == origin
-        refused = (await sent(http, LOG_IN % "alice", **headers)).headers
-        assert ("set-cookie" in refused) is (counts or "authorization" in headers)
+        logged_in = (await sent(http, LOG_IN % "alice", **headers)).headers
+        # where a page of the site sends a token, the cookie does not count, but can be set
+        assert ("set-cookie" in logged_in) is (counts or "authorization" in headers)
         before = everything(redis)
         posted = (await sent(http, POST, cookie=cookie, **headers)).json()["data"]["post"]
         assert (posted["article"] is not None) is counts
@@ -247,8 +248,8 @@ async def test_planted_cookie_is_neither_adopted_nor_chosen(http):  # U4
 
     for both in (f"{planted}; {own}", f"{own}; {planted}", f"{own}; {name}="):
         assert await viewer_of(http, both, origin=OWN) is None
-    for both in (f"other=1; {own}", f"{own};{own}", f"x{own}; {own}"):
-        assert await viewer_of(http, both, origin=OWN) == "alice"
+    for one in (f"other=1; {own}", f"{own};{own}", f"x{own}; {own}"):  # the same twice is no choice
+        assert await viewer_of(http, one, origin=OWN) == "alice"
     lines = [("cookie", planted), ("cookie", own), ("origin", OWN)]
     answer = (await http.post("/graphql", json={"query": VIEWER}, headers=lines)).json()
     assert answer["data"]["viewer"] is None
@@ -273,7 +274,7 @@ async def test_page_of_another_viewer_is_refused_and_changes_nothing(http, redis
     assert await viewer_of(http, other, origin=OWN, **by_token) == "alice"
     await sent(http, LOG_OUT, cookie=cookie, origin=OWN)
     ended = (await sent(http, VIEWER, cookie=cookie, origin=OWN, x_upvote_viewer="bob")).json()
-    assert ended["errors"][0]["extensions"]["session"] == "changed"  # whose it was is known still
+    assert ended["errors"][0]["extensions"]["session"] == "changed"  # an ended token still says whose it was
 
 
 async def test_cookie_is_removed_with_its_session(http, store):  # U4

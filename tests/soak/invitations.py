@@ -16,5 +16,5 @@ def create_invitation(request: Request, given: Any, text: str | None) -> dict[st
     model = request.model
     if not model.writer(request.token).is_admin:
         model.reached.count("invitations by others than admins")
-        raise Refused("NOT_A_MODERATOR")
+        raise Refused("NOT_A_MODERATOR")  # the code for any role that is missing
     return {"invitation": text, "expiresAt": model.now + LIFETIME}

@@ -2,7 +2,7 @@
 -- waits in the queues of the site and of the groups whose moderators could revert the action, until one answers it.
 -- requires: appeals, log_text
 -- from prelude: reader(), split(text), now (unix milliseconds)
--- from flags: set_waiting(queue, number, since, groups, left)
+-- from flags: set_waiting(queue, number, since, groups, groups_before)
 -- from log_text: append_text(kind, actor, type, number, ...)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number of the action   8 text
 -- Reply {"appealed", {field, value, ...} of the action}, also if there is this appeal already | {"missing"} if there is no

@@ -2,7 +2,7 @@
 -- revert the action when it was made, in its field `groups`; the queue of the site has all.
 -- requires: flags
 -- from prelude: split(text)
--- from flags: set_waiting(queue, number, since, groups, left)
+-- from flags: set_waiting(queue, number, since, groups, groups_before)
 local function groups_of_appeal(number)
   return split(redis.call("HGET", KEY.appeal .. number, "groups") or "")
 end

@@ -6,7 +6,7 @@
 --   WEIGHTED_BY (orders whose index depends on a weight), update_indexes(article, before),
 --   INDEX (keys of the site's indexes, by order), window (milliseconds in which votes are open), now (unix milliseconds),
 --   expire_voters(set, article)
--- from flags: set_waiting(queue, number, since, groups, left)
+-- from flags: set_waiting(queue, number, since, groups, groups_before)
 -- from numbers: make_number(sequence, slot)
 
 local function article_hash(number)
@@ -48,7 +48,7 @@ end
 
 local function remove_from_group(article, group)
   for _, order in ipairs(ORDERS) do redis.call("ZREM", KEY.group .. group .. ":" .. order, article.member) end
-  for order in pairs(WEIGHTED_BY) do
+  for order in pairs(WEIGHTED_BY) do -- the indexes of a group by weights that it will have, and by those of the site
     redis.call("ZREM", KEY.coming .. group .. ":" .. order, article.member)
     redis.call("ZREM", KEY.siteranked .. group .. ":" .. order, article.member)
   end
@@ -86,7 +86,7 @@ local function set_pending(article, since)
 end
 
 -- Adds an article to every index: those of the site, its groups and its link, and the timeline of its poster. One that
--- is not visible is only among what its poster sees of it.
+-- is not visible is in none of these, but among what is held of its poster, and in a queue if it is pending.
 local function add_to_indexes(article)
   if article.state then
     redis.call("ZADD", KEY.held .. string.lower(article.poster), article.time, article.member)
@@ -100,7 +100,8 @@ local function add_to_indexes(article)
   redis.call("ZADD", KEY.posters, "GT", article.time, article.poster)
 end
 
--- Writes the hash of a new article and adds it to the indexes.
+-- Writes the hash of a new article and adds it to the indexes. `imported` is how many of its upvotes have no voter that is
+-- known.
 local function write_article(article, title, link, content, imported)
   local hash = KEY.article .. article.number
   redis.call("HSET", hash, "title", title, "poster", article.poster, "time", article.time,
@@ -138,7 +139,7 @@ local function remove_from_indexes(article)
     return
   end
   for _, order in ipairs(ORDERS) do redis.call("ZREM", INDEX[order], article.member) end
-  redis.call("ZREM", KEY.good, article.member)
+  redis.call("ZREM", KEY.good, article.member) -- of articles with many votes, which `update_indexes` keeps
   for _, group in ipairs(article.groups) do remove_from_group(article, group) end
   remove_from_link(article)
   remove_from_timeline(article)
@@ -156,11 +157,12 @@ local function add_voters(article, voters)
   expire_voters(KEY.voted, article)
 end
 
-local FIRST_OF_STORIES = 2 ^ 37 + 1 -- of 1972, also for older stories: early versions gave out lower sequences
+-- The lowest sequence of an import, which is that of an instant in 1972: early versions gave lower ones to posts.
+local FIRST_OF_STORIES = 2 ^ 37 + 1
 
 -- The first odd sequence from `sequence` on that no import has taken. The sorted set `numbered` has those that are
--- taken. From one of them to another all odd sequences are taken if the sequences differ by twice as much as their
--- ranks, so a binary search finds the first gap.
+-- taken. If two of them differ by twice the difference of their ranks, all odd sequences between them are taken, so a
+-- binary search finds the first gap.
 local function first_free_sequence(sequence)
   local rank = redis.call("ZRANK", KEY.numbered, string.format("%.0f", sequence))
   if not rank then return sequence end

@@ -2,7 +2,7 @@
 -- requires: annulled, appeals, comment_tree, flags, pending_comments
 -- from prelude: now (unix milliseconds), split(text), append_log(kind, actor, subject, ...)
 -- from annulled: forget_annulled(number)
--- from flags: drop_flags(number), set_waiting(queue, number, since, groups, left)
+-- from flags: drop_flags(number), set_waiting(queue, number, since, groups, groups_before)
 -- from appeals: end_appeals(subject)
 -- from branch_paths: descendants_of(path), count_descendants(tree, stubs, path)
 -- from notifications: is_here(slot), forget_here(notified, type, number), note_effects(id, slots), slots_of(notified, ...)

@@ -1,6 +1,6 @@
 -- How an approval clears flags, and its revert brings them back.
 -- requires: flag_decisions
--- from flags: flags_of(number), flag_text(flag), set_waiting(queue, number, since, groups, left), places_of(flags),
+-- from flags: flags_of(number), flag_text(flag), set_waiting(queue, number, since, groups, groups_before), places_of(flags),
 --   queue_flagged(number, is_visible)
 -- from flag_decisions: record_outcomes(number, outcomes)
 

@@ -30,14 +30,14 @@ local function flags_of(number)
 end
 
 -- Puts an article or a comment at the instant `since` in a queue, `flagged` or `pending`, of the site and of some groups,
--- and takes it out of the queues of the groups in `left`. Without an instant it leaves the queue of the site, too.
-local function set_waiting(queue, number, since, groups, left)
+-- and takes it out of those of `groups_before` that are not among them. Without an instant it leaves all queues.
+local function set_waiting(queue, number, since, groups, groups_before)
   local key, member, stays = KEY.queue .. queue .. ":", string.format("%016.0f", tonumber(number)), {}
   for _, group in ipairs(since and groups or {}) do
     stays[group] = true
     redis.call("ZADD", key .. "group:" .. group, since, member)
   end
-  for _, group in ipairs(left or {}) do
+  for _, group in ipairs(groups_before or {}) do
     if not stays[group] then redis.call("ZREM", key .. "group:" .. group, member) end
   end
   if since then

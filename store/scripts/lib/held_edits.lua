@@ -1,7 +1,7 @@
 -- Edits of articles and comments that a rule of the site holds: each waits in the queue of pending texts until a moderator
 -- approves or rejects it. Meanwhile others read the text without the edit.
 -- requires: flags
--- from flags: set_waiting(queue, number, since, groups, left)
+-- from flags: set_waiting(queue, number, since, groups, groups_before)
 
 -- Puts the waiting edit of a visible subject into the queues of `groups`, and removes it from those of the groups in `left`. A
 -- subject that is not visible is in the queues because of its state, with or without an edit.

@@ -1,14 +1,15 @@
 -- Functions for the reads of homes: places of several listings, each article once, without those that the viewer hides.
--- KEYS  1 article:{p}:   2 hidden:{p}:NAME   3 ranking:{p}   4 siteranked:{p}:   5 from here on: the indexes
+-- KEYS  1 article:{p}:   2 hidden:{p}:NAME   3 ranking:{p}   4 siteranked:{p}:   5 from here on: the indexes, one for each
+--       listing, or in scripts that call `each_listing` those of GRAVITY, VOTES and TIME
 -- ARGV  1-5 see the script   6 "down" or "up": direction of the page   7 how many places are wanted
 --       8 value and 9 member of the position beyond which they are, or ""
 --       10 usernames whom the viewer blocks, each in lower case with the slot and ":" before it, separated by spaces
---       11 value and 12 member of the place down to which to look in place of so many, as the last place of the page is
---       there, or above it; or ""   13 how many articles of a listing to read at most to get there
+--       11 value and 12 member of a bound, or "": the last place of the page is known to be there or above it, so all
+--       places down to it are read, in place of so many as are wanted   13 how many articles of a listing to read at most to get there
 --       14 about how many articles to look at in all
--- Reply {value and member of the place at which the script stopped, or "" and "" if there are no more, how many of the
---       listings it has read: the others are for another call, member, value, ... of the places that are shown, in the
---       direction of the page}
+-- Reply {value, member, count, member, value, ...}: first the place at which the script stopped, "" and "" if there are no
+--       more; then how many of the listings it has read (the others are for another call); then the places that are
+--       shown, in the direction of the page
 local SLOTS, MOST_UNPACKED = 1024, 5000
 local most_read = tonumber(ARGV[14]) -- about how many articles to look at in all
 local COST = 6 -- of a listing, in articles that are read in the same time
@@ -84,8 +85,8 @@ local function add_beyond(member, value)
   end
 end
 
--- The last of the first `wanted` places that are shown; nil if there are not as many. No function compares, as this is done
--- often.
+-- The last of the first `wanted` places that are shown; nil if there are not as many. Numbers are sorted, as this takes less
+-- time than a function that compares places, and is done often.
 local function last_wanted()
   sort_fresh()
   if #places < wanted then return nil end
@@ -155,8 +156,8 @@ local function each_listing(read)
   return (#KEYS - 4) / 3
 end
 
--- The reply of the first `wanted` places, or of those up to the bound, or to where a listing stopped. `count` is how many
--- listings were read.
+-- The reply of the first `wanted` places; with a bound of all, as no place beyond it was added. Those beyond a place at which
+-- a listing stopped are left out. `count` is how many listings were read.
 local function reply_of_places(count)
   sort_fresh()
   local last = not bound and (stops[1] or #places > wanted) and last_wanted()

@@ -62,7 +62,7 @@ def test_push_is_ranked_with_its_own_votes_and_with_those_of_colluders():
     push.observe(votes, [(60.0, 1), (9.0, 3), (4.0, 0)], 3, 2_000, places=2)
 
     assert push.plain == {"votes": [None, None]}
-    assert push.pushed == {"votes": [2, 2]}
+    assert push.lifted == {"votes": [2, 2]}
 
 
 def test_hours_and_best_rank_of_a_story():

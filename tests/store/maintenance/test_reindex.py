@@ -58,8 +58,8 @@ async def test_orders_that_are_not_maintained_have_no_indexes(redis_url, redis, 
     store = await opened(redis_url, partitions, clock, SOME)
     await history(store, 1, 30)
 
-    always = {"time", "votes"}  # articles are found by `time`, and ranked by `votes`
-    assert indexes(redis) == {"score", "gravity"} | always
+    needed = {"time", "votes"}  # articles are found by `time`, and GRAVITY needs `votes`
+    assert indexes(redis) == {"score", "gravity"} | needed
     assert store.site.rankings.orders == SOME
     assert await findings(store) == []
     await store.close()
@@ -153,11 +153,12 @@ async def test_indexes_of_homes_of_an_earlier_store_are_filled_once_while_users_
     before = await made_before_homes(store, redis)
     assert await findings(store) == []
 
+    fill_group = home_indexes._fill_group
+
     async def fill(site: Site, partition: int, group: str) -> None:
         written.append((partition, group))
-        await filled(site, partition, group)
+        await fill_group(site, partition, group)
 
-    filled = home_indexes._fill_group
     monkeypatch.setattr(home_indexes, "_fill_group", fill)
     monkeypatch.setattr(index_filling, "INTERVAL", 0.01)
 
@@ -240,11 +241,11 @@ async def killed(store: Store, orders, round_trips: int) -> bool:
 async def test_reindex_that_is_killed_after_any_round_trip_damages_nothing(redis_url, redis, partitions, clock):
     store = await opened(redis_url, partitions, clock, FEW)
     articles = await history(store, 3, 40)
-    sets, round_trips, unfinished = (FEW, (Order.HOT, Order.GRAVITY)), 0, 0
-    while await killed(store, sets[1], round_trips):
+    target, round_trips, unfinished = (Order.HOT, Order.GRAVITY), 0, 0
+    while await killed(store, target, round_trips):
         unfinished += await reindex.is_unfinished(store.site)
         assert await findings(store) == []
-        assert set(store.site.rankings.orders) <= {*FEW, *sets[1]}
+        assert set(store.site.rankings.orders) <= {*FEW, *target}
         for order in store.site.rankings.orders:
             expected = sorted_by_hand(store, order, articles, clock.now)
             assert list((await page(store, listing_of(store, order, None))).positions) == expected[:25]
@@ -255,7 +256,7 @@ async def test_reindex_that_is_killed_after_any_round_trip_damages_nothing(redis
 
     assert 3 < unfinished < round_trips
     assert not await reindex.is_unfinished(store.site)
-    assert indexes(redis) == set(config.orders_to_write(sets[1]).split())
+    assert indexes(redis) == set(config.orders_to_write(target).split())
     assert await findings(store) == []
     await store.close()
 
