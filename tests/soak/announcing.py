@@ -52,6 +52,9 @@ class State:
         }
 
 
+NOTHING = State({}, frozenset(), {}, None)
+
+
 @asynccontextmanager
 async def subscribed(port: int, model: Model, tokens: Sequence[str | None]) -> AsyncIterator[list[Subscriber]]:
     """

@@ -1,6 +1,7 @@
 """Steps with viewers who have subscribed, to an article or to what is new, and a write that they hear of."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from tests.soak.records import User
 from tests.soak.running import Difference, HistoryRun
 
 TRANSPORTS = 2  # of the subscriptions of each viewer
+CAUGHT_UP = 5.0  # seconds after a lost connection in which a server tells what it has missed, also to who came since
 
 
 async def subscribe(run: HistoryRun, step: Step) -> None:
@@ -48,13 +50,15 @@ async def tell(run: HistoryRun, step: Step) -> None:
     tokens = [each for each in tokens if each is None or each in run.model.sessions]
     viewers = [run.model.sessions.get(token) if token else None for token in tokens]
     before = [announcing.state(run.model, viewer) for viewer in viewers]
+    may_be_late = time.monotonic() < run.dropped_at + CAUGHT_UP
+    late = [each.after(announcing.NOTHING) if may_be_late else {} for each in before]
     try:
         async with announcing.subscribed(run.server.port, run.model, tokens) as subscribers:
             await run.send(replace(step, operations=(write,)))
             after = [announcing.state(run.model, viewer) for viewer in viewers]
             sent = [each.after(earlier) for each, earlier in zip(after, before, strict=True)]
             wrong = await asyncio.gather(
-                *(subscribing.wrong(each, own, {}) for each, own in zip(subscribers, sent, strict=True))
+                *(subscribing.wrong(*given) for given in zip(subscribers, sent, late, strict=True))
             )
     except (OSError, TimeoutError, WebSocketException) as error:
         raise Difference(step, write, f"no answer: {error!r}") from error

@@ -1,6 +1,7 @@
 """One run of a history on the server and the model, which compares every answer."""
 
 import asyncio
+import math
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ class HistoryRun:
         self.listings, self.threads = Listings(self.model), Threads(self.model)
         self.notes = Notes(server, self.model)
         self.refused = 0
+        self.dropped_at = -math.inf  # when the connections of the server were last lost, by the monotonic clock
         self.archiving: asyncio.Task[list[int] | str] | None = None
 
     def begin(self, at: int) -> None:

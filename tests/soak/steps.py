@@ -36,6 +36,7 @@ async def run_step(run: HistoryRun, step: Step) -> None:
 
 async def _drop(run: HistoryRun, step: Step) -> None:
     run.server.drop_connections()
+    run.dropped_at = time.monotonic()
 
 
 async def _expire(run: HistoryRun, step: Step) -> None:
