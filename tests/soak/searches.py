@@ -242,10 +242,14 @@ def _page(model: Model, wanted: Search, paging: PageArguments) -> Page:
 
 
 def _unordered_page(wanted: Search, found: Sequence[Match], paging: PageArguments, position: Position | None) -> Page:
-    """A first page; the server's places of users among each other, and those by relevance, are not modelled."""
+    """The server's places of users among each other, and those by relevance, are not modelled."""
     size = paging.first or paging.last or USUAL_SIZE
     has_more = len(found) > size
     edges = [SearchEdge(ANY_TEXT, each, _excerpt(each, wanted)) for each in found]
+    if position is not None:  # of a page when fewer users were found: any part of what is found now
+        ends = [SearchEdge(ANY_TEXT_OR_NULL, each, Excerpt((), frozenset())) for each in found[:1]]
+        shown = Between(0, min(size, len(found)))
+        return Page("Search", Unordered(edges, shown), ANY_FLAG, ANY_FLAG, len(found), ends)
     unordered = Unordered(edges, min(size, len(found)))
     ends = [SearchEdge(ANY_TEXT, found[0], _excerpt(found[0], wanted))] if found else []
     return Page("Search", unordered, has_more and bool(paging.last), has_more and not paging.last, len(found), ends)
