@@ -24,7 +24,7 @@ format: .venv/dev.stamp
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
 
-test: lint  ## check format, lint and types, then run the tests against the real server
+test: lint  ## check format, lint and types, then run the tests against the real server; three processes, as they also wait
 	EXAMPLES=few $(BIN)/pytest --numprocesses 3 $(BY_FILE) -m "not slow" --ignore tests/soak --ignore tests/slow --ignore tests/reader
 
 test-slow: .venv/dev.stamp  ## random operations beside a model, mutants, faults, what takes long, and what `make test` leaves out

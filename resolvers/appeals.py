@@ -58,7 +58,8 @@ async def submit(context: Context, action_id: str, text: str) -> ModerationActio
     """
     number = _checked_number(action_id)
     command = partial(appeals.submit, context.store.site, context.actor(), number, text)
-    subject = await _subject_id(context, number)
+    action = await _action(context, number)
+    subject = action.subject_id if action else ""
     if article := records.article_number(subject):
         change = partial(write_back.run_change, context.store, context.database, article)
     elif comment := records.comment_number(subject):
@@ -75,17 +76,15 @@ async def answer(context: Context, action_id: str, text: str) -> ModerationActio
     """Answer the appeal against an action. An archived text that it is about is written back to Redis before."""
     number = _checked_number(action_id)
     command = partial(appeals.answer, context.store.site, context.actor(), number, text)
-    subject = await _subject_id(context, number)
-    text_number = records.article_number(subject) or records.comment_number(subject)
+    text_number = moderation.text_of(await _action(context, number))
     if text_number is None:
         return await context.write(command())
     return await context.write(write_back.run_moderation(context.store, context.database, text_number, command))
 
 
-async def _subject_id(context: Context, number: int) -> str:
-    """The id of what an action is about; "" if there is no such action."""
+async def _action(context: Context, number: int) -> ModerationAction | None:
     (action,) = await context.reads.actions([number])
-    return action.subject_id if action else ""
+    return action
 
 
 def _checked_number(action_id: str) -> int:

@@ -154,7 +154,7 @@ async def revert(
     given = (context.store.site, context.actor(), number, reason, note)
     command = partial(reverts_of.revert, *given, keeps_votes=bool(keep_votes_annulled))
     (action,) = await context.reads.actions([number])
-    text_number = _text_of(action)
+    text_number = text_of(action)
     if text_number is None:
         done = await context.write(command())
         if action and action.removes_texts:
@@ -165,7 +165,7 @@ async def revert(
     return await context.write(write_back.run_moderation(context.store, context.database, text_number, command))
 
 
-def _text_of(action: ModerationAction | None) -> int | None:
+def text_of(action: ModerationAction | None) -> int | None:
     """The number of the article or comment that an action is about."""
     subject = action.subject_id if action else ""
     return records.article_number(subject) or records.comment_number(subject)

@@ -1,6 +1,7 @@
 """
 What `make test` leaves to `make test-slow`, because it has six minutes: it tests properties with a sixteenth of their
-examples, routing with 8 partitions only, not with 1 too, and some tests with the first of their parameters.
+examples, routing with 8 partitions only, not with 1 too, and some tests with the first
+of their parameters only.
 """
 
 import os
@@ -17,6 +18,7 @@ def examples(count: int) -> int:
 
 
 def first(parameters: Iterable[Any], count: int = 1) -> list[Any]:
-    """The parameters of a test, of which `make test` takes the first ones: the others are marked `slow`."""
-    others = [pytest.mark.slow]
-    return [pytest.param(each, marks=others if place >= count else ()) for place, each in enumerate(parameters)]
+    """The parameters of a test. `make test` takes the first `count` of them: the others are marked `slow`."""
+    return [
+        pytest.param(each, marks=pytest.mark.slow if place >= count else ()) for place, each in enumerate(parameters)
+    ]

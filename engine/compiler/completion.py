@@ -258,7 +258,7 @@ class CachedLevel:
             return self.level.rows(parents, run)
         templates = self._templates(parents, run)
         run.budget.add(sum(map(LENGTH, templates)))
-        if run.placeholders is not None:  # of the template above that is being made, whose fields fill ours, too
+        if run.placeholders is not None:  # a template of a level above is made: its placeholders are ours, too
             _collect(templates, run.placeholders)
             return list(map(FRAGMENT, templates))
         own_fields = set(map(OWN_FIELD, templates))

@@ -12,9 +12,8 @@ from heapq import heappush, heapreplace
 from store.ranking.formulas import Order, Policy
 from store.records import Article
 
-Histories = Sequence[
-    Sequence[int]
-]  # the times of the votes of each story, by posting time: the first is its poster's, then
+# The times of the votes of each story, by posting time: the first vote is the poster's, at that time.
+Histories = Sequence[Sequence[int]]
 Ranked = tuple[float, int]  # the value and the number of a story
 Listings = tuple[int, list[list[Ranked]]]  # an instant, and at this instant the top places of each variant
 

@@ -14,7 +14,9 @@ from store.errors import StoreUnavailable
 from store.events import RANKINGS, RECONNECT_PAUSE, Events
 from store.ranking.formulas import WEIGHTS, Order
 
-ORDERS_FIELD = "ORDERS"  # field of the ranking hash: the orders that scripts write; clients read those of the settings
+ORDERS_FIELD = (
+    "ORDERS"  # field of the ranking hash: the orders that scripts write. Clients read those in the store's settings
+)
 LINKS_FIELD = "links"  # field of the store's settings: the version of its index of links, once that is complete
 ACTIVE_FIELD = "active"  # field of the store's settings: that it was made with an index of ACTIVE
 RECENT_FIELD = "recent"  # field of the store's settings: that its indexes of recent comments are complete

@@ -18,7 +18,6 @@ from store.records import ContentState, Vote
 from store.roles import OPERATOR
 from store.store import Store
 from tests.conftest import Clock, registered
-from tests.examples import first
 from tests.store.held import set_comment_state
 from tests.store.reading import contents, numbers, post, verified
 from tests.support.memory import full
@@ -257,7 +256,7 @@ async def until_killed(work: Callable[[], Awaitable[None]]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("after", first([False, True]))
+@pytest.mark.parametrize("after", [False, True])
 async def test_killed_steps_are_gone_on_with(spammer, redis, clock, monkeypatch, after):  # M3
     """Killed at each call to Redis in turn, and taken up again, equals done once."""
     store, before, kills = spammer.store, shown(redis), 0

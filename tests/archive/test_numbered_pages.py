@@ -32,7 +32,7 @@ def few_skipped(monkeypatch):
     monkeypatch.setattr(reads, "SKIPPED_ENTRIES", 0)
 
 
-@pytest.mark.parametrize("limits", first([(10, 20), (60, 1_000), (1_000, 5)]))
+@pytest.mark.parametrize("limits", first([HotLimits(10, 20), HotLimits(60, 1_000), HotLimits(1_000, 5)]))
 async def test_pages_equal_those_of_a_store_that_holds_all(store, each_database, clock, limits):  # D3
     """The oldest articles of the site are archived, or those of each user."""
     chance = random.Random(1)
@@ -41,7 +41,7 @@ async def test_pages_equal_those_of_a_store_that_holds_all(store, each_database,
     shown = listed(store, clock.now, articles)
     windows = [Window(chance.choice([1, 5, 25]), skip=skip) for skip in chance.sample(range(len(articles) + 3), 15)]
     expected = [[await page(store, listing, window) for window in windows] for listing in shown]
-    await archived(store, each_database, HotLimits(*limits))
+    await archived(store, each_database, limits)
 
     of_store = ArchiveReads(store.site, each_database, partial(load_again, store.site))
     for listing, pages in zip(shown, expected, strict=True):

@@ -247,9 +247,7 @@ def _unordered_page(wanted: Search, found: Sequence[Match], paging: PageArgument
     has_more = len(found) > size
     edges = [SearchEdge(ANY_TEXT, each, _excerpt(each, wanted)) for each in found]
     if position is not None:  # of a page when fewer users were found: any part of what is found now
-        ends = [SearchEdge(ANY_TEXT_OR_NULL, each, Excerpt((), frozenset())) for each in found[:1]]
-        shown = Between(0, min(size, len(found)))
-        return Page("Search", Unordered(edges, shown), ANY_FLAG, ANY_FLAG, len(found), ends)
+        return _any_page(edges, Between(0, min(size, len(found))), len(found), found)
     unordered = Unordered(edges, min(size, len(found)))
     ends = [SearchEdge(ANY_TEXT, found[0], _excerpt(found[0], wanted))] if found else []
     return Page("Search", unordered, has_more and bool(paging.last), has_more and not paging.last, len(found), ends)
@@ -268,8 +266,12 @@ def _page_of_before(
     size, is_whole = paging.first or paging.last or USUAL_SIZE, position is None
     edges = [SearchEdge(ANY_TEXT, each, _excerpt(each, wanted)) for each in known]
     shown = Between(min(size, len(known)) if is_whole else 0, min(size, len(known)))
-    ends = [SearchEdge(ANY_TEXT_OR_NULL, each, Excerpt((), frozenset())) for each in [*model.users.values()][:1]]
-    total = Between(len(known), len(counted))
+    return _any_page(edges, shown, Between(len(known), len(counted)), [*model.users.values()])
+
+
+def _any_page(edges: Sequence[SearchEdge], shown: Between, total: int | Between, some: Sequence[Match]) -> Page:
+    """A page of `shown` of some edges, with any flags, and any ends or none."""
+    ends = [SearchEdge(ANY_TEXT_OR_NULL, each, Excerpt((), frozenset())) for each in some[:1]]
     return Page("Search", Unordered(edges, shown), ANY_FLAG, ANY_FLAG, total, ends)
 
 

@@ -1,7 +1,7 @@
 -- Restore the edit that waits for an article or a comment, unless that is missing or removed.
 -- requires: held_edits
 -- from prelude: split(text)
--- from held_edits: queue_edit(number, state, groups, left)
+-- from held_edits: queue_edit(number, state, groups, groups_before)
 -- ARGV  1-6 actor, time and settings of the site: see prelude.lua   7 number
 --       8 from here on: fields and values of the hash
 local number = ARGV[7]

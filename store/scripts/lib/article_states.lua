@@ -6,7 +6,7 @@
 -- from article_indexes: karma_of(article), remove_from_indexes(article), add_to_indexes(article), set_pending(article, since),
 --   remove_from_group(article, group), add_to_group(article, group)
 -- from flag_decisions: decide_flags(number, is_removed)
--- from held_edits: drop_edit(number, state, groups), queue_edit(number, state, groups, left),
+-- from held_edits: drop_edit(number, state, groups), queue_edit(number, state, groups, groups_before),
 --   move_edits(article, groups, before)
 -- from pending_comments: move_pending(article, groups, before)
 -- from recent_comments: recent.note(article, places), recent.places_of(groups)

@@ -3,7 +3,7 @@
 -- (mentions, usernames in lower case and slots), and how many mentions notify (most_mentions).
 -- requires: held_edits, log_text
 -- from prelude: append_log(kind, actor, subject, ...)
--- from held_edits: queue_edit(number, state, groups, left), drop_edit(number, state, groups)
+-- from held_edits: queue_edit(number, state, groups, groups_before), drop_edit(number, state, groups)
 local EDITED = {"title", "link", "content"}
 
 -- The edit that waits for an article or a comment, as a table of its fields; nil if there is none.

@@ -30,7 +30,8 @@ local function flags_of(number)
 end
 
 -- Puts an article or a comment at the instant `since` in a queue, `flagged` or `pending`, of the site and of some groups,
--- and takes it out of those of `groups_before` that are not among them. Without an instant it leaves all queues.
+-- and takes it out of those of `groups_before` that are not among them. Without an instant it leaves all of
+-- these, and the queue of the site.
 local function set_waiting(queue, number, since, groups, groups_before)
   local key, member, stays = KEY.queue .. queue .. ":", string.format("%016.0f", tonumber(number)), {}
   for _, group in ipairs(since and groups or {}) do

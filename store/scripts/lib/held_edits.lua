@@ -3,12 +3,12 @@
 -- requires: flags
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
 
--- Puts the waiting edit of a visible subject into the queues of `groups`, and removes it from those of the groups in `left`. A
+-- Puts the waiting edit of a visible subject into the queues of `groups`, and removes it from those of `groups_before`. A
 -- subject that is not visible is in the queues because of its state, with or without an edit.
-local function queue_edit(number, state, groups, left)
+local function queue_edit(number, state, groups, groups_before)
   if state then return end
   local since = redis.call("HGET", KEY.heldedit .. number, "at")
-  if since then set_waiting("pending", number, tonumber(since), groups, left) end
+  if since then set_waiting("pending", number, tonumber(since), groups, groups_before) end
 end
 
 -- Drops the waiting edit of a subject that is in `groups`. Returns whether there was one. It deletes nothing else: after

@@ -5,8 +5,8 @@
 --       8 value and 9 member of the position beyond which they are, or ""
 --       10 usernames whom the viewer blocks, each in lower case with the slot and ":" before it, separated by spaces
 --       11 value and 12 member of a bound, or "": the last place of the page is known to be there or above it, so all
---       places down to it are read, in place of so many as are wanted   13 how many articles of a listing to read at most to get there
---       14 about how many articles to look at in all
+--       places down to it are read, in place of so many as are wanted
+--       13 how many articles of a listing to read at most to get there   14 about how many articles to look at in all
 -- Reply {value, member, count, member, value, ...}: first the place at which the script stopped, "" and "" if there are no
 --       more; then how many of the listings it has read (the others are for another call); then the places that are
 --       shown, in the direction of the page
@@ -156,8 +156,8 @@ local function each_listing(read)
   return (#KEYS - 4) / 3
 end
 
--- The reply of the first `wanted` places; with a bound of all, as no place beyond it was added. Those beyond a place at which
--- a listing stopped are left out. `count` is how many listings were read.
+-- The reply of the first `wanted` places; with a bound, of all that were found. Those beyond a place at which a listing
+-- stopped are left out. `count` is how many listings were read.
 local function reply_of_places(count)
   sort_fresh()
   local last = not bound and (stops[1] or #places > wanted) and last_wanted()

@@ -1,7 +1,7 @@
 -- Comments that wait to be approved: in the queues of the site and of the groups of their article, since they were posted.
 -- requires: held_edits
 -- from flags: set_waiting(queue, number, since, groups, groups_before)
--- from held_edits: queue_edit(number, state, groups, left)
+-- from held_edits: queue_edit(number, state, groups, groups_before)
 
 -- Updates the queues of a comment that is pending itself, or whose edit waits. `groups` are those of its article.
 local function queue_pending(comment, groups)
