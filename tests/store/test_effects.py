@@ -9,6 +9,7 @@ import pytest
 from store import effects, followed, keys, log
 from store.client.client import RedisUsage, current_usage
 from store.errors import StoreUnavailable
+from store.follows import Follow
 from store.maintenance import dangling_follows
 from store.maintenance.verify import verify
 from store.store import Store
@@ -146,26 +147,35 @@ async def test_what_is_known_to_be_applied_is_not_read_again(store, people, cloc
     assert bool(await effects.pending(store.site, known=known)) == (store.site.partitions > 1)
 
 
-async def test_cancelled_changes_are_completed(store, others, people, redis, clock):  # F2
-    chance = random.Random(3)
+@pytest.mark.parametrize("is_sent", [False, True])
+async def test_cancelled_changes_are_completed(store, others, people, redis, clock, is_sent, monkeypatch):  # F2
+    """A change is cancelled in one of its round trips, or in none: before its commands are sent, or a turn later."""
+    loop, client, chance = asyncio.get_running_loop(), type(store.site.redis), random.Random(3)
+    pipeline = client.pipeline
     await store.follows.follow(*PEOPLE[:2])  # the server has the scripts now: what is sent is done, cancelled or not
-    task, turns = asyncio.create_task(store.follows.follow(*PEOPLE[2:4])), 0
-    while not task.done():
-        await asyncio.sleep(0)
-        turns += 1
-    for _ in range(60):
-        clock.advance(1)
-        task = asyncio.create_task(store.follows.follow(*chance.sample(PEOPLE, 2)))
-        for _ in range(chance.randrange(2 * turns)):
-            await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+
+    async def cancelled_in_time(*arguments):
+        nonlocal trips
+        trips -= 1
+        if trips == 0:
+            loop.call_soon(change.cancel) if is_sent else change.cancel()
+        return await pipeline(*arguments)
+
+    ends = []
+    with monkeypatch.context() as patched:
+        patched.setattr(client, "pipeline", cancelled_in_time)
+        for _ in range(60):
+            clock.advance(1)
+            trips = chance.randint(1, 4)
+            change = asyncio.create_task(store.follows.follow(*chance.sample(PEOPLE, 2)))
+            ends += await asyncio.gather(change, return_exceptions=True)
     await store.site.redis.ping()
     await effects.complete(others[0].site)
 
     followed, following = sides(redis, store)
     assert followed == following
-    assert len(followed) > 2
+    assert len(followed) > 20
+    assert {type(end) for end in ends} == {Follow, asyncio.CancelledError}
 
 
 async def test_effect_is_applied_once(store, people, redis):
