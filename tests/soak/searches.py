@@ -151,7 +151,7 @@ def search(query: str, kinds: Sequence[str] | None, group: str | None, poster: s
 
 
 def phrases(query: str) -> tuple[Phrase, ...]:
-    """The texts in quotation marks, and the others between spaces, whose last word stands for its forms: `vote~`."""
+    """The texts in quotation marks, and the others between spaces, whose last word finds its forms too: `vote~`."""
     parts = query.split('"')
     if len(parts) % 2 == 0:  # the last quotation mark opens nothing
         parts[-2:] = [" ".join(parts[-2:])]
@@ -163,8 +163,12 @@ def phrases(query: str) -> tuple[Phrase, ...]:
 
 
 def _apart(text: str) -> list[Phrase]:
-    found = map(words, text.split())
-    return [[*each[:-1], f"{each[-1]}~"] for each in found if each]
+    found = filter(None, map(words, text.split()))
+    return [[*each[:-1], f"{each[-1]}~"] if _has_forms(each[-1]) else each for each in found]
+
+
+def _has_forms(word: str) -> bool:
+    return len(word) > 2 and word.isascii() and word.isalpha()
 
 
 def written(phrases: Sequence[Phrase]) -> str:
@@ -309,7 +313,7 @@ def _fits(word: str, wanted: str) -> bool:
 @lru_cache(10_000)
 def _are_forms(word: str, other: str) -> bool:
     """Whether two English words differ in -s, -ed and -ing only."""
-    if not all(len(each) > 2 and each.isascii() and each.isalpha() for each in (word, other)):
+    if not (_has_forms(word) and _has_forms(other)):
         return False
     stem = stemmer("english").stemWord
     return bool(_bases(word) & _bases(other)) and stem(word) == stem(other)
