@@ -71,7 +71,7 @@ class Engines:
         Connect, and bring the tables up to date.
 
         Raises:
-            DatabaseUnavailable: the database does not answer, cannot be written, or is not one of this version in UTF-8.
+            DatabaseUnavailable: the database does not answer, cannot be written, or is not of this version in UTF-8.
         """
         is_sqlite = url.startswith(SQLITE)
         writer, reader, searcher = _sqlite(Path(url.removeprefix(SQLITE))) if is_sqlite else _postgresql(url)
