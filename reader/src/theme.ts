@@ -12,18 +12,31 @@ export const useTheme = (): Theme => useObservable(theme);
 
 /** A choice that is that of the system follows the system from now on. */
 export function chooseTheme(choice: Theme): void {
-  const isOwn = choice !== system();
-  storage.write(KEY, isOwn ? choice : null);
-  if (isOwn) document.documentElement.dataset.theme = choice;
-  else delete document.documentElement.dataset.theme;
-  theme.set(choice);
+  const own = choice === system() ? null : choice;
+  storage.write(KEY, own);
+  show(own);
 }
 
 DARK.addEventListener("change", () => theme.set(chosen() ?? system()));
 
+// A choice in another tab; without a key, all that was stored is gone.
+window.addEventListener("storage", ({ key, newValue }) => {
+  if (key === KEY || key === null) show(isTheme(newValue) ? newValue : null);
+});
+
+function show(own: Theme | null): void {
+  if (own) document.documentElement.dataset.theme = own;
+  else delete document.documentElement.dataset.theme;
+  theme.set(own ?? system());
+}
+
 function chosen(): Theme | null {
   const value = document.documentElement.dataset.theme;
-  return value === "dark" || value === "light" ? value : null;
+  return isTheme(value) ? value : null;
+}
+
+function isTheme(value: unknown): value is Theme {
+  return value === "dark" || value === "light";
 }
 
 function system(): Theme {

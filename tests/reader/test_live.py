@@ -154,6 +154,11 @@ async def test_theme_and_session_are_those_of_all_tabs(visit, site):
     for each in (page, other):
         await opened(each, "/")
 
+    for theme, color in (("dark", "rgb(22, 21, 19)"), ("light", "rgb(251, 250, 247)")):
+        await page.get_by_role("button", name=f"Use the {theme} theme").click()
+        await expect(other.get_by_role("button", name=f"Use the {theme} theme")).to_have_count(0)
+        await expect(other.locator("html")).to_have_css("background-color", color)
+
     await log_out(page)
 
     await expect(other.get_by_role("link", name="Log in")).to_be_visible()
