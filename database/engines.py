@@ -47,6 +47,7 @@ POSTGRESQL_OPTIONS: dict[str, Any] = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
     "application_name": "upvote",
+    "client_encoding": "UTF8",
 }
 
 
@@ -70,7 +71,7 @@ class Engines:
         Connect, and bring the tables up to date.
 
         Raises:
-            DatabaseUnavailable: the database does not answer, cannot be written, or was made by a newer version.
+            DatabaseUnavailable: the database does not answer, cannot be written, or is not of this version in UTF-8.
         """
         is_sqlite = url.startswith(SQLITE)
         writer, reader, searcher = _sqlite(Path(url.removeprefix(SQLITE))) if is_sqlite else _postgresql(url)
@@ -243,9 +244,12 @@ def migrate(connection: Connection) -> None:
     Bring the tables up to date, within the transaction of the connection. One process at a time does this.
 
     Raises:
-        DatabaseUnavailable: a newer version of Upvote has made them.
+        DatabaseUnavailable: a newer version of Upvote has made them, or the database cannot hold any text.
     """
     if connection.dialect.name == "postgresql":
+        encoding = connection.execute(text("SHOW server_encoding")).scalar()
+        if encoding != "UTF8":
+            raise DatabaseUnavailable(f"the encoding of the database is {encoding}: create it with ENCODING 'UTF8'")
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": MIGRATION_LOCK})
     newest, current = newest_revision(), _revision(connection)
     if current is not None and current > newest:

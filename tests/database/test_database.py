@@ -119,6 +119,15 @@ def test_migrations_are_one_chain_in_the_order_of_their_names():
     assert scripts.get_heads() == [engines.newest_revision()]
 
 
+async def test_database_in_another_encoding_is_refused(postgres):
+    postgres.execute("CREATE DATABASE bytes TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'")
+    database = Database(postgres.url("bytes"))
+
+    with pytest.raises(DatabaseUnavailable, match="the encoding of the database is SQL_ASCII: create it with ENCODING"):
+        await database.open()
+    await database.close()
+
+
 async def test_database_of_a_newer_version_is_refused(each_database, database_url):
     change = text("UPDATE alembic_version SET version_num = 'v9999'")
     await each_database.write(lambda connection: connection.execute(change))

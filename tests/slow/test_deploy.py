@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from configparser import ConfigParser
 from contextlib import suppress
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,16 @@ def test_only_proxy_and_server_are_reachable_and_no_password_is_in_the_file(comp
     proxies = services["server"]["environment"]["UPVOTE_TRUSTED_PROXIES"].split(",")
     gateway = networks["front"]["ipam"]["config"][0]["gateway"]
     assert proxies == [gateway, services["proxy"]["networks"]["front"]["ipv4_address"]]
+
+
+def test_no_other_container_gets_the_address_of_the_proxy(compose):
+    """Docker gives the server, which starts first, the first free address of the range."""
+    (addresses,) = compose["networks"]["front"]["ipam"]["config"]
+    proxy = ip_address(compose["services"]["proxy"]["networks"]["front"]["ipv4_address"])
+
+    assert proxy in ip_network(addresses["subnet"])
+    assert proxy not in ip_network(addresses["ip_range"])
+    assert ip_network(addresses["ip_range"]).subnet_of(ip_network(addresses["subnet"]))
 
 
 def test_proxy_of_the_compose_file_serves_the_domain_from_the_server(compose):
