@@ -5,7 +5,7 @@ WebSocket brings a newer one.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from random import Random
@@ -122,9 +122,10 @@ async def end(run: HistoryRun, step: Step) -> None:
             last = [await _last_message(stream) for stream in streams]
             if set(codes) != {FORBIDDEN} or not all("'session': 'ended'" in str(each) for each in last):
                 raise Difference(step, operation, f"sockets of an ended token end with {codes}, a stream with {last}")
+            before = set(run.model.articles)
             with _acting(run, newer, user):
                 await run.send(replace(step, operations=(operation,)))
-            await _require_told(run, step, lasting)
+            await _require_told(run, run.model.articles.keys() - before, lasting)
     except (OSError, TimeoutError, ConnectionClosed) as error:
         raise Difference(step, operation, f"no answer: {error!r}") from error
     run.model.reached.count("sockets and streams that end with a token", 1 + len(streams))
@@ -183,12 +184,9 @@ async def _last_message(stream: OverEvents) -> subscribing.Message:
     return messages[-2] if len(messages) > 1 else None
 
 
-async def _require_told(run: HistoryRun, step: Step, socket: OverWebSocket) -> None:
-    """Wait until a socket hears of the new article, if that is shown to everybody."""
-    newest = max(run.model.articles.values(), key=lambda each: each.number, default=None)
-    if newest is None or newest.posted_at != run.model.now or not newest.is_announced:
-        return
-    id = f"article:{newest.number}"
-    while not any(isinstance(each, dict) and each["id"] == id for each in socket.messages["articlePosted"]):
-        await socket.receive()
-    run.model.reached.count("sockets that go on with a newer token")
+async def _require_told(run: HistoryRun, posted: Collection[int], socket: OverWebSocket) -> None:
+    """Wait until a socket hears of the new articles, given by their numbers, if everybody may read them."""
+    for id in [f"article:{number}" for number in posted if run.model.articles[number].is_announced]:
+        while not any(isinstance(each, dict) and each["id"] == id for each in socket.messages["articlePosted"]):
+            await socket.receive()
+        run.model.reached.count("sockets that go on with a newer token")
